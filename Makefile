@@ -1,0 +1,55 @@
+# Every target starts from nothing: it makes .venv, installs what it needs, and does no work twice.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+NATIVE := CMakeLists.txt $(wildcard native/*)
+
+# Compiled bytecode keeps `import mercer` quick, whatever the surrounding environment says.
+unexport PYTHONDONTWRITEBYTECODE
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test test-slow lint format bench docs clean
+
+demo: $(VENV)/.mercer
+	@$(BIN)/mercer demo
+
+test: $(VENV)/.dev
+	@$(BIN)/python -m pytest -n auto -q
+
+test-slow: $(VENV)/.dev
+	@MERCER_TEST_LENGTH=long $(BIN)/python -m pytest -n auto -q
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+bench: $(VENV)/.bench
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(VENV)/.docs
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+clean:
+	rm -rf $(VENV) build dist docs/_build docs/gallery docs/api
+
+$(BIN)/python:
+	@echo "making $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.build: $(BIN)/python constraints.txt
+	@$(PIP) install -c constraints.txt scikit-build-core nanobind
+	@touch $@
+
+# Python edits are live (editable install); only a change of the compiled core or of the metadata installs again.
+$(VENV)/.mercer: $(VENV)/.build pyproject.toml $(NATIVE)
+	@echo "installing mercer"
+	@$(PIP) install -c constraints.txt --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: $(VENV)/.mercer
+	@echo "installing the $* tools"
+	@$(PIP) install -c constraints.txt --no-build-isolation -e ".[$*]"
+	@touch $@
