@@ -1,0 +1,86 @@
+"""A block of rows: what a source reads, a map rewrites and a statistic absorbs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class Block:
+    """Some consecutive rows of a data set.
+
+    Parameters
+    ----------
+    X : array, CSR matrix or table of n rows
+        The rows as the maps so far have made them.
+    y, weight : arrays of n entries or None
+        Target and non-negative weight of each row.
+    start : int
+        Index of the first row in the data set, for messages.
+    raw : array, CSR matrix or table or None
+        The rows *as read*. Their hash is the identity of a row (`ids`), so it survives every map.
+    """
+
+    X: Any
+    y: np.ndarray | None = None
+    weight: np.ndarray | None = None
+    start: int = 0
+    raw: Any = None
+
+    def __post_init__(self):
+        if self.raw is None:
+            self.raw = self.X
+
+    def __len__(self) -> int:
+        return self.X.shape[0]
+
+    @property
+    def ids(self) -> np.ndarray:
+        """The 64-bit hash of each row as read: equal rows share it, whatever the block, map or machine."""
+        from mercer._numeric.rows import hash_rows
+
+        return hash_rows(self.raw)
+
+    def rows(self, selection) -> Block:
+        """The rows named by a slice, an index array or a mask."""
+        start = self.start + (selection.start or 0) if isinstance(selection, slice) else self.start
+        return Block(
+            take_rows(self.X, selection),
+            None if self.y is None else self.y[selection],
+            None if self.weight is None else self.weight[selection],
+            start,
+            None if self.raw is self.X else take_rows(self.raw, selection),
+        )
+
+    def with_X(self, X) -> Block:
+        """The same rows after a map."""
+        return replace(self, X=X)
+
+
+def take_rows(table, selection):
+    """Rows of an array, a sparse matrix or a pandas-like table."""
+    return table.iloc[selection] if hasattr(table, "iloc") else table[selection]
+
+
+def concatenate(first: Block, second: Block) -> Block:
+    """One block of the rows of both, in order."""
+    return Block(
+        _stack(first.X, second.X),
+        _stack(first.y, second.y),
+        _stack(first.weight, second.weight),
+        first.start,
+        _stack(first.raw, second.raw) if first.raw is not first.X or second.raw is not second.X else None,
+    )
+
+
+def _stack(a, b):
+    if a is None and b is None:
+        return None
+    if hasattr(a, "tocsr"):
+        from scipy import sparse
+
+        return sparse.vstack([a, b], format="csr")
+    return np.concatenate([a, b])

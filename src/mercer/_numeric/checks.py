@@ -1,0 +1,54 @@
+"""Refusals that say what was wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def refuse_missing(X, names=None, start: int = 0) -> None:
+    """Raise ValueError naming the column and the first row of a NaN or infinity in X (dense or CSR)."""
+    if hasattr(X, "tocsr"):
+        values = X.data
+    else:
+        values = X
+    if values.dtype.kind != "f" or _all_finite(values):
+        return
+    row, column, value = _first_bad(X)
+    kind = "NaN" if np.isnan(value) else "infinity"
+    name = f"{column}" if names is None else f"{column} ({names[column]!r})"
+    remedy = "Impute missing values first (mercer.normalize.Impute) or drop the row."
+    raise ValueError(
+        f"Input X contains {kind}: column {name}, first at row {start + row}. "
+        + (remedy if kind == "NaN" else "Replace it (inf is not a number a linear model can use) or drop the row.")
+    )
+
+
+def check_weight(weight, n: int) -> np.ndarray | None:
+    """Weights as a float64 vector of n entries, or None."""
+    if weight is None:
+        return None
+    weight = np.asarray(weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n, float(weight))
+    if weight.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {weight.ndim}D array.")
+    if len(weight) != n:
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one weight per row.")
+    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
+    if len(bad):
+        raise ValueError(f"Weights must be finite and not negative; row {bad[0]} has {weight[bad[0]]}.")
+    return weight
+
+
+def _all_finite(values: np.ndarray) -> bool:
+    # A finite sum proves all entries finite in one pass without a mask; an infinite one (overflow) proves nothing.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
+
+
+def _first_bad(X):
+    if hasattr(X, "tocsr"):
+        entry = int(np.flatnonzero(~np.isfinite(X.data))[0])
+        return int(np.searchsorted(X.indptr, entry, side="right") - 1), int(X.indices[entry]), X.data[entry]
+    row, column = np.argwhere(~np.isfinite(X))[0]
+    return int(row), int(column), X[row, column]

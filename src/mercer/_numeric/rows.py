@@ -1,0 +1,28 @@
+"""Row identity for every kind of table, by the hash of the row as read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mercer import _numeric
+
+
+def hash_rows(table) -> np.ndarray:
+    """The 64-bit hash of each row of a dense array, CSR matrix, object array or data frame.
+
+    Equal values give equal hashes whether they are stored dense or sparse, in float32 or float64.
+    """
+    if hasattr(table, "tocsr"):
+        csr = table.tocsr()
+        return _numeric.hash_csr_rows(csr.data, csr.indices, csr.indptr)
+    if hasattr(table, "columns"):
+        return _numeric.hash_object_rows([np.asarray(table[name]) for name in table.columns])
+    table = np.asarray(table)
+    if table.dtype.kind in "fiub":
+        return _numeric.hash_dense_rows(as_float(table))
+    return _numeric.hash_object_rows(list(table.T))
+
+
+def as_float(array: np.ndarray) -> np.ndarray:
+    """float32 and float64 as they are, every other number as float64."""
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)

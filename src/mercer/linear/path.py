@@ -1,0 +1,105 @@
+"""Every ridge penalty at once, scored without another look at the data.
+
+With the spectral decomposition G = Q diag(v) Q' of the centered Gram matrix, the minimizer of
+sum of (y - <w, z> - b)^2 + alpha ||w||^2 is w = Q (v + alpha)^{-1} Q' B for every alpha. The squared error on a
+held-out fold k is Y_k - 2 <w, B_k> + <w, G_k w>, measured from the means of the rows that were trained on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.stats.gram import GramPerFold, Normal
+
+N_ALPHAS = 60
+
+
+@dataclass(frozen=True)
+class Spectral:
+    """Normal equations in the basis where they are diagonal."""
+
+    z_mean: np.ndarray
+    y_mean: np.ndarray
+    values: np.ndarray
+    vectors: np.ndarray
+    rotated_B: np.ndarray
+    weight: float
+    Y: np.ndarray
+
+    @classmethod
+    def of(cls, normal: Normal) -> Spectral:
+        from scipy.linalg import eigh
+
+        z_mean, y_mean = normal.means()
+        G, B, Y = normal.about(z_mean, y_mean)
+        values, vectors = eigh(G, overwrite_a=True, check_finite=False, driver="evd")
+        return cls(z_mean, y_mean, values, vectors, vectors.T @ B, normal.weight, Y)
+
+    def rotated_solution(self, alpha: float) -> np.ndarray:
+        """Q' w, one column per target; directions the data do not reach get no weight."""
+        reached = self.values > 0 if alpha > 0 else self.values > _cutoff(self.values)
+        inverse = np.where(reached, 1.0 / np.where(reached, self.values + alpha, 1.0), 0.0)
+        return inverse[:, None] * self.rotated_B
+
+    def degrees_of_freedom(self, alpha: float) -> float:
+        """tr G (G + alpha)^{-1}, and one for the intercept."""
+        positive = np.maximum(self.values, 0.0)
+        return 1.0 + float(np.sum(positive / np.maximum(positive + alpha, np.finfo(float).tiny)))
+
+
+def floor(gram: GramPerFold, spectral: Spectral) -> float:
+    """The least penalty that the rounding of the Gram matrix allows: ten times its error.
+
+    The error is the larger of what the probes measured and of the most negative eigenvalue.
+    """
+    largest = max(spectral.values[-1], 0.0)
+    error = max(gram.error, -spectral.values[0], 4 * np.finfo(float).eps * largest)
+    return 10.0 * error
+
+
+def default_alphas(spectral: Spectral, least: float) -> np.ndarray:
+    """Penalties from far above the largest eigenvalue of G down to 1e-10 of it, or to the floor."""
+    largest = spectral.values[-1]
+    if not largest > 0:
+        return np.array([1.0])
+    return np.geomspace(10.0 * largest, max(1e-10 * largest, least), N_ALPHAS)
+
+
+def fold_losses(gram: GramPerFold, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean squared K-fold error of each penalty, and the error bar that rounding of G puts on it."""
+    losses, bars = np.zeros(len(alphas)), np.zeros(len(alphas))
+    for fold in gram.folds:
+        train = Spectral.of(gram.total - fold)
+        G, B, Y = fold.about(train.z_mean, train.y_mean)
+        H, C = train.vectors.T @ G @ train.vectors, train.vectors.T @ B
+        for i, alpha in enumerate(alphas):
+            w = train.rotated_solution(alpha)
+            losses[i] += np.trace(Y) - 2.0 * np.sum(w * C) + np.sum(w * (H @ w))
+            bars[i] += gram.error * np.sum(w * w) * fold.weight / gram.total.weight
+    return losses / gram.total.weight, bars / gram.total.weight
+
+
+def gcv_losses(spectral: Spectral, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Generalized cross-validation n RSS / (n - df)^2 (Golub, Heath and Wahba 1979)."""
+    losses = np.empty(len(alphas))
+    n = spectral.weight
+    for i, alpha in enumerate(alphas):
+        w = spectral.rotated_solution(alpha)
+        rss = np.trace(spectral.Y) - 2.0 * np.sum(w * spectral.rotated_B) + np.sum(spectral.values[:, None] * w * w)
+        left = n - spectral.degrees_of_freedom(alpha)
+        losses[i] = n * max(rss, 0.0) / left**2 if left > 1e-9 * n else np.inf
+    return losses, np.zeros(len(alphas))
+
+
+def choose(losses: np.ndarray, bars: np.ndarray) -> int:
+    """The best penalty, counting the error bar against it; a negative loss is rounding, never a winner."""
+    pessimistic = np.where(losses < 0, np.inf, losses + bars)
+    if not np.isfinite(pessimistic).any():
+        raise ValueError("No penalty could be scored: every cross-validated loss was lost to rounding. Rescale X.")
+    return int(np.argmin(pessimistic))
+
+
+def _cutoff(values: np.ndarray) -> float:
+    return len(values) * np.finfo(float).eps * max(values[-1], 0.0)

@@ -1,0 +1,9 @@
+"""Where rows come from. A source has two verbs, `map` and `fold`; nothing above knows which kind it has."""
+
+from mercer.source.accumulator import Accumulator
+from mercer.source.base import Source
+from mercer.source.files import ParquetSource
+from mercer.source.memory import MemorySource, StreamSource
+from mercer.source.progress import listening
+
+__all__ = ["Accumulator", "MemorySource", "ParquetSource", "Source", "StreamSource", "listening"]

@@ -1,0 +1,80 @@
+"""Rows in memory, and rows that come block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from mercer._numeric.block import Block, concatenate, take_rows
+from mercer.source.accumulator import BLOCK_ROWS
+from mercer.source.base import RowSource, Source, Task
+
+
+class MemorySource(RowSource):
+    """An array, CSR matrix or frame in memory, with target and weights if there are any. Nothing is copied.
+
+    >>> import numpy as np
+    >>> from mercer.stats import Moments
+    >>> MemorySource(np.array([[1.0], [2.0], [6.0]])).fold(Moments()).finish().mean
+    array([3.])
+    """
+
+    def __init__(self, X, y=None, weight=None, names=None):
+        self.X, self.y, self.weight = X, y, weight
+        self.n_rows = X.shape[0]
+        self.names = names if names is not None else _column_names(X)
+        for what, given in (("y", y), ("weight", weight)):
+            if given is not None and len(given) != self.n_rows:
+                raise ValueError(f"X has {self.n_rows} rows but {what} has {len(given)} entries.")
+
+    def read(self, start, stop):
+        rows = slice(start, stop)
+        return Block(
+            take_rows(self.X, rows),
+            None if self.y is None else np.asarray(self.y[rows]),
+            None if self.weight is None else np.asarray(self.weight[rows]),
+            start,
+        )
+
+
+class StreamSource(Source):
+    """Blocks of any lengths from a function that starts the stream anew each time it is called.
+
+    >>> import numpy as np
+    >>> from mercer.stats import Moments
+    >>> stream = StreamSource(lambda: (Block(np.full((3, 1), float(i))) for i in range(5)))
+    >>> stream.fold(Moments()).finish().mean
+    array([2.])
+    """
+
+    def __init__(self, start: Callable[[], Iterable[Block]], names=None, n_rows=None):
+        self.start, self.names, self.n_rows = start, names, n_rows
+
+    def tasks(self):
+        for block in regular_blocks(self.start()):
+            yield Task(len(block), lambda block=block: block)
+
+
+def regular_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The same rows in blocks of BLOCK_ROWS, the last one shorter."""
+    pending: Block | None = None
+    seen = 0
+    for block in blocks:
+        pending = block if pending is None else concatenate(pending, block)
+        while len(pending) >= BLOCK_ROWS:
+            yield _numbered(pending.rows(slice(0, BLOCK_ROWS)), seen)
+            seen += BLOCK_ROWS
+            pending = pending.rows(slice(BLOCK_ROWS, None))
+    if pending is not None and len(pending):
+        yield _numbered(pending, seen)
+
+
+def _numbered(block, start):
+    block.start = start
+    return block
+
+
+def _column_names(X):
+    columns = getattr(X, "columns", None)
+    return None if columns is None else [str(name) for name in columns]

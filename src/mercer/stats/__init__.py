@@ -1,0 +1,10 @@
+"""What one pass over the data can learn: statistics that merge."""
+
+from mercer.stats.base import Statistic, Together
+from mercer.stats.counts import Counts, LabelCounts
+from mercer.stats.gram import Gram, LabelGram
+from mercer.stats.loss import LossAt
+from mercer.stats.moments import Moments
+from mercer.stats.sample import Sample
+
+__all__ = ["Counts", "Gram", "LabelCounts", "LabelGram", "LossAt", "Moments", "Sample", "Statistic", "Together"]

@@ -1,0 +1,253 @@
+"""The workhorse: second-order statistics of features and targets, kept apart per fold.
+
+From them follow, with no further pass over the data, ridge regression for every penalty and every subset of columns,
+exact K-fold cross-validation, generalized cross-validation, forward selection, the Lasso and principal components.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from mercer import _numeric
+from mercer._numeric.block import Block
+from mercer._numeric.gram import add_products, aligned, exact_product, mirror
+from mercer.stats.base import Statistic
+
+_PROBES = 4
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Weighted sums over some rows of z and targets y, both measured from fixed origins.
+
+    weight = sum of w, z = sum of w z, y = sum of w y, G = sum of w z z', B = sum of w z y', Y = sum of w y y'.
+    """
+
+    weight: float
+    z: np.ndarray
+    y: np.ndarray
+    G: np.ndarray
+    B: np.ndarray
+    Y: np.ndarray
+
+    def __sub__(self, other: Normal) -> Normal:
+        pairs = zip(_fields(self), _fields(other), strict=True)
+        return Normal(*(mine - theirs for mine, theirs in pairs))
+
+    def means(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.z / self.weight, self.y / self.weight
+
+    def about(self, z_mean: np.ndarray, y_mean: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """G, B, Y of the same rows measured from other origins: sum of (z - m)(z - m)' and so on."""
+        G = self.G - np.outer(self.z, z_mean) - np.outer(z_mean, self.z) + self.weight * np.outer(z_mean, z_mean)
+        B = self.B - np.outer(self.z, y_mean) - np.outer(z_mean, self.y) + self.weight * np.outer(z_mean, y_mean)
+        Y = self.Y - np.outer(self.y, y_mean) - np.outer(y_mean, self.y) + self.weight * np.outer(y_mean, y_mean)
+        return G, B, Y
+
+
+def _fields(normal: Normal):
+    return normal.weight, normal.z, normal.y, normal.G, normal.B, normal.Y
+
+
+@dataclass(frozen=True)
+class GramPerFold:
+    """What `Gram` says: one `Normal` per non-empty fold and their total, all measured from `z_origin`, `y_origin`.
+
+    `error` estimates the Frobenius norm of the rounding error of the total G, measured against float64 products
+    with random probes.
+    """
+
+    n: int
+    folds: list[Normal]
+    total: Normal
+    z_origin: np.ndarray
+    y_origin: np.ndarray
+    error: float
+    labels: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Gram(Statistic):
+    """Gram matrices of the features per fold, with the targets: float32 blocks summed into float64.
+
+    A row's fold is a bucket of its hash, so it depends on nothing but the row, and equal rows share a fold.
+    Rows are measured from an origin (the means of the first block), so offsets cost no accuracy.
+    """
+
+    n_folds: int = 5
+    seed: int = 0
+    n: int = 0
+    z_origin: np.ndarray | None = None
+    y_origin: np.ndarray | None = None
+    G: np.ndarray | None = None
+    C: np.ndarray | None = None
+    T: np.ndarray | None = None
+    probe: np.ndarray | None = None
+    labels: np.ndarray | None = None
+
+    parallel_inside = True
+
+    def of(self, block: Block) -> Self:
+        return replace(self, n=0, z_origin=None, y_origin=None, labels=None).absorb(block)
+
+    def absorb(self, block: Block) -> Self:
+        if len(block) == 0:
+            return self
+        state = self._ready_for(block)
+        state._add(block)
+        return replace(state, n=self.n + len(block))
+
+    def fresh(self) -> Self:
+        if self.n == 0:
+            return self
+        return replace(self, G=self.G.copy(), C=self.C.copy(), T=self.T.copy(), probe=self.probe.copy())
+
+    def _ready_for(self, block: Block) -> Self:
+        """This state, with room for the block's columns and targets."""
+        if self.n:
+            return self
+        D, K = block.X.shape[1], self.n_folds
+        targets = self._targets(block)
+        c = 1 + targets.shape[1]
+        return replace(
+            self,
+            z_origin=_origin(block.X, block.weight),
+            y_origin=self._target_origin(targets, block.weight),
+            G=np.zeros((K, D, D)),
+            C=np.zeros((K, D, c)),
+            T=np.zeros((K, c, c)),
+            probe=np.zeros((D, _PROBES)),
+        )
+
+    def _add(self, block: Block) -> None:
+        fold = _numeric.buckets(_numeric.splitmix64(block.ids, self.seed), self.n_folds)
+        order = np.argsort(fold, kind="stable")
+        bounds = np.searchsorted(fold[order], np.arange(self.n_folds + 1))
+        Z = _measured(block.X, order, self.z_origin)
+        R = np.hstack([np.ones((len(block), 1)), self._targets(block)[order] - self.y_origin])
+        if block.weight is not None:
+            root = np.sqrt(np.asarray(block.weight, dtype=np.float64)[order])[:, None]
+            Z, R = _scaled(Z, root), R * root
+        seen = exact_product(Z, _signs(Z.shape[1]))
+        C = np.zeros((*self.C.shape[:2], R.shape[1] + _PROBES))
+        add_products(self.G, C, Z, np.hstack([R, seen]), bounds)
+        self.C[...] += C[..., : R.shape[1]]
+        self.probe[...] += C[..., R.shape[1] :].sum(axis=0)
+        for k in range(self.n_folds):
+            part = R[bounds[k] : bounds[k + 1]]
+            self.T[k] += part.T @ part
+
+    def _targets(self, block: Block) -> np.ndarray:
+        if block.y is None:
+            return np.zeros((len(block), 0))
+        return np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
+
+    def _target_origin(self, targets, weight):
+        return _origin(targets, weight)
+
+    def _merge(self, other: Self) -> Self:
+        theirs = other._measured_from(self.z_origin, self.y_origin)
+        return replace(
+            self,
+            n=self.n + other.n,
+            G=self.G + theirs.G,
+            C=self.C + theirs.C,
+            T=self.T + theirs.T,
+            probe=self.probe + theirs.probe,
+        )
+
+    def _measured_from(self, z_origin, y_origin) -> Self:
+        """The same rows measured from another origin: z + a for z, y + b for y."""
+        a, b = self.z_origin - z_origin, self.y_origin - y_origin
+        if not a.any() and not b.any():
+            return self
+        shift = np.concatenate([[0.0], b])
+        G, C, T = (np.empty_like(part) for part in (self.G, self.C, self.T))
+        for k in range(self.n_folds):
+            weights, z = self.T[k, 0], self.C[k, :, 0]
+            G[k] = self.G[k] + np.outer(z, a) + np.outer(a, z) + weights[0] * np.outer(a, a)
+            C[k] = self.C[k] + np.outer(a, weights) + np.outer(z + weights[0] * a, shift)
+            T[k] = self.T[k] + np.outer(weights, shift) + np.outer(shift, weights) + weights[0] * np.outer(shift, shift)
+        probe = self.probe + (sum(G) - sum(self.G)) @ _signs(len(a))
+        return replace(self, z_origin=z_origin, y_origin=y_origin, G=G, C=C, T=T, probe=probe)
+
+    def finish(self) -> GramPerFold:
+        if self.n == 0:
+            raise ValueError("No rows: the Gram matrix of nothing is not defined.")
+        G = [mirror(part) for part in self.G]
+        folds = [_normal(G[k], self.C[k], self.T[k]) for k in range(self.n_folds) if self.T[k, 0, 0] > 0]
+        total = _normal(sum(G), self.C.sum(axis=0), self.T.sum(axis=0))
+        error = np.linalg.norm(total.G @ _signs(len(total.z)) - self.probe) / np.sqrt(_PROBES)
+        return GramPerFold(self.n, folds, total, self.z_origin, self.y_origin, float(error), self.labels)
+
+
+@dataclass(frozen=True)
+class LabelGram(Gram):
+    """`Gram` whose targets are the 0/1 indicators of the labels met so far, in sorted order."""
+
+    def _ready_for(self, block):
+        known = np.unique(block.y)
+        if self.labels is not None:
+            known = np.union1d(self.labels, known)
+        return super(LabelGram, self._with_labels(known))._ready_for(block)
+
+    def _with_labels(self, labels) -> Self:
+        if self.n == 0:
+            return replace(self, labels=labels)
+        if np.array_equal(labels, self.labels):
+            return self
+        place = np.concatenate([[0], 1 + np.searchsorted(labels, self.labels)])
+        C = np.zeros((*self.C.shape[:2], 1 + len(labels)))
+        T = np.zeros((self.n_folds, 1 + len(labels), 1 + len(labels)))
+        C[..., place] = self.C
+        T[:, place[:, None], place] = self.T
+        return replace(self, labels=labels, C=C, T=T, y_origin=np.zeros(len(labels)))
+
+    def _targets(self, block):
+        return (np.asarray(block.y)[:, None] == self.labels).astype(np.float64)
+
+    def _target_origin(self, targets, weight):
+        return np.zeros(targets.shape[1])
+
+    def _merge(self, other):
+        labels = np.union1d(self.labels, other.labels)
+        return super(LabelGram, self._with_labels(labels))._merge(other._with_labels(labels))
+
+
+def _normal(G, C, T) -> Normal:
+    return Normal(T[0, 0], C[:, 0], T[0, 1:], G, C[:, 1:], T[1:, 1:])
+
+
+def _origin(Z, weight) -> np.ndarray:
+    """The (weighted) column means, representable in the precision of Z; zero for sparse rows, which stay sparse."""
+    if hasattr(Z, "tocsr") or Z.shape[1] == 0:
+        return np.zeros(Z.shape[1])
+    if weight is None or not np.any(weight > 0):
+        mean = Z.mean(axis=0, dtype=np.float64)
+    else:
+        mean = np.average(Z.astype(np.float64, copy=False), axis=0, weights=weight)
+    return mean.astype(Z.dtype).astype(np.float64)
+
+
+def _measured(Z, order, origin):
+    if hasattr(Z, "tocsr"):
+        return Z.tocsr()[order]
+    kept = aligned(Z[order])
+    kept -= origin.astype(Z.dtype)
+    return kept
+
+
+def _scaled(Z, root):
+    if hasattr(Z, "tocsr"):
+        return Z.multiply(root).tocsr()
+    Z *= root.astype(Z.dtype)
+    return Z
+
+
+def _signs(D: int) -> np.ndarray:
+    """Random signs for the probes, the same everywhere."""
+    keys = np.arange(D * _PROBES, dtype=np.uint64)
+    return _numeric.signs(_numeric.splitmix64(keys, 1)).reshape(D, _PROBES).astype(np.float64)

@@ -1,0 +1,68 @@
+"""A uniform sample of rows that does not depend on how the data were cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer import _numeric
+from mercer._numeric.block import Block, concatenate, take_rows
+from mercer.stats.base import Statistic
+
+SAMPLE_ROWS = 16_384
+
+
+@dataclass(frozen=True)
+class SampledRows:
+    """What `Sample` says: distinct rows, the target and total weight of each, whether that is all there was."""
+
+    X: np.ndarray
+    y: np.ndarray | None
+    weight: np.ndarray
+    complete: bool
+
+
+@dataclass(frozen=True)
+class Sample(Statistic):
+    """Bottom-k: the `size` distinct rows with the smallest hashes (Cohen and Kaplan 2007).
+
+    Hashes are those of the rows as read, so the sample is uniform over distinct rows and is the same for any block
+    size, order of merging, thread or machine. Equal rows are one entry whose weight is their number.
+    """
+
+    size: int = SAMPLE_ROWS
+    seed: int = 0
+    n: int = 0
+    keys: np.ndarray | None = None
+    rows: Block | None = None
+    weight: np.ndarray | None = None
+    complete: bool = True
+
+    def of(self, block):
+        weight = np.ones(len(block)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+        if not np.all(weight > 0):
+            block, weight = block.rows(weight > 0), weight[weight > 0]
+        if len(block) == 0:
+            return Sample(self.size, self.seed)
+        keys = _numeric.splitmix64(block.ids, self.seed)
+        return self._smallest(len(block), keys, Block(block.X, block.y), weight, True)
+
+    def _merge(self, other):
+        keys = np.concatenate([self.keys, other.keys])
+        weight = np.concatenate([self.weight, other.weight])
+        both = self.complete and other.complete
+        return self._smallest(self.n + other.n, keys, concatenate(self.rows, other.rows), weight, both)
+
+    def _smallest(self, n, keys, rows, weight, complete):
+        keys, first, codes = np.unique(keys, return_index=True, return_inverse=True)
+        weight = np.bincount(codes, weight)
+        kept = slice(0, self.size)
+        complete = complete and len(keys) <= self.size
+        rows = Block(take_rows(rows.X, first[kept]), None if rows.y is None else rows.y[first[kept]])
+        return Sample(self.size, self.seed, n, keys[kept], rows, weight[kept], complete)
+
+    def finish(self) -> SampledRows:
+        if self.rows is None:
+            raise ValueError("No rows: there is nothing to sample from.")
+        return SampledRows(self.rows.X, self.rows.y, self.weight, self.complete)
