@@ -1,0 +1,3 @@
+"""Random Fourier features: products with frequencies, and their cosines and sines."""
+
+__all__: list[str] = []
