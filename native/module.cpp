@@ -7,6 +7,8 @@
 namespace nb = nanobind;
 
 // One line per family here, and one below.
+void bind_hashing(nb::module_&);
+void bind_sums(nb::module_&);
 void bind_trig(nb::module_&);
 
 NB_MODULE(_native, m) {
@@ -18,5 +20,7 @@ NB_MODULE(_native, m) {
     }
     m.def("isa", [] { return mercer::level_name(mercer::chosen_level()); },
           "The instruction-set level the compiled core runs on.");
+    bind_hashing(m);
+    bind_sums(m);
     bind_trig(m);
 }
