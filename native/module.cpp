@@ -1,3 +1,26 @@
 #include <nanobind/nanobind.h>
 
-NB_MODULE(_native, m) { m.doc() = "Compiled twins of the NumPy definitions in mercer._numeric."; }
+#include <stdexcept>
+
+#include "dispatch.h"
+
+namespace nb = nanobind;
+
+// One line per family here, and one below.
+void bind_hashing(nb::module_&);
+void bind_sums(nb::module_&);
+void bind_trig(nb::module_&);
+
+NB_MODULE(_native, m) {
+    m.doc() = "Compiled twins of the NumPy definitions in mercer._numeric.";
+    try {
+        mercer::chosen_level();
+    } catch (const std::runtime_error& error) {
+        throw nb::import_error(error.what());
+    }
+    m.def("isa", [] { return mercer::level_name(mercer::chosen_level()); },
+          "The instruction-set level the compiled core runs on.");
+    bind_hashing(m);
+    bind_sums(m);
+    bind_trig(m);
+}

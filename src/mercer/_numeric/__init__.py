@@ -1,1 +1,59 @@
-"""Arrays in, arrays out."""
+"""Arrays in, arrays out: the NumPy definition of every hot function, replaced by its compiled twin if there is one.
+
+Each module of this folder defines functions and lists them in ``__all__``. A function of the same name in the
+compiled module ``_native`` takes its place here; ``compiled`` says whether the compiled module was loaded. The
+environment variable ``MERCER_PURE=1`` keeps the definitions; ``MERCER_ISA=v2|v3`` holds the compiled code to a
+lower instruction set.
+"""
+
+import os
+import warnings
+from types import ModuleType
+
+# A new family adds itself in three places: this import, the next ones, and `definitions`.
+from . import hashing, machine, sums, trig
+from .hashing import *  # noqa: F403
+from .machine import *  # noqa: F403
+from .sums import *  # noqa: F403
+from .trig import *  # noqa: F403
+
+definitions: tuple[ModuleType, ...] = (
+    hashing,
+    machine,
+    sums,
+    trig,
+)
+
+
+class PureDefinitionsWarning(UserWarning):
+    """The compiled core is missing: everything works, more slowly."""
+
+
+def _load_native() -> ModuleType | None:
+    if os.environ.get("MERCER_PURE", "") not in ("", "0"):
+        return None
+    try:
+        from . import _native  # type: ignore[attr-defined]
+    except ImportError as error:
+        warnings.warn(
+            "Mercer runs on its pure NumPy definitions, which are slower: its compiled core could not be imported "
+            f"({error}). Reinstall with a C++20 compiler to get it; MERCER_PURE=1 accepts this silently.",
+            PureDefinitionsWarning,
+            stacklevel=3,
+        )
+        return None
+    return _native
+
+
+def _twins(native: ModuleType | None) -> dict[str, object]:
+    """The compiled function of every defined name that has one."""
+    names = [name for module in definitions for name in module.__all__]
+    return {name: getattr(native, name) for name in names if hasattr(native, name)}
+
+
+_native_module = _load_native()
+compiled = _native_module is not None
+globals().update(_twins(_native_module))
+
+__all__ = ["PureDefinitionsWarning", "compiled", "definitions"]
+__all__ += [name for module in definitions for name in module.__all__]

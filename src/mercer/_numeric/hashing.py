@@ -1,0 +1,241 @@
+"""Seeded 64-bit hashes of keys, strings and rows: the same bits on every machine, in NumPy and in C++.
+
+Everything rests on the finalizer of splitmix64 (Steele, Lea & Flood, "Fast splittable pseudorandom number
+generators", OOPSLA 2014), a bijection of 64-bit words; all arithmetic wraps modulo 2^64:
+
+    mix(z):  z ^= z >> 30;  z *= 0xBF58476D1CE4E5B9;  z ^= z >> 27;  z *= 0x94D049BB133111EB;  z ^= z >> 31
+    splitmix64(key, seed) = mix((key ^ mix(seed)) + gamma),  gamma = 0x9E3779B97F4A7C15
+
+As mix(0) = 0, the published stream of seed 0 is splitmix64(0), splitmix64(gamma), splitmix64(2 gamma), ...
+
+A row is hashed by its values. Let key(x) be 0 for +-0, one word for every NaN, else the bits of float64(x):
+
+    entry(x, j) = splitmix64(key(x) ^ splitmix64(j)) if key(x) != 0, else 0
+    hash(row, seed) = splitmix64(sum over columns j of entry(x_j, j), seed)
+
+so neither the storage (dense or sparse, float32 or float64) nor the order of stored entries matters.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import fractions
+import hashlib
+import numbers
+
+import numpy as np
+
+__all__ = [
+    "buckets",
+    "hash_csr_rows",
+    "hash_dense_rows",
+    "hash_object_rows",
+    "hash_strings",
+    "signs",
+    "splitmix64",
+]
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MULTIPLIERS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_MASK = 0xFFFFFFFFFFFFFFFF
+_NAN_KEY = 0x7FF8000000000000
+
+
+def splitmix64(keys, seed=0):
+    """Hash integer keys of any shape to uint64: mix((key ^ mix(seed)) + gamma), see the head of this file.
+
+    Signed keys count modulo 2^64, and so does the seed.
+
+    >>> [hex(h) for h in splitmix64([0, 1]).tolist()]
+    ['0xe220a8397b1dcdaf', '0x910a2dec89025cc1']
+    """
+    words = _words(keys)
+    mixed_seed = _mix(np.array([int(seed) & _MASK], np.uint64))
+    return _mix((words.reshape(-1) ^ mixed_seed) + _GAMMA).reshape(words.shape)
+
+
+def buckets(hashes, n_buckets):
+    """Bucket 0 .. n_buckets - 1 (int64) of each hash: (upper 32 bits * n_buckets) >> 32, no modulo."""
+    if not 1 <= n_buckets <= 1 << 32:
+        raise ValueError(f"n_buckets must be between 1 and 2**32, got {n_buckets}.")
+    upper = _words(hashes) >> np.uint64(32)
+    return ((upper * np.uint64(n_buckets)) >> np.uint64(32)).astype(np.int64)
+
+
+def signs(hashes):
+    """Sign +1 or -1 (int8) of each hash from its bit 0, which `buckets` does not read: 1 - 2 * (hash & 1)."""
+    return np.int8(1) - np.int8(2) * (_words(hashes) & np.uint64(1)).astype(np.int8)
+
+
+def hash_dense_rows(X, seed=0):
+    """Hash each row of a two-dimensional float32 or float64 array by its values, see above."""
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and columns, got shape {X.shape}.")
+    entries = _entry_hashes(_number_keys(X), np.arange(X.shape[1]))
+    return splitmix64(entries.sum(axis=1, dtype=np.uint64), seed)
+
+
+def hash_csr_rows(data, indices, indptr, seed=0):
+    """Hash each row of a CSR matrix (no entry stored twice) as `hash_dense_rows` would."""
+    data, indices, indptr = np.asarray(data), np.asarray(indices), np.asarray(indptr)
+    _check_csr(data, indices, indptr)
+    running = np.zeros(len(data) + 1, np.uint64)
+    np.cumsum(_entry_hashes(_number_keys(data), indices), out=running[1:])  # wraps, so differences are exact
+    return splitmix64(running[indptr[1:]] - running[indptr[:-1]], seed)
+
+
+def hash_strings(strings, seed=0):
+    """Hash strings of any shape to uint64: BLAKE2b with an 8-byte digest of their UTF-8 bytes, keyed by seed.
+
+    >>> hash_strings(["a", "b", "a"]).tolist() == hash_strings(["a", "b", "a"], seed=0).tolist()
+    True
+    """
+    strings = np.asarray(strings)
+    if strings.size and strings.dtype.kind not in "UO":
+        raise TypeError(f"strings must hold str, got an array of {strings.dtype}.")
+    known: dict = {}
+    for string in strings.ravel().tolist():
+        if string not in known:
+            known[string] = _digest(_utf8(string), b"", seed)
+    keys = [known[string] for string in strings.ravel().tolist()]
+    return np.array(keys, np.uint64).reshape(strings.shape)
+
+
+def hash_object_rows(columns, seed=0):
+    """Hash the rows of a mixed table given as a list of columns of equal length.
+
+    Numbers count by value whatever their type (True, 1 and 1.0 agree), so a table of numbers hashes as
+    `hash_dense_rows` does; numbers that no float64 equals count by their decimal digits. Text never equals a
+    number ("1" is not 1); None, NaN and NaT are all the same missing value; dates count by what they denote.
+
+    >>> table = [np.array([1.0, 2.0, 1.0]), np.array(["x", None, "x"], dtype=object)]
+    >>> first, second, third = hash_object_rows(table).tolist()
+    >>> first == third, first == second
+    (True, False)
+    """
+    columns = [np.asarray(column) for column in columns]
+    if any(column.ndim != 1 or len(column) != len(columns[0]) for column in columns):
+        raise ValueError(f"columns must be of one length, got shapes {[column.shape for column in columns]}.")
+    total = np.zeros(len(columns[0]) if columns else 0, np.uint64)
+    for j, column in enumerate(columns):
+        total += _entry_hashes(_column_keys(column, j), j)
+    return splitmix64(total, seed)
+
+
+def _mix(z):
+    """The finalizer of splitmix64 (on an array: NumPy scalars would warn as they wrap)."""
+    z = (z ^ (z >> np.uint64(30))) * _MULTIPLIERS[0]
+    z = (z ^ (z >> np.uint64(27))) * _MULTIPLIERS[1]
+    return z ^ (z >> np.uint64(31))
+
+
+def _words(values):
+    """Integers of any type as 64-bit words, negative ones modulo 2^64."""
+    values = np.asarray(values)
+    if values.dtype.kind not in "iu":
+        raise TypeError(f"keys and hashes must be integers, got an array of {values.dtype}.")
+    return values.astype(np.uint64, copy=False)
+
+
+def _number_keys(values):
+    """key(x): the bits of float64(x), with -0.0 taken for 0.0 and every NaN for the same one."""
+    with np.errstate(invalid="ignore"):  # a signaling NaN is a NaN like any other
+        values = values.astype(np.float64) + 0.0
+        return np.where(np.isnan(values), np.uint64(_NAN_KEY), values.view(np.uint64))
+
+
+def _entry_hashes(keys, columns):
+    """The term of each entry in its row's sum; `columns` broadcasts against `keys`."""
+    return np.where(keys == 0, np.uint64(0), splitmix64(keys ^ splitmix64(columns)))
+
+
+def _check_csr(data, indices, indptr):
+    if len(data) != len(indices):
+        raise ValueError(f"data and indices must be of one length, got {len(data)} and {len(indices)}.")
+    if len(indptr) == 0 or indptr[0] < 0 or indptr[-1] > len(data) or np.any(indptr[1:] < indptr[:-1]):
+        raise ValueError(f"indptr must have an entry per row and one more, rising within 0 .. {len(data)}.")
+
+
+def _column_keys(column, j):
+    """64-bit keys of the values of column j of a mixed table; 0 stands for the number zero."""
+    kind = column.dtype.kind
+    if kind in "bf" and column.dtype.itemsize <= 8:
+        return _number_keys(column)
+    if kind in "iu":
+        return _integer_keys(column)
+    if kind == "U":
+        return hash_strings(column)
+    if kind == "M":
+        return np.array([_date_key(moment) for moment in column], np.uint64)
+    return _object_keys(column.astype(object), j)
+
+
+def _integer_keys(column):
+    """Integers that no float64 equals are told apart by their digits: they are often identifiers."""
+    keys = _number_keys(column)
+    for row in np.flatnonzero(
+        (column > 1 << 53) | (column < -(1 << 53) if column.dtype.kind == "i" else False)
+    ):
+        keys[row] = _object_key(column[row].item())
+    return keys
+
+
+def _object_keys(column, j):
+    known: dict = {}
+    keys = np.empty(len(column), np.uint64)
+    for row, value in enumerate(column.tolist()):
+        try:
+            if value not in known:
+                known[value] = _object_key(value)
+            keys[row] = known[value]
+        except TypeError as error:
+            raise TypeError(
+                f"column {j}, row {row} holds a {type(value).__name__}, which has no row hash: "
+                "turn it into text or numbers first."
+            ) from error
+    return keys
+
+
+def _object_key(value):
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return _NAN_KEY
+    if isinstance(value, str):
+        return _digest(_utf8(value), b"", 0)
+    if isinstance(value, bytes):
+        return _digest(value, b"bytes", 0)
+    if isinstance(value, datetime.date | np.datetime64):
+        return _date_key(value)
+    if isinstance(value, numbers.Real | decimal.Decimal | np.bool_):
+        return _exact_number_key(value.item() if isinstance(value, np.generic) else value)
+    raise TypeError(f"no row hash for a {type(value).__name__}")
+
+
+def _exact_number_key(value):
+    try:
+        nearest = float(value)
+    except OverflowError:  # an integer beyond the largest float64
+        nearest = None
+    if nearest == value or nearest != nearest:
+        return int(_number_keys(np.array([nearest]))[0])
+    return _digest(str(fractions.Fraction(value)).encode(), b"number", 0)
+
+
+def _date_key(moment):
+    """Dates by their shortest ISO form, so that one moment in days, seconds or nanoseconds is one key."""
+    if getattr(moment, "tzinfo", None) is not None:
+        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
+    moment = np.datetime64(moment)
+    if np.isnat(moment):
+        return _NAN_KEY
+    return _digest(str(np.datetime_as_string(moment, unit="auto")).encode(), b"date", 0)
+
+
+def _utf8(string):
+    return string.encode("utf-8", "surrogatepass")
+
+
+def _digest(message, kind, seed):
+    key = (int(seed) & _MASK).to_bytes(8, "little")
+    return int.from_bytes(hashlib.blake2b(message, digest_size=8, key=key, person=kind).digest(), "little")
