@@ -6,10 +6,12 @@ else is here: checking input, folding over arrays, files and streams, feature na
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._numeric.block import Block
@@ -31,7 +33,7 @@ class StreamingEstimator(BaseEstimator):
 
     def _empty(self):
         """The empty statistic to be folded over the data, or None if the data do not matter."""
-        return None
+        return
 
     def _finish(self, learned) -> None:
         """Set the learned attributes from what the finished statistic says (None if there was none)."""
@@ -97,7 +99,9 @@ class StreamingEstimator(BaseEstimator):
             block = self._checked_block(X, y, sample_weight, reset=True)
             return MemorySource(block.X, block.y, block.weight)
         if y is not None or sample_weight is not None:
-            raise ValueError("A Source brings its own target and weights: give them to the source, not to fit.")
+            raise ValueError(
+                "A Source brings its own target and weights: give them to the source, not to fit."
+            )
         task = next(X.tasks(), None)
         if task is None:
             raise ValueError("The source has no rows.")
@@ -163,9 +167,7 @@ class StreamingTransformer(TransformerMixin, StreamingEstimator):
     def _mapped(self, X, function):
         check_is_fitted(self)
         if isinstance(X, Source):
-            mapped = X.map(
-                lambda block: block.with_X(function(self._checked_X(block.X, False, block.start)))
-            )
+            mapped = X.map(lambda block: block.with_X(function(self._checked_X(block.X, False, block.start))))
             mapped.names = [str(name) for name in self.get_feature_names_out()]
             return mapped
         return function(self._checked_X(X, reset=False))
@@ -191,3 +193,10 @@ class InvertibleTransformer(StreamingTransformer):
 
     def _invert(self, X):
         raise NotImplementedError
+
+
+def seed_of(random_state) -> int:
+    """A whole number from an int, a RandomState or None."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31))

@@ -19,7 +19,11 @@ def refuse_missing(X, names=None, start: int = 0) -> None:
     remedy = "Impute missing values first (mercer.normalize.Impute) or drop the row."
     raise ValueError(
         f"Input X contains {kind}: column {name}, first at row {start + row}. "
-        + (remedy if kind == "NaN" else "Replace it (inf is not a number a linear model can use) or drop the row.")
+        + (
+            remedy
+            if kind == "NaN"
+            else "Replace it (inf is not a number a linear model can use) or drop the row."
+        )
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
@@ -12,7 +11,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.base import StreamingEstimator
+from mercer.base import StreamingEstimator, seed_of
 from mercer.linear import path
 from mercer.stats import Gram, LabelGram
 from mercer.stats.gram import GramPerFold
@@ -36,8 +35,14 @@ class _Ridge(StreamingEstimator):
             raise ValueError(f"n_folds must be a whole number of at least 2, not {self.n_folds!r}.")
         if isinstance(self.alphas, str):
             if self.alphas != "path":
-                raise ValueError(f"alphas must be 'path', a number or a list of numbers, not {self.alphas!r}.")
-        elif np.size(self.alphas) == 0 or not np.all(np.isfinite(self.alphas)) or np.any(np.asarray(self.alphas) < 0):
+                raise ValueError(
+                    f"alphas must be 'path', a number or a list of numbers, not {self.alphas!r}."
+                )
+        elif (
+            np.size(self.alphas) == 0
+            or not np.all(np.isfinite(self.alphas))
+            or np.any(np.asarray(self.alphas) < 0)
+        ):
             raise ValueError(f"Penalties must be finite and not negative, not {self.alphas!r}.")
 
     def _finish(self, learned: GramPerFold):
@@ -126,7 +131,7 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, _Ridge):
     """
 
     def _empty(self):
-        return Gram(self.n_folds, _seed(self.random_state))
+        return Gram(self.n_folds, seed_of(self.random_state))
 
     def _checked_y(self, y):
         y = check_array(super()._checked_y(y), ensure_2d=False, dtype="numeric", input_name="y")
@@ -167,7 +172,7 @@ class RidgeClassifier(ClassifierMixin, _Ridge):
     """
 
     def _empty(self):
-        return LabelGram(self.n_folds, _seed(self.random_state))
+        return LabelGram(self.n_folds, seed_of(self.random_state))
 
     def _checked_y(self, y):
         y = column_or_1d(super()._checked_y(y), warn=True)
@@ -191,11 +196,3 @@ class RidgeClassifier(ClassifierMixin, _Ridge):
         scores = self.decision_function(X)
         winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[winner]
-
-
-def _seed(random_state) -> int:
-    if isinstance(random_state, Real):
-        return int(random_state)
-    from sklearn.utils import check_random_state
-
-    return int(check_random_state(random_state).randint(2**31))

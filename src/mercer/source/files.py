@@ -32,7 +32,9 @@ class ParquetSource(RowSource):
         with pq.ParquetFile(self.path) as file:
             available = file.schema_arrow.names
             groups = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
-        self.names = list(columns) if columns is not None else [c for c in available if c not in (target, weight)]
+        self.names = (
+            list(columns) if columns is not None else [c for c in available if c not in (target, weight)]
+        )
         self._refuse_unknown(available)
         self.bounds = [0, *accumulate(groups)]
         self.n_rows = self.bounds[-1]
@@ -63,7 +65,9 @@ class ParquetSource(RowSource):
 
         kind = table.schema.field(name).type
         if not (kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)):
-            raise ValueError(f"{self.path}: column {name!r} holds {kind}, not numbers. Leave it out or encode it first.")
+            raise ValueError(
+                f"{self.path}: column {name!r} holds {kind}, not numbers. Leave it out or encode it first."
+            )
         return table[name].to_numpy()
 
     def _row_group(self, i):

@@ -7,4 +7,14 @@ from mercer.stats.loss import LossAt
 from mercer.stats.moments import Moments
 from mercer.stats.sample import Sample
 
-__all__ = ["Counts", "Gram", "LabelCounts", "LabelGram", "LossAt", "Moments", "Sample", "Statistic", "Together"]
+__all__ = [
+    "Counts",
+    "Gram",
+    "LabelCounts",
+    "LabelGram",
+    "LossAt",
+    "Moments",
+    "Sample",
+    "Statistic",
+    "Together",
+]
