@@ -99,9 +99,7 @@ class StreamingEstimator(BaseEstimator):
             block = self._checked_block(X, y, sample_weight, reset=True)
             return MemorySource(block.X, block.y, block.weight)
         if y is not None or sample_weight is not None:
-            raise ValueError(
-                "A Source brings its own target and weights: give them to the source, not to fit."
-            )
+            raise ValueError("A Source brings its own target and weights: give them to the source, not to fit.")
         task = next(X.tasks(), None)
         if task is None:
             raise ValueError("The source has no rows.")
@@ -141,9 +139,7 @@ class StreamingEstimator(BaseEstimator):
 
     def _checked_y(self, y):
         if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         return np.asarray(y)
 
     def __sklearn_tags__(self):

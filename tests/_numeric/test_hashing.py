@@ -21,9 +21,7 @@ SEEDS = [0, 1, 2**32, 2**64 - 1]
 words = hnp.arrays(np.uint64, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5))
 seeds = st.integers(0, 2**64 - 1)
 floats = st.floats(width=64) | st.sampled_from([0.0, -0.0, np.nan, -np.nan, np.inf, 5e-324])
-tables = hnp.arrays(
-    np.float64, hnp.array_shapes(min_dims=2, max_dims=2, min_side=0, max_side=6), elements=floats
-)
+tables = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2, min_side=0, max_side=6), elements=floats)
 
 
 def identical(a, b):
@@ -72,9 +70,7 @@ class TestKeys:
     def test_signed_keys_and_any_shape(self, module):
         keys = np.array([[-1, 0], [5, -(2**63)]])
         assert identical(module.splitmix64(keys), module.splitmix64(keys.view(np.uint64)))
-        assert identical(
-            module.splitmix64(keys.astype(np.int32)[:, ::-1]), module.splitmix64([[0, -1], [0, 5]])
-        )
+        assert identical(module.splitmix64(keys.astype(np.int32)[:, ::-1]), module.splitmix64([[0, -1], [0, 5]]))
         assert module.splitmix64(np.uint64(7)).shape == ()
 
     def test_seeds_give_different_functions_and_wrap(self, module):
@@ -179,9 +175,7 @@ class TestRows:
         X = np.random.default_rng(1).normal(size=(40, 3))
         hashes, order = module.hash_dense_rows(X), np.random.default_rng(2).permutation(40)
         assert identical(module.hash_dense_rows(X[order]), hashes[order])
-        assert identical(
-            np.concatenate([module.hash_dense_rows(X[:13]), module.hash_dense_rows(X[13:])]), hashes
-        )
+        assert identical(np.concatenate([module.hash_dense_rows(X[:13]), module.hash_dense_rows(X[13:])]), hashes)
 
     def test_permuted_columns_are_other_rows(self, module):
         X = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 1.0, 2.0]])
@@ -197,9 +191,7 @@ class TestRows:
                 for i, (a, b) in enumerate(zip(X.indptr, X.indptr[1:], strict=False))
             ]
         )
-        hashes = module.hash_csr_rows(
-            X.data[order], X.indices[order].astype(index), X.indptr.astype(index), 9
-        )
+        hashes = module.hash_csr_rows(X.data[order], X.indices[order].astype(index), X.indptr.astype(index), 9)
         assert identical(hashes, module.hash_dense_rows(X.toarray(), 9))
 
     def test_no_columns_no_rows(self, module):

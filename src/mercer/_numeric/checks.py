@@ -7,10 +7,7 @@ import numpy as np
 
 def refuse_missing(X, names=None, start: int = 0) -> None:
     """Raise ValueError naming the column and the first row of a NaN or infinity in X (dense or CSR)."""
-    if hasattr(X, "tocsr"):
-        values = X.data
-    else:
-        values = X
+    values = X.data if hasattr(X, "tocsr") else X
     if values.dtype.kind != "f" or _all_finite(values):
         return
     row, column, value = _first_bad(X)
@@ -19,11 +16,7 @@ def refuse_missing(X, names=None, start: int = 0) -> None:
     remedy = "Impute missing values first (mercer.normalize.Impute) or drop the row."
     raise ValueError(
         f"Input X contains {kind}: column {name}, first at row {start + row}. "
-        + (
-            remedy
-            if kind == "NaN"
-            else "Replace it (inf is not a number a linear model can use) or drop the row."
-        )
+        + (remedy if kind == "NaN" else "Replace it (inf is not a number a linear model can use) or drop the row.")
     )
 
 

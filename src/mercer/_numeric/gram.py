@@ -6,6 +6,8 @@ result is the same to the last bit on any number of threads.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from mercer._numeric.pool import for_each
@@ -23,7 +25,7 @@ def add_products(G: np.ndarray, C: np.ndarray, Z, R: np.ndarray, groups: np.ndar
     if hasattr(Z, "tocsr"):
         return _add_sparse_products(G, C, Z, R, groups)
     tiles = _tiles(Z.shape[1])
-    chunks = [(k, _chunks(a, b)) for k, (a, b) in enumerate(zip(groups, groups[1:], strict=False)) if b > a]
+    chunks = [(k, _chunks(a, b)) for k, (a, b) in enumerate(itertools.pairwise(groups)) if b > a]
     square = [(k, rows, i, j) for k, rows in chunks for a, i in enumerate(tiles) for j in tiles[a:]]
     thin = [(k, rows, i, None) for k, rows in chunks for i in tiles]
 
@@ -61,7 +63,7 @@ def aligned(array: np.ndarray) -> np.ndarray:
 
 
 def _add_sparse_products(G, C, Z, R, groups):
-    for k, (a, b) in enumerate(zip(groups, groups[1:], strict=False)):
+    for k, (a, b) in enumerate(itertools.pairwise(groups)):
         part = Z[a:b].astype(np.float64)
         G[k] += (part.T @ part).toarray()
         C[k] += part.T @ R[a:b]
@@ -75,4 +77,4 @@ def _tiles(width: int) -> list[slice]:
 def _chunks(start: int, stop: int) -> list[slice]:
     pieces = max(1, -(-(stop - start) // FLOAT32_ROWS))
     cuts = [start + (stop - start) * i // pieces for i in range(pieces + 1)]
-    return [slice(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [slice(a, b) for a, b in itertools.pairwise(cuts)]

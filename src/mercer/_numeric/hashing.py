@@ -175,9 +175,7 @@ def _column_keys(column, j):
 def _integer_keys(column):
     """Integers that no float64 equals are told apart by their digits: they are often identifiers."""
     keys = _number_keys(column)
-    for row in np.flatnonzero(
-        (column > 1 << 53) | (column < -(1 << 53) if column.dtype.kind == "i" else False)
-    ):
+    for row in np.flatnonzero((column > 1 << 53) | (column < -(1 << 53) if column.dtype.kind == "i" else False)):
         keys[row] = _object_key(column[row].item())
     return keys
 

@@ -60,9 +60,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     True
     """
 
-    def __init__(
-        self, kernel=None, n_components=1024, sampling="orthogonal", pairing="cos-sin", random_state=0
-    ):
+    def __init__(self, kernel=None, n_components=1024, sampling="orthogonal", pairing="cos-sin", random_state=0):
         self.kernel = kernel
         self.n_components = n_components
         self.sampling = sampling

@@ -87,11 +87,7 @@ def gcv_losses(spectral: Spectral, alphas: np.ndarray) -> tuple[np.ndarray, np.n
     n = spectral.weight
     for i, alpha in enumerate(alphas):
         w = spectral.rotated_solution(alpha)
-        rss = (
-            np.trace(spectral.Y)
-            - 2.0 * np.sum(w * spectral.rotated_B)
-            + np.sum(spectral.values[:, None] * w * w)
-        )
+        rss = np.trace(spectral.Y) - 2.0 * np.sum(w * spectral.rotated_B) + np.sum(spectral.values[:, None] * w * w)
         left = n - spectral.degrees_of_freedom(alpha)
         losses[i] = n * max(rss, 0.0) / left**2 if left > 1e-9 * n else np.inf
     return losses, np.zeros(len(alphas))
@@ -101,9 +97,7 @@ def choose(losses: np.ndarray, bars: np.ndarray) -> int:
     """The best penalty, counting the error bar against it; a negative loss is rounding, never a winner."""
     pessimistic = np.where(losses < 0, np.inf, losses + bars)
     if not np.isfinite(pessimistic).any():
-        raise ValueError(
-            "No penalty could be scored: every cross-validated loss was lost to rounding. Rescale X."
-        )
+        raise ValueError("No penalty could be scored: every cross-validated loss was lost to rounding. Rescale X.")
     return int(np.argmin(pessimistic))
 
 

@@ -35,14 +35,8 @@ class _Ridge(StreamingEstimator):
             raise ValueError(f"n_folds must be a whole number of at least 2, not {self.n_folds!r}.")
         if isinstance(self.alphas, str):
             if self.alphas != "path":
-                raise ValueError(
-                    f"alphas must be 'path', a number or a list of numbers, not {self.alphas!r}."
-                )
-        elif (
-            np.size(self.alphas) == 0
-            or not np.all(np.isfinite(self.alphas))
-            or np.any(np.asarray(self.alphas) < 0)
-        ):
+                raise ValueError(f"alphas must be 'path', a number or a list of numbers, not {self.alphas!r}.")
+        elif np.size(self.alphas) == 0 or not np.all(np.isfinite(self.alphas)) or np.any(np.asarray(self.alphas) < 0):
             raise ValueError(f"Penalties must be finite and not negative, not {self.alphas!r}.")
 
     def _finish(self, learned: GramPerFold):

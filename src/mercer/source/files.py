@@ -32,9 +32,7 @@ class ParquetSource(RowSource):
         with pq.ParquetFile(self.path) as file:
             available = file.schema_arrow.names
             groups = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
-        self.names = (
-            list(columns) if columns is not None else [c for c in available if c not in (target, weight)]
-        )
+        self.names = list(columns) if columns is not None else [c for c in available if c not in (target, weight)]
         self._refuse_unknown(available)
         self.bounds = [0, *accumulate(groups)]
         self.n_rows = self.bounds[-1]

@@ -36,9 +36,7 @@ class Counts(Statistic):
         return Counts(len(block), tuple(count_levels(column, block.weight) for column in columns))
 
     def _merge(self, other):
-        tables = tuple(
-            add_counts(a, b, j) for j, (a, b) in enumerate(zip(self.tables, other.tables, strict=True))
-        )
+        tables = tuple(add_counts(a, b, j) for j, (a, b) in enumerate(zip(self.tables, other.tables, strict=True)))
         return Counts(self.n + other.n, tables)
 
     def finish(self) -> list[Levels]:

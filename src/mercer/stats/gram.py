@@ -42,24 +42,9 @@ class Normal:
 
     def about(self, z_mean: np.ndarray, y_mean: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """G, B, Y of the same rows measured from other origins: sum of (z - m)(z - m)' and so on."""
-        G = (
-            self.G
-            - np.outer(self.z, z_mean)
-            - np.outer(z_mean, self.z)
-            + self.weight * np.outer(z_mean, z_mean)
-        )
-        B = (
-            self.B
-            - np.outer(self.z, y_mean)
-            - np.outer(z_mean, self.y)
-            + self.weight * np.outer(z_mean, y_mean)
-        )
-        Y = (
-            self.Y
-            - np.outer(self.y, y_mean)
-            - np.outer(y_mean, self.y)
-            + self.weight * np.outer(y_mean, y_mean)
-        )
+        G = self.G - np.outer(self.z, z_mean) - np.outer(z_mean, self.z) + self.weight * np.outer(z_mean, z_mean)
+        B = self.B - np.outer(self.z, y_mean) - np.outer(z_mean, self.y) + self.weight * np.outer(z_mean, y_mean)
+        Y = self.Y - np.outer(self.y, y_mean) - np.outer(y_mean, self.y) + self.weight * np.outer(y_mean, y_mean)
         return G, B, Y
 
 
@@ -185,12 +170,7 @@ class Gram(Statistic):
             weights, z = self.T[k, 0], self.C[k, :, 0]
             G[k] = self.G[k] + np.outer(z, a) + np.outer(a, z) + weights[0] * np.outer(a, a)
             C[k] = self.C[k] + np.outer(a, weights) + np.outer(z + weights[0] * a, shift)
-            T[k] = (
-                self.T[k]
-                + np.outer(weights, shift)
-                + np.outer(shift, weights)
-                + weights[0] * np.outer(shift, shift)
-            )
+            T[k] = self.T[k] + np.outer(weights, shift) + np.outer(shift, weights) + weights[0] * np.outer(shift, shift)
         probe = self.probe + (sum(G) - sum(self.G)) @ _signs(len(a))
         return replace(self, z_origin=z_origin, y_origin=y_origin, G=G, C=C, T=T, probe=probe)
 

@@ -48,9 +48,7 @@ class Moments(Statistic):
         low1, first, low2, second = _power_sums(block.X, weight)
         kept = block.X if weight is None or np.all(weight > 0) else block.X[weight > 0]
         low, high = _extremes(kept)
-        return Moments(
-            len(block), _total_weight(len(block), weight), (low1, first), (low2, second), low, high
-        )
+        return Moments(len(block), _total_weight(len(block), weight), (low1, first), (low2, second), low, high)
 
     def _merge(self, other):
         return replace(
