@@ -1,0 +1,39 @@
+"""What similarity is: kernels with an algebra, and the check that a similarity is a kernel."""
+
+from mercer.kernels.algebra import Normalized, Product, Restricted, Scaled, Sum
+from mercer.kernels.base import Kernel
+from mercer.kernels.custom import Custom, Precomputed
+from mercer.kernels.discrete import Overlap
+from mercer.kernels.dot import AllSubsets, Anova, Constant, Linear, Polynomial
+from mercer.kernels.norms import ExponentialPower, Laplace, Sinc
+from mercer.kernels.radial import Cauchy, Gaussian, Matern, RationalQuadratic
+from mercer.kernels.stationary import Stationary
+from mercer.kernels.validity import MercerReport, check_mercer, repair
+
+__all__ = [
+    "AllSubsets",
+    "Anova",
+    "Cauchy",
+    "Constant",
+    "Custom",
+    "ExponentialPower",
+    "Gaussian",
+    "Kernel",
+    "Laplace",
+    "Linear",
+    "Matern",
+    "MercerReport",
+    "Normalized",
+    "Overlap",
+    "Polynomial",
+    "Precomputed",
+    "Product",
+    "RationalQuadratic",
+    "Restricted",
+    "Scaled",
+    "Sinc",
+    "Stationary",
+    "Sum",
+    "check_mercer",
+    "repair",
+]

@@ -1,0 +1,169 @@
+"""Shift-invariant kernels whose norm is a choice: Laplace, exponential power, sinc."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer._numeric.columns import sinc, sinc_product
+from mercer._numeric.stable import log_positive_stable, signed_log_stable
+from mercer.kernels.parameters import BANDWIDTH, FLAG, Need, OneOf
+from mercer.kernels.rows import matching_numbers
+from mercer.kernels.stationary import Stationary
+
+LARGEST_LOG = 300.0  # frequencies are cut at e^300: their cosines are noise long before
+
+
+@dataclass
+class Laplace(Stationary):
+    """k(x, z) = exp(-||x - z|| / bandwidth) with the Euclidean norm or with the sum of absolute values.
+
+    The two differ from two columns on. Frequencies: g / (bandwidth |g_0|), a multivariate Cauchy law,
+    for "l2"; independent Cauchy / bandwidth for "l1". Rahimi and Recht, Random features for
+    large-scale kernel machines, 2007.
+
+    Parameters
+    ----------
+    bandwidth : float > 0 or "median"
+    norm : "l2" or "l1"
+
+    >>> from mercer.kernels import Laplace
+    >>> Laplace(bandwidth=5.0)([[0.0, 0.0]], [[3.0, 4.0]]).round(4)
+    array([[0.3679]])
+    >>> Laplace(bandwidth=7.0, norm="l1")([[0.0, 0.0]], [[3.0, 4.0]]).round(4)
+    array([[0.3679]])
+    """
+
+    bandwidth: float | str = 1.0
+    norm: str = "l2"
+
+    _needs = {"bandwidth": BANDWIDTH, "norm": OneOf(("l2", "l1"))}
+
+    @property
+    def _order(self):
+        return 1 if self.norm == "l1" else 2
+
+    def _profile(self, r):
+        return np.exp(np.negative(r, out=r), out=r)
+
+    def _frequencies(self, n, d, rng):
+        if self.norm == "l1":
+            return rng.standard_cauchy((n, d)) / self.bandwidth
+        return super()._frequencies(n, d, rng)
+
+    def _spectral_scales(self, n, rng):
+        if self.norm == "l1":
+            return super()._spectral_scales(n, rng)
+        return 1.0 / (self.bandwidth * np.abs(rng.standard_normal(n)))
+
+
+@dataclass
+class ExponentialPower(Stationary):
+    """k(x, z) = exp(-(||x - z||_p / bandwidth)^q), 0 < q <= p <= 2.
+
+    (2, 2) is the Gaussian kernel at sqrt(2) times its bandwidth, (2, 1) and (1, 1) are the Laplace
+    kernels. Outside this range of p and q it is not positive semidefinite in every dimension
+    (Schoenberg 1938). Frequencies: S^(1/p) T_j / bandwidth with independent symmetric p-stable T_j
+    and one positive (q/p)-stable S.
+
+    Parameters
+    ----------
+    bandwidth : float > 0 or "median"
+    p : float in (0, 2]
+        The norm, or for p < 1 the same formula.
+    q : float in (0, p]
+
+    >>> from mercer.kernels import ExponentialPower
+    >>> ExponentialPower(p=1.0, q=0.5)([[0.0, 0.0]], [[1.0, 3.0]]).round(4)
+    array([[0.1353]])
+    """
+
+    bandwidth: float | str = 1.0
+    p: float = 2.0
+    q: float = 1.0
+
+    _needs = {"bandwidth": BANDWIDTH, "p": Need(high=2.0), "q": Need(high=2.0)}
+
+    def _validate(self):
+        super()._validate()
+        if self.q > self.p:
+            raise ValueError(f"{self}: q must not exceed p, or the kernel is not positive semidefinite")
+
+    @property
+    def _order(self):
+        return self.p
+
+    def _profile(self, r):
+        np.power(r, r.dtype.type(self.q), out=r)
+        return np.exp(np.negative(r, out=r), out=r)
+
+    def _frequencies(self, n, d, rng):
+        common = log_positive_stable(n, self.q / self.p, rng)[:, None] / self.p
+        signs, logs = signed_log_stable((n, d), self.p, rng)
+        return signs * np.exp(np.minimum(common + logs, LARGEST_LOG)) / self.bandwidth
+
+    def _spectral_scales(self, n, rng):
+        if self.p != 2:
+            return super()._spectral_scales(n, rng)
+        logs = 0.5 * (np.log(2) + log_positive_stable(n, self.q / 2, rng))
+        return np.exp(np.minimum(logs, LARGEST_LOG)) / self.bandwidth
+
+
+@dataclass
+class Sinc(Stationary):
+    """k(x, z) = prod_j sin(t_j) / t_j, t = (x - z) / bandwidth; with radial=True sin(||t||) / ||t||.
+
+    The radial form is a kernel in up to three dimensions only. It is the characteristic function of
+    the uniform law on the sphere in R^3; from four dimensions on no law on R^d projects to it, and
+    Gram matrices have eigenvalues well below 0. Frequencies: uniform on [-1, 1]^d / bandwidth; radial:
+    the first d coordinates of a uniform point on the sphere in R^3, over the bandwidth.
+
+    Parameters
+    ----------
+    bandwidth : float > 0 or "median"
+        "median" uses Euclidean distances.
+    radial : bool
+
+    >>> from mercer.kernels import Sinc
+    >>> Sinc()([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
+    array([[0.7081]])
+    >>> Sinc(radial=True)([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
+    array([[0.6985]])
+    """
+
+    bandwidth: float | str = 1.0
+    radial: bool = False
+
+    _needs = {"bandwidth": BANDWIDTH, "radial": FLAG}
+
+    @property
+    def isotropic(self):
+        return False  # not even the radial form is a kernel in every dimension
+
+    def _gram(self, X, Y):
+        if self.radial:
+            self._need_dimension(X.numbers.shape[1])
+            return super()._gram(X, Y)
+        return sinc_product(*matching_numbers(X, Y), self.bandwidth)
+
+    def _diag(self, X):
+        if self.radial:
+            self._need_dimension(X.numbers.shape[1])
+        return super()._diag(X)
+
+    def _profile(self, r):
+        return sinc(r)
+
+    def _frequencies(self, n, d, rng):
+        if not self.radial:
+            return rng.uniform(-1.0, 1.0, (n, d)) / self.bandwidth
+        self._need_dimension(d)
+        points = rng.standard_normal((n, 3))
+        points /= np.linalg.norm(points, axis=1, keepdims=True)
+        return points[:, :d] / self.bandwidth
+
+    def _need_dimension(self, d):
+        if d >= 4:
+            raise ValueError(
+                f"{self}: sin(r)/r is positive semidefinite in at most 3 dimensions, got {d} columns; "
+                "use Sinc(radial=False), the product over columns, or restrict it with .on(columns)"
+            )

@@ -1,0 +1,84 @@
+"""What kernels of x - z share: distances, the bandwidth, frequencies."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from mercer._numeric.distances import distances, paired_distances, squared_distances
+from mercer.kernels.base import Kernel
+from mercer.kernels.rows import matching_numbers
+
+PAIRS = 1000
+
+
+class Stationary(Kernel):
+    """A kernel of x - z with k(x, x) = 1 (Bochner: the characteristic function of its spectral law).
+
+    A leaf states its formula as ``_profile`` of the scaled distance r = ||x - z|| / bandwidth, or of
+    r^2 if ``_of_square``, and its spectral law as ``_spectral_scales`` when it is isotropic, as
+    ``_frequencies`` when it is not.
+    """
+
+    bandwidth: float | str
+    _of_square = False
+
+    @property
+    def isotropic(self):
+        return self._order == 2
+
+    @property
+    def mass(self):
+        return 1.0
+
+    @property
+    def _order(self):
+        """The p of the norm ||x - z||_p."""
+        return 2
+
+    def _profile(self, r):
+        """The kernel as a function of r, or of r^2 if ``_of_square``; the argument may be overwritten."""
+        raise NotImplementedError
+
+    def _gram(self, X, Y):
+        A, B = matching_numbers(X, Y)
+        B = None if Y is X else B
+        if self._of_square:
+            return self._profile(squared_distances(A, B, self.bandwidth))
+        return self._profile(distances(A, B, self._order, self.bandwidth))
+
+    def _diag(self, X):
+        return np.ones(len(X), dtype=X.numbers.dtype)
+
+    def _resolve(self, X):
+        if self.bandwidth != "median":
+            return self
+        return replace(self, bandwidth=median_distance(X.numbers, self._order))
+
+    def _frequencies(self, n, d, rng):
+        return self._spectral_scales(n, rng)[:, None] * rng.standard_normal((n, d))
+
+    def _need_settled(self):
+        if self.bandwidth == "median":
+            raise ValueError(f"{self}: the bandwidth waits for data; call resolve(X) first")
+
+
+def median_distance(A, p=2):
+    """The median of ||x - z||_p over at most 1,000 random pairs of distinct rows, from a fixed seed.
+
+    All pairs are used when there are no more than that. When half of the pairs coincide, the mean of
+    the positive distances is used; when all rows coincide, 1.
+    """
+    n = A.shape[0]
+    if n < 2:
+        return 1.0
+    if n * (n - 1) // 2 <= PAIRS:
+        i, j = np.triu_indices(n, 1)
+    else:
+        rng = np.random.default_rng(0)
+        i = rng.integers(n, size=PAIRS)
+        j = (i + rng.integers(1, n, size=PAIRS)) % n
+    found = paired_distances(A[i], A[j], p)
+    middle = float(np.median(found))
+    if middle > 0:
+        return middle
+    return float(found[found > 0].mean()) if found.any() else 1.0

@@ -1,0 +1,260 @@
+"""Is a similarity a Mercer kernel? A check that names the offending rows, and three ways to repair a matrix."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.kernels.base import Kernel
+from mercer.kernels.custom import Custom
+
+LARGE = 3000  # rows up to which all eigenvalues are computed
+SHORT_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 32)
+
+
+@dataclass(frozen=True, eq=False)
+class MercerReport:
+    """What :func:`check_mercer` found; print it to read it.
+
+    Attributes
+    ----------
+    symmetric : bool
+        k(x, z) = k(z, x) within `tolerance`.
+    positive : bool
+        k(x, x) >= 0 for every row.
+    psd : bool
+        The symmetric part of the matrix has no eigenvalue below -`tolerance`.
+    min_eigenvalue : float
+    witness : array or None
+        A unit vector c with c'Kc < 0 when there is one, with as few non-zero entries as could be found.
+    witness_value : float or None
+        c'Kc.
+    asymmetry : float
+        The largest |k(x, z) - k(z, x)|, found at the rows `asymmetric_pair`.
+    smallest_diagonal : float
+    tolerance : float
+        n * machine epsilon * the largest magnitude of an eigenvalue, unless the caller set it.
+    rows : array or None
+        The rows that were checked when not all were.
+    """
+
+    symmetric: bool
+    positive: bool
+    psd: bool
+    min_eigenvalue: float
+    witness: np.ndarray | None
+    witness_value: float | None
+    asymmetry: float
+    asymmetric_pair: tuple[int, int]
+    smallest_diagonal: float
+    tolerance: float
+    n_rows: int
+    rows: np.ndarray | None = None
+
+    @property
+    def valid(self) -> bool:
+        """Whether nothing speaks against a Mercer kernel."""
+        return self.symmetric and self.positive and self.psd
+
+    def __str__(self) -> str:
+        lines = [f"{'A valid' if self.valid else 'Not a'} Mercer kernel on these {self.n_rows} rows."]
+        if self.rows is not None:
+            lines[0] += (
+                f" A random sample of {len(self.rows)} of them was checked, which cannot prove validity."
+            )
+        if not self.symmetric:
+            i, j = self.asymmetric_pair
+            lines.append(
+                f"Not symmetric: k(row {i}, row {j}) and k(row {j}, row {i}) differ by {self.asymmetry:.3g}."
+            )
+        if not self.positive:
+            lines.append(f"Not positive: some k(x, x) is {self.smallest_diagonal:.3g}.")
+        lines.append(f"Smallest eigenvalue {self.min_eigenvalue:.3g} (tolerance {self.tolerance:.1g}).")
+        if self.witness is not None:
+            lines.append(_in_words(self.witness, self.witness_value))
+        return "\n".join(lines)
+
+
+def check_mercer(kernel_or_matrix, X=None, tolerance=None):
+    """Check symmetry, k(x, x) >= 0 and positive semidefiniteness on the rows of X.
+
+    A finite sample can refute a kernel, never prove one: a clean report says that these rows found
+    nothing wrong.
+
+    Parameters
+    ----------
+    kernel_or_matrix : Kernel, function of two objects, or square matrix
+    X : rows, needed unless a matrix is given
+        More than 3,000 rows are sampled (from a fixed seed), and the report says so: by interlacing, a
+        negative eigenvalue of a sample is one of the whole. Of a matrix of that size the smallest
+        eigenvalue is found by Lanczos iteration instead.
+    tolerance : float, optional
+        How far below 0 an eigenvalue counts as 0, and how large an asymmetry is rounding; by default
+        n * machine epsilon * the largest magnitude of an eigenvalue.
+
+    Returns
+    -------
+    MercerReport
+
+    >>> from mercer.kernels import check_mercer
+    >>> print(check_mercer([[1.0, 1.5], [1.5, 1.0]]))
+    Not a Mercer kernel on these 2 rows.
+    Smallest eigenvalue -0.5 (tolerance 1e-15).
+    Rows 0 and 1 with weights +0.707 and -0.707: the combination has squared norm c'Kc = -0.5 < 0.
+    """
+    K, n, rows = _similarities(kernel_or_matrix, X)
+    asymmetry, pair = _asymmetry(K)
+    epsilon = np.finfo(K.dtype).eps
+    S = _symmetric_part(K)
+    low, high, vector = _extremes(S)
+    if tolerance is None:
+        tolerance = float(len(S) * epsilon * max(abs(low), abs(high)))
+    witness, value = (None, None) if low >= -tolerance else _short_witness(S, vector, tolerance)
+    if rows is not None:
+        pair = tuple(int(rows[i]) for i in pair)
+        if witness is not None:
+            full = np.zeros(n)
+            full[rows] = witness
+            witness = full
+    smallest = float(K.diagonal().min())
+    return MercerReport(
+        symmetric=asymmetry <= tolerance,
+        positive=smallest >= 0,
+        psd=low >= -tolerance,
+        min_eigenvalue=low,
+        witness=witness,
+        witness_value=value,
+        asymmetry=asymmetry,
+        asymmetric_pair=pair,
+        smallest_diagonal=smallest,
+        tolerance=tolerance,
+        n_rows=n,
+        rows=rows,
+    )
+
+
+def repair(K, how="clip"):
+    """The nearest use of an indefinite similarity matrix: its symmetric part, made positive semidefinite.
+
+    Parameters
+    ----------
+    K : square matrix
+    how : {"clip", "flip", "shift"}
+        What happens to the negative eigenvalues. "clip" sets them to 0, which is the nearest positive
+        semidefinite matrix in Frobenius norm (Higham 1988): negative parts are noise. "flip" takes
+        absolute values: negative parts carry information. "shift" adds the same number to all
+        eigenvalues, K - min_eigenvalue I: only self-similarities change.
+
+    Only these rows are repaired: the similarities of new rows to them are not.
+    Chen, Garcia, Gupta, Rahimi and Cazzanti, Similarity-based classification, JMLR 2009.
+
+    >>> from mercer.kernels import repair
+    >>> repair([[1.0, 3.0], [3.0, 1.0]], how="clip")
+    array([[2., 2.],
+           [2., 2.]])
+    """
+    if how not in ("clip", "flip", "shift"):
+        raise ValueError(f"how must be 'clip', 'flip' or 'shift', got {how!r}")
+    K = _square(K)
+    S = _symmetric_part(K)
+    values, vectors = np.linalg.eigh(S)
+    if values.size and values[0] < 0:
+        if how == "shift":
+            S = S + np.diag(np.full(len(S), -values[0]))
+        else:
+            # change what is negative only, so that the rest keeps its digits
+            negative = values < 0
+            part = vectors[:, negative]
+            S = S + (1 if how == "clip" else 2) * (part * -values[negative]) @ part.T
+            S = (S + S.T) / 2
+    return S.astype(K.dtype, copy=False)
+
+
+def _similarities(kernel_or_matrix, X):
+    """The matrix to check, the number of rows it stands for, and which of them if it is a sample."""
+    kernel = kernel_or_matrix
+    if not isinstance(kernel, Kernel) and callable(kernel):
+        kernel = Custom(kernel)
+    if not isinstance(kernel, Kernel):
+        if X is not None:
+            raise ValueError("check_mercer: X goes with a kernel or a function; a matrix is checked alone")
+        K = _square(kernel)
+        return K, len(K), None
+    if X is None:
+        raise ValueError(f"check_mercer: {kernel} needs rows X to be checked on")
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n <= LARGE:
+        return _square(kernel(X)), n, None
+    rows = np.sort(np.random.default_rng(0).choice(n, LARGE, replace=False))
+    return _square(kernel(_take(X, rows))), n, rows
+
+
+def _take(X, rows):
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
+
+
+def _square(K):
+    K = np.asarray(K.toarray() if hasattr(K, "toarray") else K)
+    if K.dtype not in (np.float32, np.float64):
+        K = K.astype(float)
+    if K.ndim != 2 or K.shape[0] != K.shape[1] or K.size == 0:
+        raise ValueError(f"a square matrix of similarities is needed, got shape {K.shape}")
+    if not np.isfinite(K).all():
+        i, j = np.argwhere(~np.isfinite(K))[0]
+        raise ValueError(f"the similarity of rows {i} and {j} is {K[i, j]}: it must be finite")
+    return K
+
+
+def _symmetric_part(K):
+    S = K.astype(float)
+    return S / 2 + S.T / 2
+
+
+def _asymmetry(K):
+    difference = np.abs(K - K.T)
+    i, j = np.unravel_index(int(np.argmax(difference)), K.shape)
+    return float(difference[i, j]), (int(i), int(j))
+
+
+def _extremes(S):
+    """The smallest and the largest eigenvalue, and the eigenvector of the smallest."""
+    if len(S) <= LARGE:
+        values, vectors = np.linalg.eigh(S)
+        return float(values[0]), float(values[-1]), vectors[:, 0]
+    from scipy.sparse.linalg import eigsh
+
+    start = np.random.default_rng(0).standard_normal(len(S))
+    high = eigsh(S, k=1, which="LA", v0=start, tol=1e-3, return_eigenvectors=False)
+    # the smallest eigenvalues of a valid kernel crowd at 0: shifted, an error relative to the largest is enough
+    shifted = S - np.diag(np.full(len(S), float(high[0])))
+    value, vector = eigsh(shifted, k=1, which="LM", v0=start, tol=1e-10)
+    return float(value[0] + high[0]), float(high[0]), vector[:, 0]
+
+
+def _short_witness(S, vector, tolerance):
+    """A unit c with c'Sc < 0 on as few rows as possible, tried on the largest entries of an eigenvector."""
+    order = np.argsort(-np.abs(vector), kind="stable")
+    for size in SHORT_SIZES:
+        chosen = np.sort(order[:size])
+        values, vectors = np.linalg.eigh(S[np.ix_(chosen, chosen)])
+        if values[0] < -tolerance:
+            c = np.zeros(len(S))
+            c[chosen] = vectors[:, 0] * (1 if vectors[0, 0] >= 0 else -1)
+            return c, float(values[0])
+    return vector.copy(), float(vector @ S @ vector)
+
+
+def _in_words(c, value):
+    shown = np.sort(np.argsort(-np.abs(c), kind="stable")[:4])
+    shown = shown[c[shown] != 0]
+    rest = np.count_nonzero(c) - len(shown)
+    rows = _list([str(i) for i in shown])
+    weights = _list([f"{c[i]:+.3f}" for i in shown])
+    more = f" (and smaller weights on {rest} more)" if rest else ""
+    noun, weight = ("Row", "weight") if len(shown) == 1 else ("Rows", "weights")
+    return f"{noun} {rows} with {weight} {weights}{more}: the combination has squared norm c'Kc = {value:.3g} < 0."
+
+
+def _list(words):
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
