@@ -71,9 +71,7 @@ def exact_power_sums_csr(data, indices, n_columns, weight=None):
         raise ValueError(f"indices[{outside[0]}] is outside of 0 .. {n_columns - 1}.")
     bad = np.flatnonzero(~np.isfinite(data))
     if len(bad):
-        raise ValueError(
-            f"data[{bad[0]}], in column {indices[bad[0]]}, is not finite: exact sums need finite values."
-        )
+        raise ValueError(f"data[{bad[0]}], in column {indices[bad[0]]}, is not finite: exact sums need finite values.")
     return _power_sums(data, indices.astype(np.int64), n_columns, weight)
 
 
@@ -203,9 +201,7 @@ def _sum_terms(columns, negative, digits, exponent, n_columns):
 
 def _canonical(low, S):
     """Carry, then drop the limbs that no column needs."""
-    S = np.concatenate(
-        [S, np.zeros((len(S), 2), np.int64)], axis=1
-    )  # two limbs hold the carry out of any int64
+    S = np.concatenate([S, np.zeros((len(S), 2), np.int64)], axis=1)  # two limbs hold the carry out of any int64
     for t in range(S.shape[1] - 1):
         S[:, t + 1] += S[:, t] >> 32
         S[:, t] &= _DIGIT
@@ -244,9 +240,7 @@ def _finish_column(s1, e1, s2, e2, p, q):
     e = min(e2, 2 * e1)
     spread = (s2 * q * p << (e2 - e)) - ((s1 * q) ** 2 << (2 * e1 - e))
     if spread < 0:
-        raise ValueError(
-            "these sums are not of one set of weights and values: the variance would be negative."
-        )
+        raise ValueError("these sums are not of one set of weights and values: the variance would be negative.")
     variance = _scaled(spread, e, p * p)
     return mean, _divide(*variance), _divide(*_root(*variance))
 

@@ -63,9 +63,7 @@ class Custom(Kernel):
         try:
             number = float(value)
         except (TypeError, ValueError):
-            raise TypeError(
-                f"Custom: the function returned {value!r} for rows {i} and {j}, not a number"
-            ) from None
+            raise TypeError(f"Custom: the function returned {value!r} for rows {i} and {j}, not a number") from None
         if np.isnan(number):
             raise ValueError(f"Custom: the function returned NaN for rows {i} and {j}")
         return number

@@ -117,11 +117,7 @@ def _width(rows):
     if hasattr(rows.raw, "shape"):
         if len(rows.raw.shape) == 2:
             return rows.raw.shape[1]
-    elif (
-        len(rows.raw)
-        and hasattr(rows.raw[0], "__len__")
-        and not isinstance(rows.raw[0], str | set | frozenset)
-    ):
+    elif len(rows.raw) and hasattr(rows.raw[0], "__len__") and not isinstance(rows.raw[0], str | set | frozenset):
         return len(rows.raw[0])
     elif not len(rows.raw):
         return 0
@@ -192,9 +188,7 @@ def _sparse_numbers(rows):
 
 def _refuse(value, row, column, rows):
     what = "NaN (a missing value)" if np.isnan(value) else "an infinite value"
-    raise ValueError(
-        f"{rows.name} has {what} in {_place(row, column, rows)}: impute, clip or drop such values first"
-    )
+    raise ValueError(f"{rows.name} has {what} in {_place(row, column, rows)}: impute, clip or drop such values first")
 
 
 def _place(row, column, rows):

@@ -58,14 +58,10 @@ class MercerReport:
     def __str__(self) -> str:
         lines = [f"{'A valid' if self.valid else 'Not a'} Mercer kernel on these {self.n_rows} rows."]
         if self.rows is not None:
-            lines[0] += (
-                f" A random sample of {len(self.rows)} of them was checked, which cannot prove validity."
-            )
+            lines[0] += f" A random sample of {len(self.rows)} of them was checked, which cannot prove validity."
         if not self.symmetric:
             i, j = self.asymmetric_pair
-            lines.append(
-                f"Not symmetric: k(row {i}, row {j}) and k(row {j}, row {i}) differ by {self.asymmetry:.3g}."
-            )
+            lines.append(f"Not symmetric: k(row {i}, row {j}) and k(row {j}, row {i}) differ by {self.asymmetry:.3g}.")
         if not self.positive:
             lines.append(f"Not positive: some k(x, x) is {self.smallest_diagonal:.3g}.")
         lines.append(f"Smallest eigenvalue {self.min_eigenvalue:.3g} (tolerance {self.tolerance:.1g}).")
