@@ -114,17 +114,14 @@ def _names(raw):
 
 
 def _width(rows):
-    if hasattr(rows.raw, "shape"):
-        if len(rows.raw.shape) == 2:
-            return rows.raw.shape[1]
-    elif (
-        len(rows.raw)
-        and hasattr(rows.raw[0], "__len__")
-        and not isinstance(rows.raw[0], str | set | frozenset)
-    ):
-        return len(rows.raw[0])
-    elif not len(rows.raw):
-        return 0
+    """How many columns a table has."""
+    shape = getattr(rows.raw, "shape", None)
+    if shape is None:
+        first = rows.raw[0] if len(rows.raw) else ()
+        if isinstance(first, list | tuple | np.ndarray):
+            return len(first)
+    elif len(shape) == 2:
+        return shape[1]
     raise ValueError(f"{rows.name} has no columns to choose from: a table (rows, columns) is needed")
 
 
