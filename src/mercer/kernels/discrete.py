@@ -52,7 +52,7 @@ def _is_table(rows):
     kind = getattr(getattr(rows.raw, "dtype", None), "kind", None)
     if kind is None and hasattr(rows.raw, "dtypes"):  # a data frame: numeric if NumPy finds it so
         kind = np.asarray(rows.raw).dtype.kind
-    return kind is not None and kind in "biuf" and not rows.is_column
+    return kind is not None and kind in "biuf"
 
 
 def _presence(A):

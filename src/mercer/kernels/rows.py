@@ -49,6 +49,8 @@ class Rows:
         """The rows restricted to some columns: numbers, names, a slice or a mask."""
         names = _names(self.raw)
         chosen = column_positions(columns, _width(self), names)
+        if self.is_column:
+            return self
         single = isinstance(chosen, int)
         if names is not None:
             wanted = names[chosen] if single else [names[j] for j in chosen]
@@ -115,6 +117,8 @@ def _names(raw):
 
 def _width(rows):
     """How many columns a table has."""
+    if rows.is_column:
+        return 1
     shape = getattr(rows.raw, "shape", None)
     if shape is None:
         first = rows.raw[0] if len(rows.raw) else ()
