@@ -72,7 +72,7 @@ class Custom(Kernel):
         values = np.array(self.function(X, Y), dtype=float)
         if values.shape != (n, m):
             raise ValueError(
-                f"Custom: the vectorized function returned an array of shape {values.shape} for {n} and {m} rows"
+                f"Custom: the vectorized function returned shape {values.shape} for {n} and {m} rows"
             )
         if np.isnan(values).any():
             i, j = np.argwhere(np.isnan(values))[0]
