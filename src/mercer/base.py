@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._numeric.block import Block
@@ -100,16 +100,19 @@ class StreamingEstimator(BaseEstimator):
             return MemorySource(block.X, block.y, block.weight)
         if y is not None or sample_weight is not None:
             raise ValueError("A Source brings its own target and weights: give them to the source, not to fit.")
-        task = next(X.tasks(), None)
-        if task is None:
+        blocks = (task.read() for task in X.tasks())
+        first = next((block for block in blocks if len(block)), None)
+        if first is None:
             raise ValueError("The source has no rows.")
-        self._check_read(task.read(), reset=True)
+        self._check_read(first, reset=True)
         if X.names is not None and len(X.names) == self.n_features_in_:
             self.feature_names_in_ = np.array(X.names, dtype=object)
         return X.map(lambda block: self._check_read(block, reset=False))
 
     def _check_read(self, block: Block, reset: bool) -> Block:
-        X = self._checked_X(block.X, reset, block.start)
+        if len(block) == 0:  # a source may have kept none of the rows of a block
+            return block
+        X = self._checked_X(block.X, reset, block.start) if reset else self._checked_rows(block)
         y = self._checked_y(block.y) if self._needs_y else None
         weight = check_weight(block.weight, len(block))
         checked = Block(X, y, weight, block.start, block.raw)
@@ -135,6 +138,20 @@ class StreamingEstimator(BaseEstimator):
         X = validate_data(self, X, reset=reset, ensure_all_finite=False, **self._check_X)
         if not self._allow_missing:
             refuse_missing(X, getattr(self, "feature_names_in_", None), start)
+        return X
+
+    def _checked_rows(self, block: Block):
+        """The rows of a block of a source. Unless it is a frame it carries no names, and none are asked for."""
+        if hasattr(block.X, "columns"):
+            return self._checked_X(block.X, False, block.start)
+        X = check_array(block.X, ensure_all_finite=False, ensure_min_samples=0, **self._check_X)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                f"features as input (rows from {block.start} on)."
+            )
+        if not self._allow_missing:
+            refuse_missing(X, getattr(self, "feature_names_in_", None), block.start)
         return X
 
     def _checked_y(self, y):
@@ -163,7 +180,7 @@ class StreamingTransformer(TransformerMixin, StreamingEstimator):
     def _mapped(self, X, function):
         check_is_fitted(self)
         if isinstance(X, Source):
-            mapped = X.map(lambda block: block.with_X(function(self._checked_X(block.X, False, block.start))))
+            mapped = X.map(lambda block: block.with_X(function(self._checked_rows(block))))
             mapped.names = [str(name) for name in self.get_feature_names_out()]
             return mapped
         return function(self._checked_X(X, reset=False))

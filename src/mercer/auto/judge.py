@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
@@ -72,7 +73,10 @@ def judge(first, second, rows: Source, task: str, confidence=0.95, random_state=
     paired proportions. Regression: R^2 and its gain with percentile bootstrap intervals over rows (2,000 resamples,
     the same for both models).
     """
-    y, (one, two) = rows.fold(Predictions((first, second))).finish()
+    with warnings.catch_warnings():
+        # Blocks of a source are arrays: their names are those of the source, which the models were fitted with.
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        y, (one, two) = rows.fold(Predictions((first, second))).finish()
     if task == "classify":
         right, better = one == y, two == y
         scores = [wilson(int(hits.sum()), len(y), confidence) for hits in (right, better)]
