@@ -67,17 +67,17 @@ class StreamingEstimator(BaseEstimator):
 
     def partial_fit(self, X, y=None, sample_weight=None) -> Self:
         """Learn from more rows. After any cut of the data into calls the result is that of one `fit` on all."""
-        first = getattr(self, "_accumulator", None) is None
         self._check_parameters()
+        empty = self._empty()
+        first = not hasattr(self, "_accumulator") or (self._accumulator is None and empty is not None)
         block = self._checked_block(X, y, sample_weight, reset=first)
         if first:
-            empty = self._empty()
-            if empty is None:
-                self._finish(None)
-                return self
-            self._accumulator = Accumulator(empty)
-        self._accumulator.add(block)
-        self._finish(self._accumulator.result().finish())
+            self._accumulator = None if empty is None else Accumulator(empty)
+        if self._accumulator is None:
+            self._finish(None)
+        else:
+            self._accumulator.add(block)
+            self._finish(self._accumulator.result().finish())
         return self
 
     def merge(self, other: Self) -> Self:

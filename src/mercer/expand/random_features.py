@@ -35,7 +35,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     kernel : Kernel or None, default=None
         A shift-invariant kernel; None is ``Gaussian(bandwidth="median")``.
     n_components : int, default=1024
-        Number of output columns; even for cos-sin.
+        Number of output columns. If it is odd, the last cos-sin column is a phase feature.
     sampling : {"orthogonal", "iid"}, default="orthogonal"
         Orthogonal frequencies (Yu et al. 2016) estimate isotropic kernels with less variance.
     pairing : {"cos-sin", "phase"}, default="cos-sin"
@@ -47,7 +47,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     ----------
     kernel_ : the kernel with every parameter a number
     frequencies_ : array of shape (m, n_features), float64
-    shift_ : array of m phases, or None
+    shift_ : phases of the frequencies that are not paired: all of them, the last, or none
 
     Examples
     --------
@@ -73,11 +73,6 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
         for name, allowed in (("sampling", ("orthogonal", "iid")), ("pairing", ("cos-sin", "phase"))):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}.")
-        if self.pairing == "cos-sin" and self.n_components % 2:
-            raise ValueError(
-                f"n_components={self.n_components} is odd, but cos-sin features come in pairs. "
-                f"Use {self.n_components + 1}, or pairing='phase'."
-            )
         self._check_kernel()
 
     def _check_kernel(self):
@@ -102,45 +97,57 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     def _finish(self, learned):
         self.kernel_ = self._kernel() if learned is None else self._kernel().resolve(learned.X)
         rng = np.random.default_rng(seed_of(self.random_state))
-        m = self.n_components // 2 if self.pairing == "cos-sin" else self.n_components
         # The phases have a stream of their own, so that frequencies do not depend on the pairing.
         phases = np.random.default_rng([seed_of(self.random_state), 1])
+        paired = self.n_components // 2 if self.pairing == "cos-sin" else 0
+        m = self.n_components - paired
         self.frequencies_ = draw_frequencies(self.kernel_, m, self.n_features_in_, self.sampling, rng)
-        self.shift_ = phases.uniform(0.0, 2 * np.pi, size=m) if self.pairing == "phase" else None
+        self.shift_ = phases.uniform(0.0, 2 * np.pi, size=m - paired)
         self._packed = {}
 
     def _apply(self, X):
         out = np.empty((X.shape[0], self.n_components), dtype=X.dtype)
-        write = self._write_sparse if hasattr(X, "tocsr") else self._write_dense
-        X = X if hasattr(X, "tocsr") else np.ascontiguousarray(X)
+        if hasattr(X, "tocsr"):
+            write = self._write_sparse
+        else:
+            X, write = np.ascontiguousarray(X), self._write_dense
+            self._pack(X.dtype)
         spans = [slice(i, i + _ROWS) for i in range(0, X.shape[0], _ROWS)]
         for_each(lambda rows: write(X[rows], out[rows]), spans)
         return out
 
     def _write_dense(self, X, out):
-        packed = self._packed_for(X.dtype)
-        if self.shift_ is None:
-            _numeric.fourier_cos_sin(X, packed, len(self.frequencies_), self._scale, out)
-        else:
-            _numeric.fourier_cos_shifted(X, packed, self.shift_.astype(X.dtype), self._scale, out)
+        pairs, singles = self._packed[X.dtype]
+        p = self._n_pairs
+        if p:
+            _numeric.fourier_cos_sin(X, pairs, p, self._scale, out[:, : 2 * p])
+        if len(self.shift_):
+            shift = self.shift_.astype(X.dtype)
+            _numeric.fourier_cos_shifted(X, singles, shift, np.sqrt(2.0) * self._scale, out[:, 2 * p :])
 
     def _write_sparse(self, X, out):
-        arguments = np.ascontiguousarray(X @ self.frequencies_.T.astype(X.dtype))
-        if self.shift_ is None:
-            _numeric.cos_sin(arguments, self._scale, out)
-        else:
-            _numeric.cos_shifted(arguments, self.shift_.astype(X.dtype), self._scale, out)
+        arguments = X @ self.frequencies_.T.astype(X.dtype)
+        p = self._n_pairs
+        if p:
+            _numeric.cos_sin(np.ascontiguousarray(arguments[:, :p]), self._scale, out[:, : 2 * p])
+        if len(self.shift_):
+            rest, shift = np.ascontiguousarray(arguments[:, p:]), self.shift_.astype(X.dtype)
+            _numeric.cos_shifted(rest, shift, np.sqrt(2.0) * self._scale, out[:, 2 * p :])
+
+    @property
+    def _n_pairs(self) -> int:
+        return len(self.frequencies_) - len(self.shift_)
 
     @property
     def _scale(self) -> float:
-        m = len(self.frequencies_)
-        return float(np.sqrt((1.0 if self.shift_ is None else 2.0) / m))
+        return float(np.sqrt(1.0 / len(self.frequencies_)))
 
-    def _packed_for(self, dtype):
-        """The frequencies as the fused kernel of this machine wants them, laid out once per precision."""
+    def _pack(self, dtype):
+        """Lay the frequencies out as the fused kernel of this machine wants them, once per precision."""
         if dtype not in self._packed:
-            self._packed[dtype] = _numeric.pack_frequencies(self.frequencies_.astype(dtype))
-        return self._packed[dtype]
+            frequencies = np.ascontiguousarray(self.frequencies_, dtype=dtype)
+            p = self._n_pairs
+            self._packed[dtype] = tuple(_numeric.pack_frequencies(part) for part in (frequencies[:p], frequencies[p:]))
 
     @property
     def _n_features_out(self):

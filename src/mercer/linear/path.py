@@ -83,22 +83,28 @@ def fold_losses(gram: GramPerFold, alphas: np.ndarray) -> tuple[np.ndarray, np.n
 
 def gcv_losses(spectral: Spectral, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Generalized cross-validation n RSS / (n - df)^2 (Golub, Heath and Wahba 1979)."""
-    losses = np.empty(len(alphas))
-    n = spectral.weight
+    losses, bars = np.empty(len(alphas)), np.empty(len(alphas))
+    n, rounding = spectral.weight, 16 * np.finfo(float).eps * np.trace(spectral.Y)
     for i, alpha in enumerate(alphas):
         w = spectral.rotated_solution(alpha)
         rss = np.trace(spectral.Y) - 2.0 * np.sum(w * spectral.rotated_B) + np.sum(spectral.values[:, None] * w * w)
         left = n - spectral.degrees_of_freedom(alpha)
-        losses[i] = n * max(rss, 0.0) / left**2 if left > 1e-9 * n else np.inf
-    return losses, np.zeros(len(alphas))
+        scale = n / left**2 if left > 1e-9 * n else np.inf
+        losses[i], bars[i] = scale * max(rss, rounding), scale * rounding
+    return losses, bars
 
 
-def choose(losses: np.ndarray, bars: np.ndarray) -> int:
-    """The best penalty, counting the error bar against it; a negative loss is rounding, never a winner."""
+def choose(alphas: np.ndarray, losses: np.ndarray, bars: np.ndarray) -> int:
+    """The best penalty, counting the error bar against it; where bars overlap, the largest.
+
+    A negative loss is rounding, never a winner.
+    """
     pessimistic = np.where(losses < 0, np.inf, losses + bars)
     if not np.isfinite(pessimistic).any():
         raise ValueError("No penalty could be scored: every cross-validated loss was lost to rounding. Rescale X.")
-    return int(np.argmin(pessimistic))
+    level = pessimistic.min()
+    as_good = np.flatnonzero((losses >= 0) & (losses - bars <= level))
+    return int(as_good[np.argmax(alphas[as_good])])
 
 
 def _cutoff(values: np.ndarray) -> float:

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -43,10 +43,9 @@ class _Ridge(StreamingEstimator):
         spectral = path.Spectral.of(learned.total)
         self.floor_ = path.floor(learned, spectral)
         self.alphas_ = self._penalties(spectral)
-        self.losses_ = self._losses(learned, spectral)
-        best = 0 if self.losses_ is None else path.choose(*self.losses_)
-        if self.losses_ is not None:
-            self.losses_ = self.losses_[0]
+        scored = self._scored(learned, spectral)
+        best = 0 if scored is None else path.choose(self.alphas_, *scored)
+        self.losses_ = None if scored is None else scored[0]
         self.alpha_ = float(self.alphas_[best])
         self._set_weights(learned, spectral, self.alpha_)
 
@@ -64,7 +63,8 @@ class _Ridge(StreamingEstimator):
             )
         return np.where(low, self.floor_, asked)
 
-    def _losses(self, learned, spectral):
+    def _scored(self, learned, spectral):
+        """Loss and error bar of each penalty, or None where there is nothing to choose."""
         if len(self.alphas_) == 1:
             return None
         if self.scoring == "gcv":
@@ -165,11 +165,17 @@ class RidgeClassifier(ClassifierMixin, _Ridge):
     0.85
     """
 
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
+        """Learn from more rows. `classes` may name classes in advance; others are added when they come."""
+        self._classes = None if classes is None else np.unique(classes)
+        return super().partial_fit(X, y, sample_weight)
+
     def _empty(self):
-        return LabelGram(self.n_folds, seed_of(self.random_state))
+        return LabelGram(self.n_folds, seed_of(self.random_state), labels=getattr(self, "_classes", None))
 
     def _checked_y(self, y):
         y = column_or_1d(super()._checked_y(y), warn=True)
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         return y
 

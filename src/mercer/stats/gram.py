@@ -91,7 +91,8 @@ class Gram(Statistic):
     parallel_inside = True
 
     def of(self, block: Block) -> Self:
-        return replace(self, n=0, z_origin=None, y_origin=None, labels=None).absorb(block)
+        labels = None if self.n else self.labels
+        return replace(self, n=0, z_origin=None, y_origin=None, labels=labels).absorb(block)
 
     def absorb(self, block: Block) -> Self:
         if len(block) == 0:
@@ -186,7 +187,7 @@ class Gram(Statistic):
 
 @dataclass(frozen=True)
 class LabelGram(Gram):
-    """`Gram` whose targets are the 0/1 indicators of the labels met so far, in sorted order."""
+    """`Gram` whose targets are the 0/1 indicators of the labels met so far (or given at the start), in sorted order."""
 
     def _ready_for(self, block):
         known = np.unique(block.y)

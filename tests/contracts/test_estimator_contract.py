@@ -1,0 +1,131 @@
+"""What every public estimator promises: scikit-learn's checks, and the same fit however the rows arrive.
+
+Adding an estimator is adding a row to the table.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer._numeric.block import Block
+from mercer.expand import RandomFeatures
+from mercer.kernels import Gaussian, Laplace, Matern
+from mercer.linear import RidgeClassifier, RidgeRegressor
+from mercer.source import MemorySource, StreamSource
+
+ROOMS = ["normalize", "expand", "linear"]
+
+TABLE = [
+    RandomFeatures(n_components=16),
+    RandomFeatures(Gaussian(3.0), n_components=16),
+    RandomFeatures(Laplace(norm="l1"), n_components=6, sampling="iid"),
+    RandomFeatures(Matern(nu=2.5), n_components=5, pairing="phase"),
+    RidgeRegressor(),
+    RidgeRegressor(alphas=1.0),
+    RidgeRegressor(scoring="gcv"),
+    RidgeClassifier(),
+    RidgeClassifier(alphas=[0.1, 1.0], n_folds=3),
+]
+
+
+def streaming(estimators):
+    return pytest.mark.parametrize("estimator", estimators, ids=str)
+
+
+@parametrize_with_checks(TABLE)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+def test_the_table_holds_every_public_estimator():
+    named = {type(estimator) for estimator in TABLE}
+    for room in ROOMS:
+        module = importlib.import_module(f"mercer.{room}")
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
+                assert thing in named, f"{name} is missing from the table of estimators"
+
+
+def problem(n=120, dtype=np.float64, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)).astype(dtype)
+    y = X[:, 0] - X[:, 1] ** 2 + 0.1 * rng.normal(size=n)
+    return X, y
+
+
+def target(estimator, y):
+    return np.where(y > -0.5, "high", "low") if is_classifier(estimator) else y
+
+
+def learned(estimator):
+    """Every learned array, as bytes."""
+    names = sorted(name for name in vars(estimator) if name.endswith("_") and not name.startswith("_"))
+    return {name: np.asarray(getattr(estimator, name)).tobytes() for name in names if name not in SAID_IN_WORDS}
+
+
+SAID_IN_WORDS = {"kernel_", "feature_names_in_"}
+
+
+@streaming(TABLE)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_memory_stream_pieces_and_merge_give_the_same_bits(estimator, dtype):
+    X, y = problem(dtype=dtype)
+    y = target(estimator, y)
+    whole = clone(estimator).fit(X, y)
+    stream = clone(estimator).fit(StreamSource(lambda: (Block(X[i : i + 17], y[i : i + 17]) for i in range(0, 120, 17))))
+    pieces = clone(estimator)
+    for rows in np.array_split(np.arange(120), 7):
+        pieces.partial_fit(X[rows], y[rows])
+    assert learned(stream) == learned(pieces) == learned(whole)
+    assert pickle.dumps(vars(whole).get("kernel_")) == pickle.dumps(vars(stream).get("kernel_"))
+
+
+@streaming(TABLE)
+def test_merged_halves_agree_with_the_whole(estimator):
+    X, y = problem()
+    y = target(estimator, y)
+    whole = clone(estimator).fit(X, y)
+    merged = clone(estimator).fit(X[:50], y[:50]).merge(clone(estimator).fit(X[50:], y[50:]))
+    use = "transform" if hasattr(whole, "transform") else "predict"
+    ours, theirs = getattr(merged, use)(X), getattr(whole, use)(X)
+    if ours.dtype.kind == "f":
+        np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)
+    else:
+        assert np.array_equal(ours, theirs)
+
+
+@streaming(TABLE)
+def test_missing_values_are_refused_by_name_and_place(estimator):
+    import pandas as pd
+
+    X, y = problem()
+    X[7, 2] = np.nan
+    with pytest.raises(ValueError, match=r"NaN: column 2 \('c'\), first at row 7"):
+        clone(estimator).fit(pd.DataFrame(X, columns=list("abcd")), target(estimator, y))
+    rows = MemorySource(X, target(estimator, y))
+    with pytest.raises(ValueError, match="NaN: column 2.*first at row 7"):
+        clone(estimator).fit(rows)
+
+
+@streaming(TABLE)
+def test_awkward_columns_have_a_defined_answer(estimator):
+    X, y = problem()
+    X = np.column_stack([X, np.full(120, 3.0), X[:, 0], 1e-300 * X[:, 1]])
+    fitted = clone(estimator).fit(X, target(estimator, y))
+    out = fitted.transform(X) if hasattr(fitted, "transform") else fitted.predict(X)
+    assert out.dtype.kind != "f" or np.isfinite(out).all()
+
+
+@streaming(TABLE)
+def test_a_source_cannot_be_contradicted(estimator):
+    X, y = problem()
+    with pytest.raises(ValueError, match="brings its own"):
+        clone(estimator).fit(MemorySource(X, target(estimator, y)), target(estimator, y))
