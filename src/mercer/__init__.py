@@ -1,1 +1,84 @@
-"""Mercer."""
+"""Mercer: features that make linear models strong.
+
+The names of a first session are here (`mercer.read`, `mercer.RandomFeatures`, ...); the rest is in the submodules.
+Everything loads when it is first used, so `import mercer` itself costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+TYPE_CHECKING = False  # type checkers know this name, and importing `typing` for it would double the cost of `import mercer`
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mercer import auto, expand, io, kernels, linear, normalize, source, stats
+    from mercer.expand import RandomFeatures
+    from mercer.io import read
+    from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer
+    from mercer.linear import RidgeClassifier, RidgeRegressor
+    from mercer.normalize import Impute, OneHot, Quantile, Standardize
+
+    __version__: str
+
+_SUBMODULES = {"auto", "expand", "io", "kernels", "linear", "normalize", "source", "stats"}
+
+#: Where each name lives.
+_HOMES = {
+    "read": "mercer.io",
+    "Impute": "mercer.normalize",
+    "OneHot": "mercer.normalize",
+    "Quantile": "mercer.normalize",
+    "Standardize": "mercer.normalize",
+    "Gaussian": "mercer.kernels",
+    "Laplace": "mercer.kernels",
+    "Matern": "mercer.kernels",
+    "Polynomial": "mercer.kernels",
+    "check_mercer": "mercer.kernels",
+    "RandomFeatures": "mercer.expand",
+    "RidgeClassifier": "mercer.linear",
+    "RidgeRegressor": "mercer.linear",
+}
+
+__all__ = [
+    "Gaussian",
+    "Impute",
+    "Laplace",
+    "Matern",
+    "OneHot",
+    "Polynomial",
+    "Quantile",
+    "RandomFeatures",
+    "RidgeClassifier",
+    "RidgeRegressor",
+    "Standardize",
+    "auto",
+    "check_mercer",
+    "expand",
+    "io",
+    "kernels",
+    "linear",
+    "normalize",
+    "read",
+    "source",
+    "stats",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return import_module(f"mercer.{name}")
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name == "__version__":
+        from importlib.metadata import version
+
+        value = version("mercer")
+    else:
+        raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

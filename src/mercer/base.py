@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._numeric.block import Block
@@ -101,16 +101,19 @@ class StreamingEstimator(BaseEstimator):
             return MemorySource(block.X, block.y, block.weight)
         if y is not None or sample_weight is not None:
             raise ValueError("A Source brings its own target and weights: give them to the source, not to fit.")
-        task = next(X.tasks(), None)
-        if task is None:
+        blocks = (task.read() for task in X.tasks())
+        first = next((block for block in blocks if len(block)), None)
+        if first is None:
             raise ValueError("The source has no rows.")
-        self._check_read(task.read(), reset=True)
+        self._check_read(first, reset=True)
         if X.names is not None and len(X.names) == self.n_features_in_:
             self.feature_names_in_ = np.array(X.names, dtype=object)
         return X.map(lambda block: self._check_read(block, reset=False))
 
     def _check_read(self, block: Block, reset: bool) -> Block:
-        X = self._checked_X(block.X, reset, block.start)
+        if len(block) == 0:  # a source may have kept none of the rows of a block
+            return block
+        X = self._checked_X(block.X, reset, block.start) if reset else self._checked_rows(block)
         y = self._checked_y(block.y) if self._needs_y else None
         weight = check_weight(block.weight, len(block))
         checked = Block(X, y, weight, block.start, block.raw)
@@ -141,20 +144,19 @@ class StreamingEstimator(BaseEstimator):
             refuse_missing(X, getattr(self, "feature_names_in_", None), start)
         return X
 
-    def _input_names(self, input_features=None) -> list[str]:
-        """The names of the columns of X: as given, as seen by `fit`, or x0, x1, ..."""
-        check_is_fitted(self)
-        known = getattr(self, "feature_names_in_", None)
-        if input_features is None:
-            return [f"x{j}" for j in range(self.n_features_in_)] if known is None else [str(name) for name in known]
-        if len(input_features) != self.n_features_in_:
+    def _checked_rows(self, block: Block):
+        """The rows of a block of a source. Unless it is a frame it carries no names, and none are asked for."""
+        if hasattr(block.X, "columns"):
+            return self._checked_X(block.X, False, block.start)
+        X = check_array(block.X, ensure_all_finite=False, ensure_min_samples=0, **self._check_X)
+        if X.shape[1] != self.n_features_in_:
             raise ValueError(
-                "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(input_features)}"
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                f"features as input (rows from {block.start} on)."
             )
-        if known is not None and not np.array_equal(known, np.asarray(input_features, dtype=object)):
-            raise ValueError("input_features is not equal to feature_names_in_")
-        return [str(name) for name in input_features]
+        if not self._allow_missing:
+            refuse_missing(X, getattr(self, "feature_names_in_", None), block.start)
+        return X
 
     def _checked_y(self, y):
         if y is None:
@@ -182,7 +184,7 @@ class StreamingTransformer(TransformerMixin, StreamingEstimator):
     def _mapped(self, X, function):
         check_is_fitted(self)
         if isinstance(X, Source):
-            mapped = X.map(lambda block: block.with_X(function(self._checked_X(block.X, False, block.start))))
+            mapped = X.map(lambda block: block.with_X(function(self._checked_rows(block))))
             mapped.names = [str(name) for name in self.get_feature_names_out()]
             return mapped
         return function(self._checked_X(X, reset=False))

@@ -3,7 +3,17 @@
 from mercer.source.accumulator import Accumulator
 from mercer.source.base import Source
 from mercer.source.files import ParquetSource
+from mercer.source.holdout import in_holdout, split_holdout
 from mercer.source.memory import MemorySource, StreamSource
 from mercer.source.progress import listening
 
-__all__ = ["Accumulator", "MemorySource", "ParquetSource", "Source", "StreamSource", "listening"]
+__all__ = [
+    "Accumulator",
+    "MemorySource",
+    "ParquetSource",
+    "Source",
+    "StreamSource",
+    "in_holdout",
+    "listening",
+    "split_holdout",
+]

@@ -1,0 +1,42 @@
+"""Parquet files: names and types are checked before a single row is read."""
+
+from __future__ import annotations
+
+from mercer.io.columns import choose_features, refuse_text, require_column
+from mercer.source import ParquetSource
+
+
+def parquet_source(path: str, target, weight, columns) -> ParquetSource:
+    """The numeric columns of a Parquet file, read by row group as they are needed."""
+    schema, n_rows = _schema(path)
+    if n_rows == 0:
+        raise ValueError(f"{path} has no rows: there is nothing to learn from.")
+    named = [name for name in (target, weight) if name is not None]
+    for name, what in ((target, "target"), (weight, "weight")):
+        if name is not None and not isinstance(name, str):
+            raise ValueError(f"{path} is read in blocks, so {what} must be the name of one of its columns.")
+        if name is not None:
+            require_column(name, schema.names, what, path)
+    features = choose_features(schema.names, named, columns, path)
+    kinds = {name: schema.field(name).type for name in features}
+    refuse_text({name: str(kind) for name, kind in kinds.items() if not _is_number(kind)}, path)
+    return ParquetSource(path, features, target, weight)
+
+
+def _schema(path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            return file.schema_arrow, file.metadata.num_rows
+    except (pa.ArrowInvalid, OSError) as error:
+        raise ValueError(
+            f"{path} cannot be read as Parquet: {error} Was it cut off while being written?"
+        ) from error
+
+
+def _is_number(kind) -> bool:
+    import pyarrow.types as kinds
+
+    return kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)

@@ -1,0 +1,146 @@
+"""`read`: whatever holds the rows, a `Source` of them."""
+
+from __future__ import annotations
+
+import os
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from mercer.io.frames import frame_source
+from mercer.io.parquet import parquet_source
+from mercer.source import MemorySource, Source
+
+_WORKS = (
+    "NumPy arrays, SciPy sparse matrices, pandas / polars / pyarrow frames, paths of Parquet files "
+    "and the Bunch objects of sklearn.datasets"
+)
+
+
+def read(data, target=None, weight=None, columns=None) -> Source:
+    """A source of the rows in `data`, ready for `fit` of any Mercer estimator.
+
+    Parameters
+    ----------
+    data : array, sparse matrix, data frame, path of a Parquet file, Bunch or Source
+        A frame may be of pandas, polars or pyarrow; its feature columns must be numbers (missing ones become NaN).
+        A Parquet file is not loaded: its row groups are read as they are needed.
+    target, weight : column name, or array with an entry per row, default=None
+        What to predict, and how much each row counts. For a Bunch the target is the one it brings. For a
+        Parquet file only names make sense.
+    columns : list of names (of positions, for an array), default=None
+        The feature columns; None takes every column but target and weight.
+
+    Returns
+    -------
+    Source
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> source = mercer.read(np.eye(3), target=[1.0, 2.0, 3.0])
+    >>> source.n_rows
+    3
+    """
+    if isinstance(data, Source):
+        return _as_it_is(data, target, weight, columns)
+    if isinstance(data, (str, os.PathLike)):
+        return _from_path(data, target, weight, columns)
+    if _is_bunch(data):
+        return _from_bunch(data, target, weight, columns)
+    frame = nw.from_native(data, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise ValueError("This frame has not been computed yet: call .collect() on it first.")
+    if isinstance(frame, nw.DataFrame):
+        return frame_source(frame, target, weight, columns)
+    return _from_array(data, target, weight, columns)
+
+
+def _as_it_is(source, target, weight, columns):
+    if target is not None or weight is not None or columns is not None:
+        raise ValueError("A Source already knows its target, weights and columns: give them where it is made.")
+    return source
+
+
+def _from_path(path, target, weight, columns):
+    path = os.fspath(path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{path}: there is no such file (looked from {os.getcwd()}).")
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{path} is a folder: give the path of one Parquet file.")
+    with open(path, "rb") as file:
+        magic = file.read(4)
+    if magic == b"PAR1":
+        return parquet_source(path, target, weight, columns)
+    if not magic:
+        raise ValueError(f"{path} is empty.")
+    raise ValueError(
+        f"{path} is not a Parquet file, the only kind that is read from a path so far. "
+        f"For CSV and others: mercer.read(pandas.read_csv({path!r}), target=...)."
+    )
+
+
+def _is_bunch(data) -> bool:
+    return isinstance(data, dict) and hasattr(data, "data") and hasattr(data, "target")
+
+
+def _from_bunch(bunch, target, weight, columns):
+    table, names = bunch.data, bunch.get("feature_names")
+    if target is None or (isinstance(target, str) and not _has_column(table, target)):
+        if isinstance(target, str) and target != getattr(bunch.target, "name", None):
+            raise ValueError(f"This Bunch brings its own target: leave target out instead of {target!r}.")
+        target = bunch.target
+    if isinstance(table, np.ndarray) and names is not None and len(names) == table.shape[1]:
+        return _from_array(table, target, weight, columns, [str(name) for name in names])
+    return read(table, target, weight, columns)
+
+
+def _has_column(table, name) -> bool:
+    return name in getattr(table, "columns", ())
+
+
+def _from_array(data, target, weight, columns, names=None):
+    X = data.tocsr() if hasattr(data, "tocsr") else _numbers(data)
+    if X.ndim != 2:
+        raise ValueError(
+            f"The rows must form a table of two dimensions, got shape {X.shape}. "
+            "One column of n rows has shape (n, 1): use data.reshape(-1, 1)."
+        )
+    if columns is not None:
+        at = _positions(columns, names, X.shape[1])
+        X, names = X[:, at], None if names is None else [names[j] for j in at]
+    if 0 in X.shape:
+        raise ValueError(f"There is nothing to read: the table has {X.shape[0]} rows and {X.shape[1]} columns.")
+    return MemorySource(X, _vector(target, "target"), _vector(weight, "weight"), names)
+
+
+def _numbers(data) -> np.ndarray:
+    try:
+        X = np.asarray(data)
+    except ValueError as error:
+        raise TypeError(f"The rows do not form a table ({error}). What works: {_WORKS}.") from error
+    if X.dtype.kind not in "fiub":
+        raise TypeError(
+            f"{type(data).__name__} of {X.dtype} is not a table of numbers. What works: {_WORKS}. "
+            "A table of mixed columns goes in as a data frame."
+        )
+    return X
+
+
+def _positions(columns, names, width) -> list[int]:
+    at = [names.index(c) if names is not None and c in names else c for c in columns]
+    wrong = [c for c in at if not isinstance(c, (int, np.integer)) or not -width <= c < width]
+    if wrong:
+        raise ValueError(f"No column {wrong[0]!r}: an array of {width} columns is addressed by 0 to {width - 1}.")
+    return at
+
+
+def _vector(values, what):
+    if values is None:
+        return None
+    if isinstance(values, str):
+        raise ValueError(
+            f"An array has no column names, so {what}={values!r} means nothing: give {what} as an array."
+        )
+    return np.asarray(values)

@@ -1,0 +1,1 @@
+"""Gather a plain dict, then render it."""
