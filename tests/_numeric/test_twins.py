@@ -3,7 +3,6 @@
 import inspect
 import os
 import re
-import re
 import subprocess
 import sys
 
