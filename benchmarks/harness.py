@@ -1,0 +1,80 @@
+"""Races: contestants run in turn, many times; medians and ratios are told, and all must have computed the same."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "7"))
+
+
+@dataclass
+class Row:
+    """One line of the results: who, how long (wall and CPU seconds, medians), and the ratio to the reference."""
+
+    name: str
+    wall: float
+    cpu: float
+    ratio: float
+
+    def __str__(self):
+        return f"{self.name:<44} {self.wall:9.4f} s wall {self.cpu:9.4f} s CPU   {self.ratio:6.2f} x"
+
+
+def race(contestants: dict[str, Callable[[], object]], reference: str, repeats: int = REPEATS) -> list[Row]:
+    """Median times of the contestants, run in turn so that a noisy machine is unfair to none; ratios are of wall time."""
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in contestants}
+    for contestant in contestants.values():
+        contestant()
+    for _ in range(repeats):
+        for name, contestant in contestants.items():
+            wall, cpu = time.perf_counter(), time.process_time()
+            contestant()
+            times[name].append((time.perf_counter() - wall, time.process_time() - cpu))
+    medians = {name: tuple(map(statistics.median, zip(*runs, strict=True))) for name, runs in times.items()}
+    return [Row(name, wall, cpu, wall / medians[reference][0]) for name, (wall, cpu) in medians.items()]
+
+
+def show(title: str, rows: list[Row]) -> None:
+    print(f"\n{title}")
+    for row in rows:
+        print(f"  {row}")
+
+
+@contextmanager
+def threads(n: int):
+    """Everything on n threads: Mercer's pool and the BLAS of the peers."""
+    from threadpoolctl import threadpool_limits
+
+    before = os.environ.get("MERCER_THREADS")
+    os.environ["MERCER_THREADS"] = str(n)
+    try:
+        with threadpool_limits(n):
+            yield
+    finally:
+        os.environ.pop("MERCER_THREADS")
+        if before is not None:
+            os.environ["MERCER_THREADS"] = before
+
+
+@contextmanager
+def busy_core():
+    """One core kept busy by another process."""
+    process = multiprocessing.get_context("spawn").Process(target=_spin, daemon=True)
+    process.start()
+    time.sleep(0.5)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _spin():
+    while True:
+        pass

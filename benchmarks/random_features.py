@@ -1,0 +1,60 @@
+"""RandomFeatures beside the bare matrix product and RBFSampler: n = 50,000, d = 64, 4,096 outputs."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.kernel_approximation import RBFSampler
+
+from benchmarks.harness import busy_core, race, show, threads
+from mercer.expand import RandomFeatures
+from mercer.kernels import Gaussian
+
+N, D, OUT = 50_000, 64, 4096
+
+
+def run() -> None:
+    for dtype in (np.float32, np.float64):
+        X = np.random.default_rng(0).normal(size=(N, D)).astype(dtype)
+        for n in (1, 2):
+            with threads(n):
+                show(f"{dtype.__name__}, {n} thread(s), n={N:,}, d={D}, {OUT} outputs", race(contestants(X), "bare product"))
+        check(X)
+    busy()
+
+
+def contestants(X):
+    W = np.random.default_rng(1).normal(size=(D, OUT)).astype(X.dtype)
+    half = np.ascontiguousarray(W[:, : OUT // 2])
+    pairs = RandomFeatures(Gaussian(8.0), OUT).fit(X)
+    phase = RandomFeatures(Gaussian(8.0), OUT, pairing="phase").fit(X)
+    peer = RBFSampler(gamma=1 / 128, n_components=OUT, random_state=0).fit(X)
+    return {
+        "bare product": lambda: X @ W,
+        "bare product to half the columns": lambda: X @ half,
+        "RandomFeatures (cos-sin)": lambda: pairs.transform(X),
+        "RandomFeatures (phase)": lambda: phase.transform(X),
+        "scikit-learn RBFSampler": lambda: peer.transform(X),
+    }
+
+
+def check(X):
+    """Every map estimates the same kernel, with the error its variance allows."""
+    rows = X[:500]
+    exact = Gaussian(8.0)(rows)
+    for features in (RandomFeatures(Gaussian(8.0), OUT), RBFSampler(gamma=1 / 128, n_components=OUT, random_state=0)):
+        Z = features.fit_transform(rows)
+        error = np.sqrt(np.mean((Z @ Z.T - exact) ** 2))
+        print(f"  root mean square error of the kernel, {type(features).__name__}: {error:.4f}")
+        assert error < 0.05
+
+
+def busy():
+    """With one core taken by another process the transform must not collapse."""
+    X = np.random.default_rng(0).normal(size=(N, D)).astype(np.float32)
+    features = RandomFeatures(Gaussian(8.0), OUT).fit(X)
+    with threads(1):
+        alone = race({"one thread, machine quiet": lambda: features.transform(X)}, "one thread, machine quiet")
+    with busy_core(), threads(2):
+        taken = race({"two threads, one core busy": lambda: features.transform(X)}, "two threads, one core busy")
+    taken[0].ratio = taken[0].wall / alone[0].wall
+    show("one core kept busy by another process (float32)", alone + taken)
