@@ -30,7 +30,7 @@ using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Weight = std::optional<Vector<double>>;
 
 constexpr uint64_t infinity_bits = 0x7FF0000000000000u;
-constexpr int64_t radix = int64_t{1} << 32, half_radix = int64_t{1} << 31;
+constexpr int64_t radix = int64_t{1} << 32;
 
 inline uint64_t magnitude_bits(double x) { return std::bit_cast<uint64_t>(x) & 0x7FFFFFFFFFFFFFFFu; }
 
@@ -81,37 +81,35 @@ class Limbs {
         int64_t* limb = limbs_.data() + column * width_ + ((exponent >> 5) - low_);
         const int64_t sign = -static_cast<int64_t>(negative);
         const auto add = [&](int k, uint64_t digit) { limb[k] += (static_cast<int64_t>(digit) ^ sign) - sign; };
-        uint64_t spill = 0;
+        uint64_t spill = 0;  // what the shift pushes out of a word
         for (int k = 0; k < n_words; ++k) {
-            const uint128 shifted = (static_cast<uint128>(words[k]) << shift) | spill;
-            add(2 * k, static_cast<uint32_t>(shifted));
-            add(2 * k + 1, static_cast<uint32_t>(shifted >> 32));
-            spill = static_cast<uint64_t>(shifted >> 64);
+            const uint64_t shifted = (words[k] << shift) | spill;
+            add(2 * k, shifted & (radix - 1));
+            add(2 * k + 1, shifted >> 32);
+            spill = (words[k] >> 1) >> (63 - shift);
         }
         add(2 * n_words, spill);
     }
 
     void carry() {
-        for (size_t j = 0; j < n_columns_; ++j) {
-            int64_t* limb = limbs_.data() + j * width_;
-            for (size_t t = 0; t + 1 < width_; ++t) {
-                limb[t + 1] += limb[t] >> 32;
-                limb[t] &= radix - 1;
-            }
-        }
+        for (size_t j = 0; j < n_columns_; ++j) carry(limbs_.data() + j * width_);
     }
 
-    // Carries, then drops the limbs that no column needs.
+    // Carries, then keeps the limbs that some column needs.
     void make_canonical() {
-        carry();
-        size_t top = width_;
-        while (top > 0 && top_is_sign_extension(top)) drop_top(top--);
-        size_t bottom = 0;
-        while (bottom < top && all_zero(bottom)) ++bottom;
-        low_ = bottom < top ? low_ + static_cast<int>(bottom) : 0;
-        const size_t kept = top - bottom;
-        for (size_t j = 0; j < n_columns_; ++j)
-            std::copy_n(limbs_.data() + j * width_ + bottom, kept, limbs_.data() + j * kept);
+        size_t bottom = width_, top = 0;
+        for (size_t j = 0; j < n_columns_; ++j) {
+            int64_t* limb = limbs_.data() + j * width_;
+            carry(limb);
+            bottom = std::min(bottom, first_nonzero(limb, bottom));
+            top = std::max(top, limbs_needed(limb));
+        }
+        const size_t kept = top == 0 ? 0 : top - bottom;
+        for (size_t j = 0; j < n_columns_ && kept > 0; ++j) {
+            int64_t* limb = std::copy_n(limbs_.data() + j * width_ + bottom, kept, limbs_.data() + j * kept);
+            limb[-1] = static_cast<int32_t>(limb[-1]);  // the last limb carries the sign
+        }
+        low_ = kept == 0 ? 0 : low_ + static_cast<int>(bottom);
         width_ = kept;
         limbs_.resize(n_columns_ * kept);
     }
@@ -125,27 +123,27 @@ class Limbs {
     }
 
   private:
-    static int64_t extension(const int64_t* limb, size_t top) { return top > 1 && limb[top - 2] >= half_radix ? -1 : 0; }
-
-    bool top_is_sign_extension(size_t top) const {
-        for (size_t j = 0; j < n_columns_; ++j) {
-            const int64_t* limb = limbs_.data() + j * width_;
-            if (limb[top - 1] != extension(limb, top)) return false;
-        }
-        return true;
-    }
-
-    void drop_top(size_t top) {
-        for (size_t j = 0; j < n_columns_ && top > 1; ++j) {
-            int64_t* limb = limbs_.data() + j * width_;
-            limb[top - 2] += limb[top - 1] * radix;
+    void carry(int64_t* limb) const {
+        for (size_t t = 0; t + 1 < width_; ++t) {
+            limb[t + 1] += limb[t] >> 32;
+            limb[t] &= radix - 1;
         }
     }
 
-    bool all_zero(size_t t) const {
-        for (size_t j = 0; j < n_columns_; ++j)
-            if (limbs_[j * width_ + t] != 0) return false;
-        return true;
+    static size_t first_nonzero(const int64_t* limb, size_t end) {
+        size_t t = 0;
+        while (t < end && limb[t] == 0) ++t;
+        return t;
+    }
+
+    // Limbs of the shortest two's complement; after a carry the last limb is 0 or -1, the sign.
+    size_t limbs_needed(const int64_t* limb) const {
+        const bool negative = limb[width_ - 1] < 0;
+        const int64_t filling = negative ? radix - 1 : 0;
+        size_t t = width_ - 1;
+        while (t > 0 && limb[t - 1] == filling) --t;
+        const bool sign_bit = t > 0 && limb[t - 1] >= radix / 2;
+        return sign_bit == negative ? t : t + 1;
     }
 
     size_t n_columns_;
