@@ -226,7 +226,8 @@ def _date_key(moment):
     """Dates by their shortest ISO form, so that one moment in days, seconds or nanoseconds is one key."""
     if getattr(moment, "tzinfo", None) is not None:
         moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
-    moment = np.datetime64(moment)
+    to_datetime64 = getattr(moment, "to_datetime64", None)  # of pandas: keeps the nanoseconds
+    moment = to_datetime64() if to_datetime64 else np.datetime64(moment)
     if np.isnat(moment):
         return _NAN_KEY
     return _digest(str(np.datetime_as_string(moment, unit="auto")).encode(), b"date", 0)
