@@ -241,6 +241,8 @@ def test_recorded_row_hashes():
 def test_strings_must_be_strings():
     with pytest.raises(TypeError, match="must hold str, got an array of int64"):
         _numeric.hash_strings([1, 2])
+    with pytest.raises(TypeError, match="must hold str, got 2"):
+        _numeric.hash_strings(np.array(["a", 2], object))
 
 
 def row_hash(*values):
