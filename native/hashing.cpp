@@ -1,19 +1,21 @@
 // Compiled twins of mercer/_numeric/hashing.py: splitmix64 on 64-bit keys, buckets, signs, hashes of rows.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <vector>
+
+#include "arrays.h"
 
 namespace nb = nanobind;
 
 namespace {
+
+using mercer::Matrix;
+using mercer::owned_array;
+using mercer::Vector;
 
 constexpr uint64_t golden_gamma = 0x9E3779B97F4A7C15u;
 constexpr uint64_t nan_key = 0x7FF8000000000000u;
@@ -35,13 +37,6 @@ inline uint64_t number_key(double x) {
 inline uint64_t entry_hash(double x, uint64_t column_hash) {
     const uint64_t key = number_key(x);
     return hash_key(key ^ column_hash) & (0 - static_cast<uint64_t>(key != 0));
-}
-
-template <class T>
-nb::ndarray<nb::numpy, T> owned_array(std::vector<T>&& values, size_t ndim, const size_t* shape) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T>(kept->data(), ndim, shape, owner);
 }
 
 // Integers of any type and shape as contiguous 64-bit words, negative ones modulo 2^64.
@@ -74,7 +69,7 @@ nb::ndarray<nb::numpy, T> map_words(nb::handle values, Function function) {
     }
     std::vector<size_t> shape(words.ndim());
     for (size_t axis = 0; axis < shape.size(); ++axis) shape[axis] = words.shape(axis);
-    return owned_array(std::move(result), shape.size(), shape.data());
+    return owned_array(std::move(result), shape);
 }
 
 nb::ndarray<nb::numpy, uint64_t> splitmix64(nb::handle keys, nb::handle seed) {
@@ -94,11 +89,6 @@ nb::ndarray<nb::numpy, int8_t> signs(nb::handle hashes) {
 }
 
 template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
 nb::ndarray<nb::numpy, uint64_t> hash_dense_rows(const Matrix<T>& X, nb::handle seed) {
     const size_t n = X.shape(0), d = X.shape(1);
     const int64_t row_step = X.stride(0), column_step = X.stride(1);
@@ -110,11 +100,12 @@ nb::ndarray<nb::numpy, uint64_t> hash_dense_rows(const Matrix<T>& X, nb::handle 
         for (size_t i = 0; i < n; ++i) {
             const T* row = X.data() + static_cast<int64_t>(i) * row_step;
             uint64_t sum = 0;
-            for (size_t j = 0; j < d; ++j) sum += entry_hash(row[static_cast<int64_t>(j) * column_step], column_hashes[j]);
+            for (size_t j = 0; j < d; ++j)
+                sum += entry_hash(row[static_cast<int64_t>(j) * column_step], column_hashes[j]);
             hashes[i] = hash_key(sum, mixed_seed);
         }
     }
-    return owned_array(std::move(hashes), 1, &n);
+    return owned_array(std::move(hashes), {n});
 }
 
 template <class Index>
@@ -149,7 +140,7 @@ nb::ndarray<nb::numpy, uint64_t> hash_csr_rows(const Vector<T>& data, const Vect
             hashes[i] = hash_key(sum, mixed_seed);
         }
     }
-    return owned_array(std::move(hashes), 1, &n);
+    return owned_array(std::move(hashes), {n});
 }
 
 template <class T, class Index>

@@ -3,8 +3,6 @@
 // Without weights, entries are first gathered by exponent: all mantissas of one column and one exponent add up in a
 // 128-bit integer, with no shift, and each such total is deposited into the limbs once. Weighted and sparse entries
 // are deposited one by one. Both are exact, so both end in the same canonical limbs.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
@@ -16,143 +14,16 @@
 #include <string>
 #include <vector>
 
+#include "arrays.h"
+#include "limbs.h"
+
 namespace nb = nanobind;
 
 namespace {
 
-using int128 = __int128;
-using uint128 = unsigned __int128;
+using namespace mercer;
 
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Weight = std::optional<Vector<double>>;
-
-constexpr uint64_t infinity_bits = 0x7FF0000000000000u;
-constexpr int64_t radix = int64_t{1} << 32, half_radix = int64_t{1} << 31;
-
-inline uint64_t magnitude_bits(double x) { return std::bit_cast<uint64_t>(x) & 0x7FFFFFFFFFFFFFFFu; }
-
-// |x| = mantissa * 2^(place - 1075); subnormal numbers share place 1 with the smallest normal ones.
-inline int place_of(uint64_t magnitude) { return std::max<int>(magnitude >> 52, 1); }
-inline uint64_t mantissa_of(uint64_t magnitude) {
-    return (magnitude & 0xFFFFFFFFFFFFFu) | (static_cast<uint64_t>(magnitude >= (uint64_t{1} << 52)) << 52);
-}
-
-// The places of the smallest and largest nonzero numbers seen.
-struct Range {
-    uint64_t least = UINT64_MAX;  // of magnitude - 1, which puts zero last
-    uint64_t greatest = 0;
-
-    void see(double x) {
-        const uint64_t magnitude = magnitude_bits(x);
-        least = std::min(least, magnitude - 1);
-        greatest = std::max(greatest, magnitude);
-    }
-    void see(const Range& other) {
-        least = std::min(least, other.least);
-        greatest = std::max(greatest, other.greatest);
-    }
-    bool empty() const { return greatest == 0; }
-    bool finite() const { return greatest < infinity_bits; }
-    int lowest() const { return place_of(least + 1); }
-    int highest() const { return place_of(greatest); }
-};
-
-struct Words {
-    uint64_t word[2];
-};
-inline Words words_of(uint128 x) { return {{static_cast<uint64_t>(x), static_cast<uint64_t>(x >> 64)}}; }
-
-// Limbs of every column in the window that terms mantissa * 2^e, lowest <= e <= highest, can touch.
-class Limbs {
-  public:
-    Limbs(size_t n_columns, int lowest, int highest, int words)
-        : n_columns_(n_columns),
-          low_(lowest >> 5),
-          width_((highest >> 5) - low_ + 2 * words + 3),  // the last two hold the carries of 2^64 terms
-          limbs_(n_columns * width_) {}
-
-    // Adds +-(words) * 2^exponent to a column; limbs stay within int64 for 2^30 of these between two carries.
-    template <int n_words>
-    void deposit(size_t column, const uint64_t (&words)[n_words], bool negative, int exponent) {
-        const unsigned shift = exponent & 31;
-        int64_t* limb = limbs_.data() + column * width_ + ((exponent >> 5) - low_);
-        const int64_t sign = -static_cast<int64_t>(negative);
-        const auto add = [&](int k, uint64_t digit) { limb[k] += (static_cast<int64_t>(digit) ^ sign) - sign; };
-        uint64_t spill = 0;
-        for (int k = 0; k < n_words; ++k) {
-            const uint128 shifted = (static_cast<uint128>(words[k]) << shift) | spill;
-            add(2 * k, static_cast<uint32_t>(shifted));
-            add(2 * k + 1, static_cast<uint32_t>(shifted >> 32));
-            spill = static_cast<uint64_t>(shifted >> 64);
-        }
-        add(2 * n_words, spill);
-    }
-
-    void carry() {
-        for (size_t j = 0; j < n_columns_; ++j) {
-            int64_t* limb = limbs_.data() + j * width_;
-            for (size_t t = 0; t + 1 < width_; ++t) {
-                limb[t + 1] += limb[t] >> 32;
-                limb[t] &= radix - 1;
-            }
-        }
-    }
-
-    // Carries, then drops the limbs that no column needs.
-    void make_canonical() {
-        carry();
-        size_t top = width_;
-        while (top > 0 && top_is_sign_extension(top)) drop_top(top--);
-        size_t bottom = 0;
-        while (bottom < top && all_zero(bottom)) ++bottom;
-        low_ = bottom < top ? low_ + static_cast<int>(bottom) : 0;
-        const size_t kept = top - bottom;
-        for (size_t j = 0; j < n_columns_; ++j)
-            std::copy_n(limbs_.data() + j * width_ + bottom, kept, limbs_.data() + j * kept);
-        width_ = kept;
-        limbs_.resize(n_columns_ * kept);
-    }
-
-    int low() const { return low_; }
-
-    nb::ndarray<nb::numpy, int64_t> take_array() {
-        auto* kept = new std::vector<int64_t>(std::move(limbs_));
-        nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<int64_t>*>(p); });
-        return nb::ndarray<nb::numpy, int64_t>(kept->data(), {n_columns_, width_}, owner);
-    }
-
-  private:
-    static int64_t extension(const int64_t* limb, size_t top) { return top > 1 && limb[top - 2] >= half_radix ? -1 : 0; }
-
-    bool top_is_sign_extension(size_t top) const {
-        for (size_t j = 0; j < n_columns_; ++j) {
-            const int64_t* limb = limbs_.data() + j * width_;
-            if (limb[top - 1] != extension(limb, top)) return false;
-        }
-        return true;
-    }
-
-    void drop_top(size_t top) {
-        for (size_t j = 0; j < n_columns_ && top > 1; ++j) {
-            int64_t* limb = limbs_.data() + j * width_;
-            limb[top - 2] += limb[top - 1] * radix;
-        }
-    }
-
-    bool all_zero(size_t t) const {
-        for (size_t j = 0; j < n_columns_; ++j)
-            if (limbs_[j * width_ + t] != 0) return false;
-        return true;
-    }
-
-    size_t n_columns_;
-    int low_;
-    size_t width_;
-    std::vector<int64_t> limbs_;
-};
 
 // The two sums, wide enough for the given ranges of values and weights.
 struct PowerSums {
@@ -162,7 +33,8 @@ struct PowerSums {
         const bool nothing = x.empty() || (w && w->empty());
         const int low = nothing ? 0 : x.lowest() - 1075, high = nothing ? 0 : x.highest() - 1075;
         const int w_low = nothing || !w ? 0 : w->lowest() - 1075, w_high = nothing || !w ? 0 : w->highest() - 1075;
-        return {Limbs(n_columns, low + w_low, high + w_high, 2), Limbs(n_columns, 2 * low + w_low, 2 * high + w_high, 3)};
+        return {Limbs(n_columns, low + w_low, high + w_high, 2),
+                Limbs(n_columns, 2 * low + w_low, 2 * high + w_high, 3)};
     }
 
     void add(size_t column, double x) {
@@ -197,8 +69,8 @@ struct PowerSums {
     }
 
     nb::tuple take() {
-        const int low1 = first.low(), low2 = second.low();
-        return nb::make_tuple(low1, first.take_array(), low2, second.take_array());
+        return nb::make_tuple(first.low(), owned_array(first.take(), first.shape()), second.low(),
+                              owned_array(second.take(), second.shape()));
     }
 };
 
@@ -308,8 +180,8 @@ Range checked_weight(const Weight& weight, size_t n, const char* what) {
     Range range;
     if (!weight) return range;
     if (weight->shape(0) != n)
-        throw std::invalid_argument("weight must have one number for each of " + text(n) + " " + what + ", got shape (" +
-                                    text(weight->shape(0)) + ",).");
+        throw std::invalid_argument("weight must have one number for each of " + text(n) + " " + what +
+                                    ", got shape (" + text(weight->shape(0)) + ",).");
     for (size_t i = 0; i < n; ++i) {
         const double w = weight->data()[i];
         if (!(w >= 0) || magnitude_bits(w) >= infinity_bits)

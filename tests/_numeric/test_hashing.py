@@ -5,6 +5,7 @@ import decimal
 import hashlib
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -232,6 +233,8 @@ def test_recorded_row_hashes():
 def test_strings_must_be_strings():
     with pytest.raises(TypeError, match="must hold str, got an array of int64"):
         _numeric.hash_strings([1, 2])
+    with pytest.raises(TypeError, match="must hold str, got 2"):
+        _numeric.hash_strings(np.array(["a", 2], object))
 
 
 def row_hash(*values):
@@ -248,11 +251,13 @@ SAME = [
     (datetime.date(2020, 1, 2), np.datetime64("2020-01-02T00:00:00", "ns")),
     (datetime.datetime(2020, 1, 2, 3), np.datetime64("2020-01-02T03:00", "s")),
     (datetime.datetime(2020, 1, 2, 3, tzinfo=datetime.UTC), datetime.datetime(2020, 1, 2, 3)),
+    (pd.NA, np.nan), (pd.NaT, None), (pd.Timestamp("2020-01-02 03:00"), datetime.datetime(2020, 1, 2, 3)),
+    (pd.Timestamp("2020-01-02 03:00", tz="UTC"), datetime.datetime(2020, 1, 2, 3)),
 ]  # fmt: skip
 DIFFERENT = [
     (1, "1"), ("", None), ("x", b"x"), (0, None), (0, ""), (2**60, 2**60 + 1), (10**400, 10**400 + 1),
     (10**400, float("inf")), ("nan", np.nan), (decimal.Decimal("0.1"), 0.1),
-    (datetime.date(2020, 1, 2), "2020-01-02"),
+    (datetime.date(2020, 1, 2), "2020-01-02"), (pd.Timestamp(1), pd.Timestamp(2)),
 ]  # fmt: skip
 
 

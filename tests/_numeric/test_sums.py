@@ -112,6 +112,15 @@ def test_twins_on_larger_blocks(dtype, weighted, shape):
     assert identical(_numeric.exact_power_sums(X.astype(np.float64), weight), expected)
 
 
+@MODULES
+def test_millions_of_the_largest_numbers(module):
+    """More rows than the compiled code gathers before it empties its 128-bit totals."""
+    n = 2**21 + 5
+    low1, S1, low2, S2 = module.exact_power_sums(np.full((n, 1), -LARGEST))
+    assert as_fractions(low1, S1) == [-n * Fraction(LARGEST)]
+    assert as_fractions(low2, S2) == [n * Fraction(LARGEST) ** 2]
+
+
 # --- a true monoid
 
 
@@ -193,6 +202,8 @@ def test_integer_weights_are_repeated_rows(module):
     X, times = rng.normal(size=(30, 3)), rng.integers(0, 5, 30)
     repeated = module.exact_power_sums(np.repeat(X, times, axis=0))
     assert identical(module.exact_power_sums(X, times.astype(np.float64)), repeated)
+    strided = np.repeat(times.astype(np.float64), 2)[::2]
+    assert identical(module.exact_power_sums(X, strided), repeated)
 
 
 @MODULES

@@ -96,11 +96,11 @@ def hash_strings(strings, seed=0):
     if strings.size and strings.dtype.kind not in "UO":
         raise TypeError(f"strings must hold str, got an array of {strings.dtype}.")
     known: dict = {}
-    for string in strings.ravel().tolist():
+    flat = strings.ravel().tolist()
+    for string in flat:
         if string not in known:
             known[string] = _digest(_utf8(string), b"", seed)
-    keys = [known[string] for string in strings.ravel().tolist()]
-    return np.array(keys, np.uint64).reshape(strings.shape)
+    return np.fromiter(map(known.__getitem__, flat), np.uint64, len(flat)).reshape(strings.shape)
 
 
 def hash_object_rows(columns, seed=0):
@@ -182,18 +182,17 @@ def _integer_keys(column):
 
 def _object_keys(column, j):
     known: dict = {}
-    keys = np.empty(len(column), np.uint64)
-    for row, value in enumerate(column.tolist()):
+    values = column.tolist()
+    for row, value in enumerate(values):
         try:
             if value not in known:
                 known[value] = _object_key(value)
-            keys[row] = known[value]
         except TypeError as error:
             raise TypeError(
                 f"column {j}, row {row} holds a {type(value).__name__}, which has no row hash: "
                 "turn it into text or numbers first."
             ) from error
-    return keys
+    return np.fromiter(map(known.__getitem__, values), np.uint64, len(values))
 
 
 def _object_key(value):
@@ -224,13 +223,16 @@ def _date_key(moment):
     """Dates by their shortest ISO form, so that one moment in days, seconds or nanoseconds is one key."""
     if getattr(moment, "tzinfo", None) is not None:
         moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
-    moment = np.datetime64(moment)
+    to_datetime64 = getattr(moment, "to_datetime64", None)  # of pandas: keeps the nanoseconds
+    moment = to_datetime64() if to_datetime64 else np.datetime64(moment)
     if np.isnat(moment):
         return _NAN_KEY
     return _digest(str(np.datetime_as_string(moment, unit="auto")).encode(), b"date", 0)
 
 
 def _utf8(string):
+    if not isinstance(string, str):
+        raise TypeError(f"strings must hold str, got {string!r}.")
     return string.encode("utf-8", "surrogatepass")
 
 

@@ -7,7 +7,7 @@ radix 2^32 (Kulisch's long accumulator; Neal, "Fast exact summation using small 
     value_j = sum over t of S[j, t] * 2^(32 (low + t))
 
 in canonical form: two's complement in base 2^32, that is limbs in [0, 2^32) but for the last, in
-[-2^31, 2^31), with the fewest limbs that hold every column; all zero is (0, L = 0). So equal values have equal
+[-2^31, 2^31), with the fewest limbs that hold every column; all zero is (0, L = 0). Equal values have equal
 bits. Offsets of 1e15, values of 1e200 and subnormals cost no accuracy; rounding happens once, in
 `exact_mean_and_variance`.
 """
