@@ -2,7 +2,7 @@
 
 import numpy as np
 
-BLOCK = 2**20  # entries of the result computed at a time
+BLOCK = 2**19  # entries of the result computed at a time
 GATHER = 2**20  # entries of rows gathered at a time
 NARROW = 4  # up to this many dense columns, differences are as fast as the matrix product
 
