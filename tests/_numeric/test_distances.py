@@ -89,6 +89,12 @@ def test_rows_far_from_the_origin():
     )
 
 
+def test_centering_keeps_the_last_digits():
+    near = np.round(X * 2**20) / 2**20
+    # without it, 100 ||center||^2 eps = 7e-12
+    np.testing.assert_allclose(distances.distances(near + 64), naive_distances(near, near), rtol=3e-14)
+
+
 def test_arguments_are_left_alone():
     A, B = X.copy(), Y.copy()
     A.flags.writeable = B.flags.writeable = False

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-BLOCK = 2**21  # entries of the result computed at a time
+BLOCK = 2**19  # entries of the result computed at a time
 GATHER = 2**20  # entries of rows gathered at a time
 NARROW = 4  # up to this many dense columns, differences are as fast as the matrix product
 
@@ -19,9 +19,10 @@ def squared_distances(X, Y=None, scale=1.0):
     the matrix product would lose to cancellation are computed again from differences.
     """
     squares, factor = _squares(X, Y, scale)
-    with np.errstate(over="ignore", under="ignore"):
-        squares *= factor
-        squares *= factor
+    if factor != 1:
+        with np.errstate(over="ignore", under="ignore"):
+            squares *= factor
+            squares *= factor
     return squares
 
 
@@ -59,7 +60,7 @@ def _squares(X, Y, scale):
     if exponent:
         X = X * dtype.type(2.0**-exponent)
         Y = X if same else Y * dtype.type(2.0**-exponent)
-    out = np.zeros((X.shape[0], Y.shape[0]), dtype=dtype)
+    out = np.empty((X.shape[0], Y.shape[0]), dtype=dtype)
     if not is_sparse(X) and X.shape[1] <= NARROW:
         _fill_by_differences(out, X, Y)
     else:
@@ -87,6 +88,7 @@ def _fill_by_differences(out, X, Y):
     columns = np.ascontiguousarray(Y.T)
     for start in range(0, X.shape[0], step):
         block = out[start : start + step]
+        block[:] = 0
         for j in range(X.shape[1]):
             difference = X[start : start + step, j, None] - columns[j]
             difference *= difference
@@ -97,25 +99,32 @@ def _fill_by_product(out, X, Y, same):
     """||x||^2 + ||z||^2 - 2<x, z> in blocks of rows, on centered rows when they are dense."""
     A, B = _centered(X, Y, same)
     a, b = _squared_norms(A), _squared_norms(B)
+    A = A * A.dtype.type(-2)
     tolerance = np.finfo(out.dtype).eps ** 0.4
-    step = max(1, min(BLOCK // max(Y.shape[0], 1), 4096))
+    step = max(1, BLOCK // max(Y.shape[0], 1))
     for start in range(0, X.shape[0], step):
         stop = min(start + step, X.shape[0])
         first = start if same else 0  # the part left of a symmetric block is already mirrored
         block = out[start:stop, first:]
         _dense_product(A[start:stop], B[first:], block)
-        block *= -2
-        norms = a[start:stop, None] + b[first:]
-        block += norms
-        norms *= tolerance
-        doubtful = block <= norms
+        block += a[start:stop, None]
+        block += b[first:]
         if same:
-            own = doubtful[:, : stop - start]
-            own[np.tril_indices(stop - start)] = False
-        _recompute(block, doubtful, X[start:stop], Y[first:])
-        np.maximum(block, 0, out=block)
+            block[np.tril_indices(stop - start)] = np.inf  # to be mirrored
+        # cancellation: what is left also includes every negative entry
+        for rows in _rows_below(block, a[start:stop] * tolerance, b[first:] * tolerance):
+            doubtful = block[rows] <= (a[start:stop][rows, None] + b[first:]) * tolerance
+            _recompute(block, rows, doubtful, X[start:stop], Y[first:])
         if same:
             _mirror(out, start, stop)
+
+
+def _rows_below(block, a, b):
+    """The rows with an entry at or below a_i + max b, a few at a time; most blocks have none."""
+    if block.size:
+        rows = np.flatnonzero(block.min(axis=1) <= a + b.max())
+        step = max(1, GATHER // block.shape[1])
+        yield from (rows[start : start + step] for start in range(0, len(rows), step))
 
 
 def _centered(X, Y, same):
@@ -140,14 +149,15 @@ def _dense_product(A, B, out):
         np.matmul(A, B.T, out=out)
 
 
-def _recompute(block, doubtful, X, Y):
+def _recompute(block, rows, doubtful, X, Y):
     """Squared distances of the doubtful pairs from differences of the rows as given."""
-    rows, columns = np.nonzero(doubtful)
+    i, j = np.nonzero(doubtful)
+    i = rows[i]
     width = X.nnz // max(X.shape[0], 1) + 1 if is_sparse(X) else X.shape[1]
     step = max(1, GATHER // width)
-    for start in range(0, len(rows), step):
-        i, j = rows[start : start + step], columns[start : start + step]
-        block[i, j] = _squared_norms(_difference(X[i], Y[j]))
+    for start in range(0, len(i), step):
+        some, others = i[start : start + step], j[start : start + step]
+        block[some, others] = _squared_norms(_difference(X[some], Y[others]))
 
 
 def _mirror(out, start, stop):
