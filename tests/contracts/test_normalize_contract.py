@@ -1,7 +1,5 @@
 """What every map of `mercer.normalize` promises, over a table of all of them with default and edge parameters."""
 
-import numpy as np
-import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer.normalize import Center, Clip, Impute, Log, OneHot, Quantile, Sigmoid, Standardize, UnitRange
