@@ -110,8 +110,8 @@ class OneHot(StreamingTransformer):
         if self.unseen == "error" and np.any(found < 0):
             row = int(np.flatnonzero(found < 0)[0])
             raise ValueError(
-                f"Column {self._input_names()[j]!r} has the level {column[row]!r} at row {row}, which fit has "
-                "not seen. Fit on data that have it, or use unseen='zeros'."
+                f"Column {self._input_names()[j]!r} has the level {column[row]!r} at row {row}, which fit "
+                "has not seen. Fit on data that have it, or use unseen='zeros'."
             )
         return found
 

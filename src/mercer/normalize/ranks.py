@@ -71,18 +71,14 @@ def interpolate(x: np.ndarray, start: np.ndarray, image: np.ndarray) -> np.ndarr
         return np.full_like(x, image[0])
     x = np.clip(x, start[0], start[-1])
     i = np.clip(np.searchsorted(start, x, side="right") - 1, 0, len(start) - 2)
-    low, high = image[i], image[i + 1]
-    part = _difference(x, start[i], start) / _difference(start[i + 1], start[i], start)
-    half = _half(image)
-    inside = np.minimum(low + part * (half * high - half * low) / half, high)
-    return np.where(part >= 1.0, high, inside)
+    unit = _unit(start)
+    part = (unit * x - unit * start[i]) / (unit * start[i + 1] - unit * start[i])
+    unit = _unit(image)
+    low, high = unit * image[i], unit * image[i + 1]
+    inside = np.minimum(low + part * (high - low), high)
+    return np.where(part >= 1.0, image[i + 1], inside / unit)
 
 
-def _difference(a, b, range_of):
-    half = _half(range_of)
-    return half * a - half * b
-
-
-def _half(values) -> float:
+def _unit(values) -> float:
     """1/2 where a difference of such values may exceed float64, else 1, which spares subnormal numbers."""
     return 0.5 if max(-values[0], values[-1]) > 0.25 * np.finfo(np.float64).max else 1.0
