@@ -1,0 +1,57 @@
+"""The holdout: fixed by the values of a row alone."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mercer import _numeric
+from mercer._numeric.block import Block
+from mercer.source import MemorySource, in_holdout, split_holdout
+
+
+def rows(source):
+    return np.vstack([block.X for block in source.blocks()])
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 2**32), cuts=st.lists(st.integers(0, 200), max_size=5), order=st.randoms())
+def test_same_side_for_any_cut_map_or_order(seed, cuts, order):
+    X = np.random.default_rng(0).integers(0, 9, size=(200, 2)).astype(float)
+    whole = in_holdout(Block(X), 0.3, seed)
+    bounds = sorted({0, 200, *cuts})
+    pieces = [in_holdout(Block(X[a:b] * 7.0, raw=X[a:b]), 0.3, seed) for a, b in zip(bounds, bounds[1:])]
+    assert np.array_equal(np.concatenate(pieces), whole)
+    permutation = order.sample(range(200), 200)
+    assert np.array_equal(in_holdout(Block(X[permutation]), 0.3, seed), whole[permutation])
+
+
+def test_duplicates_stay_together_and_nothing_is_lost():
+    X = np.random.default_rng(1).integers(0, 5, size=(20_000, 3)).astype(float)
+    learn, judge = split_holdout(MemorySource(X), 0.25, seed=3)
+    learn, judge = rows(learn), rows(judge)
+    assert len(learn) + len(judge) == len(X)
+    assert not {*map(tuple, learn)} & {*map(tuple, judge)}
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.5])
+def test_share_of_distinct_rows(share):
+    n = 40_000
+    held = in_holdout(Block(np.arange(float(n))[:, None]), share).mean()
+    assert abs(held - share) < 5 * np.sqrt(share * (1 - share) / n)  # five standard deviations of a binomial
+
+
+def test_folds_of_the_training_rows_stay_even():
+    """A holdout that used the hash of the folds would take whole folds away."""
+    n, folds = 40_000, 5
+    block = Block(np.arange(float(n))[:, None])
+    kept = block.rows(~in_holdout(block, 0.2, seed=0))
+    sizes = np.bincount(_numeric.buckets(_numeric.splitmix64(kept.ids, 0), folds), minlength=folds)
+    expected = len(kept) / folds
+    assert np.all(np.abs(sizes - expected) < 5 * np.sqrt(expected))
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -0.1, 2])
+def test_shares_that_make_no_sense(share):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        in_holdout(Block(np.ones((2, 1))), share)
