@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._numeric.block import Block
 from mercer._numeric.checks import check_weight, refuse_missing
+from mercer._numeric.rows import as_float
 from mercer.source import Accumulator, MemorySource, Source
 
 
@@ -56,28 +57,25 @@ class StreamingEstimator(BaseEstimator):
         """
         self._check_parameters()
         source = self._open(X, y, sample_weight)
-        self._accumulator = None
+        self.__dict__.pop("_accumulator", None)  # a fit that fails leaves nothing to be continued
         empty = self._empty()
-        if empty is None:
-            self._finish(None)
-        else:
-            self._accumulator = source.accumulate(empty)
-            self._finish(self._accumulator.result().finish())
+        self._accumulator = None if empty is None else source.accumulate(empty)
+        self._learn()
         return self
 
     def partial_fit(self, X, y=None, sample_weight=None) -> Self:
         """Learn from more rows. After any cut of the data into calls the result is that of one `fit` on all."""
+        first = not hasattr(self, "_accumulator")
         self._check_parameters()
         empty = self._empty()
         first = not hasattr(self, "_accumulator") or (self._accumulator is None and empty is not None)
         block = self._checked_block(X, y, sample_weight, reset=first)
         if first:
+            empty = self._empty()
             self._accumulator = None if empty is None else Accumulator(empty)
-        if self._accumulator is None:
-            self._finish(None)
-        else:
+        if self._accumulator is not None:
             self._accumulator.add(block)
-            self._finish(self._accumulator.result().finish())
+        self._learn()
         return self
 
     def merge(self, other: Self) -> Self:
@@ -90,8 +88,11 @@ class StreamingEstimator(BaseEstimator):
             )
         if self._accumulator is not None:
             self._accumulator = self._accumulator.merge(other._accumulator)
-            self._finish(self._accumulator.result().finish())
+            self._learn()
         return self
+
+    def _learn(self) -> None:
+        self._finish(None if self._accumulator is None else self._accumulator.result().finish())
 
     def _open(self, X, y, sample_weight) -> Source:
         """The rows as a source of checked blocks, after setting `n_features_in_` and feature names."""
@@ -136,6 +137,9 @@ class StreamingEstimator(BaseEstimator):
     def _checked_X(self, X, reset, start=0):
         # scikit-learn's own check of infinities and NaN does not say where they are; ours does.
         X = validate_data(self, X, reset=reset, ensure_all_finite=False, **self._check_X)
+        if hasattr(X, "tocsr") and not X.has_canonical_format:  # an entry stored in two pieces is one entry
+            X = X.copy()
+            X.sum_duplicates()
         if not self._allow_missing:
             refuse_missing(X, getattr(self, "feature_names_in_", None), start)
         return X
@@ -197,7 +201,7 @@ class InvertibleTransformer(StreamingTransformer):
     def inverse_transform(self, X):
         """Map rows back to where they came from."""
         check_is_fitted(self)
-        X = np.asarray(X) if not hasattr(X, "tocsr") else X.tocsr()
+        X = X.tocsr() if hasattr(X, "tocsr") else as_float(np.asarray(X))
         if X.ndim != 2 or X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"inverse_transform expects {self.n_features_in_} columns, got an array of shape {X.shape}."

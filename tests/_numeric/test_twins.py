@@ -3,6 +3,7 @@
 import ast
 import inspect
 import os
+import re
 import subprocess
 import sys
 
@@ -23,8 +24,11 @@ def compiled_functions():
 def compiled_parameters(function):
     """Parameter names of each overload, read from nanobind's own record of the signature."""
     for signature, *_ in function.__nb_signature__:
-        definition = ast.parse(signature.replace("\\", "") + ": ...").body[0]
-        yield [argument.arg for argument in definition.args.posonlyargs + definition.args.args]
+        while (
+            simpler := re.sub(r"\[[^][]*\]", "", signature)
+        ) != signature:  # array types are not Python syntax
+            signature = simpler
+        yield [argument.arg for argument in ast.parse(f"{signature}: ...").body[0].args.args]
 
 
 @pytest.mark.parametrize("name", sorted(compiled_functions()))

@@ -80,7 +80,9 @@ def test_memory_stream_pieces_and_merge_give_the_same_bits(estimator, dtype):
     X, y = problem(dtype=dtype)
     y = target(estimator, y)
     whole = clone(estimator).fit(X, y)
-    stream = clone(estimator).fit(StreamSource(lambda: (Block(X[i : i + 17], y[i : i + 17]) for i in range(0, 120, 17))))
+    stream = clone(estimator).fit(
+        StreamSource(lambda: (Block(X[i : i + 17], y[i : i + 17]) for i in range(0, 120, 17)))
+    )
     pieces = clone(estimator)
     for rows in np.array_split(np.arange(120), 7):
         pieces.partial_fit(X[rows], y[rows])
@@ -111,7 +113,7 @@ def test_missing_values_are_refused_by_name_and_place(estimator):
     with pytest.raises(ValueError, match=r"NaN: column 2 \('c'\), first at row 7"):
         clone(estimator).fit(pd.DataFrame(X, columns=list("abcd")), target(estimator, y))
     rows = MemorySource(X, target(estimator, y))
-    with pytest.raises(ValueError, match="NaN: column 2.*first at row 7"):
+    with pytest.raises(ValueError, match=r"NaN: column 2.*first at row 7"):
         clone(estimator).fit(rows)
 
 

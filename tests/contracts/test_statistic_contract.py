@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from dataclasses import fields, is_dataclass
 
@@ -102,7 +103,7 @@ def comparable(statistic):
 
 def pieces(block, cuts):
     bounds = [0, *sorted(cuts), len(block)]
-    return [block.rows(slice(a, b)) for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [block.rows(slice(a, b)) for a, b in itertools.pairwise(bounds)]
 
 
 @every_statistic

@@ -1,5 +1,7 @@
 """Parts and blocks: the same bits for any pieces, threads or engine, and halves that merge exactly."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -40,7 +42,7 @@ def test_a_gram_has_the_same_bits_for_any_pieces(n, cuts):
         whole = MemorySource(X, y).fold(Gram(3))
         pieces = Accumulator(Gram(3))
         bounds = [0, *sorted(int(c * n) for c in cuts), n]
-        for a, b in zip(bounds, bounds[1:], strict=False):
+        for a, b in itertools.pairwise(bounds):
             pieces.add(Block(X[a:b], y[a:b]))
         assert state(pieces.result()) == state(whole)
         assert state(pieces.result()) == state(whole)  # asking does not consume
@@ -67,8 +69,8 @@ def test_threads_streams_and_files_agree(monkeypatch, tmp_path):
     results = []
     for threads in ("1", "3"):
         monkeypatch.setenv("MERCER_THREADS", threads)
-        for source in (MemorySource(X, y), stream, ParquetSource(tmp_path / "rows.parquet", target="y")):
-            results.append(state(source.fold(Gram(3))))
+        sources = (MemorySource(X, y), stream, ParquetSource(tmp_path / "rows.parquet", target="y"))
+        results += [state(source.fold(Gram(3))) for source in sources]
     assert len(set(results)) == 1
 
 

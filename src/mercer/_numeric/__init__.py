@@ -1,9 +1,9 @@
-"""Arrays in, arrays out: the NumPy definition of every hot function, replaced by its compiled twin if there is one.
+"""Arrays in, arrays out: the NumPy definition of every hot function, or its compiled twin where there is one.
 
-Each module of this folder defines functions and lists them in ``__all__``. A function of the same name in the
-compiled module ``_native`` takes its place here; ``compiled`` says whether the compiled module was loaded. The
-environment variable ``MERCER_PURE=1`` keeps the definitions; ``MERCER_ISA=v2|v3`` holds the compiled code to a
-lower instruction set.
+Each module of this folder defines functions and lists them in ``__all__``. A function of the same name in
+the compiled module ``_native`` takes its place here; ``compiled`` says whether that module was loaded. The
+environment variable ``MERCER_PURE=1`` keeps the definitions; ``MERCER_ISA=v2|v3`` holds the compiled code
+to a lower instruction set.
 """
 
 import os
@@ -36,8 +36,8 @@ def _load_native() -> ModuleType | None:
         from . import _native  # type: ignore[attr-defined]
     except ImportError as error:
         warnings.warn(
-            "Mercer runs on its pure NumPy definitions, which are slower: its compiled core could not be imported "
-            f"({error}). Reinstall with a C++20 compiler to get it; MERCER_PURE=1 accepts this silently.",
+            "Mercer runs on its pure NumPy definitions, which are slower: its compiled core could not be "
+            f"imported ({error}). Reinstall with a C++20 compiler, or set MERCER_PURE=1 to silence this.",
             PureDefinitionsWarning,
             stacklevel=3,
         )

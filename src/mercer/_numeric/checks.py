@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 
-def refuse_missing(X, names=None, start: int = 0) -> None:
-    """Raise ValueError naming the column and the first row of a NaN or infinity in X (dense or CSR)."""
+def refuse_missing(X, names=None, start: int = 0, allow_nan: bool = False) -> None:
+    """Raise ValueError naming the column and the first row of an infinity or (unless allowed) NaN in X.
+
+    X is dense or CSR; `start` is the number of its first row in the data.
+    """
     values = X.data if hasattr(X, "tocsr") else X
-    if values.dtype.kind != "f" or _all_finite(values):
+    if values.dtype.kind != "f" or _all_finite(values) or (allow_nan and not np.isinf(values).any()):
         return
-    row, column, value = _first_bad(X)
+    row, column, value = _first_bad(X, np.isinf if allow_nan else _not_finite)
     kind = "NaN" if np.isnan(value) else "infinity"
     name = f"{column}" if names is None else f"{column} ({names[column]!r})"
     remedy = "Impute missing values first (mercer.normalize.Impute) or drop the row."
@@ -43,9 +46,13 @@ def _all_finite(values: np.ndarray) -> bool:
         return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
 
 
-def _first_bad(X):
+def _not_finite(values):
+    return ~np.isfinite(values)
+
+
+def _first_bad(X, bad):
     if hasattr(X, "tocsr"):
-        entry = int(np.flatnonzero(~np.isfinite(X.data))[0])
+        entry = int(np.flatnonzero(bad(X.data))[0])
         return int(np.searchsorted(X.indptr, entry, side="right") - 1), int(X.indices[entry]), X.data[entry]
-    row, column = np.argwhere(~np.isfinite(X))[0]
+    row, column = np.argwhere(bad(X))[0]
     return int(row), int(column), X[row, column]

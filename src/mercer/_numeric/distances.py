@@ -162,11 +162,13 @@ def _minkowski(X, Y, p, scale):
 
     out = np.empty((X.shape[0], Y.shape[0]), dtype=np.result_type(X.dtype, Y.dtype))
     metric = {"metric": "cityblock"} if p == 1 else {"metric": "minkowski", "p": p}
-    for rows, columns, A, B in dense_blocks(X, Y):
-        # divided first: |x - z|^p leaves the range of floats long before |x - z| / scale does
-        with np.errstate(over="ignore", under="ignore"):
-            block = cdist(A.astype(float) / scale, B.astype(float) / scale, **metric)
-            out[rows, columns] = block
+    # |x - z|^p leaves the range of floats long before |x - z| / scale does, so divide first,
+    # but by a power of two: rows far from the origin must not be rounded before they are subtracted
+    remainder, exponent = np.frexp(scale)
+    with np.errstate(over="ignore", under="ignore"):
+        for rows, columns, A, B in dense_blocks(X, Y):
+            A, B = np.ldexp(A.astype(float), -exponent), np.ldexp(B.astype(float), -exponent)
+            out[rows, columns] = cdist(A, B, **metric) / remainder
     if Y is X:
         np.fill_diagonal(out, 0)
     return out

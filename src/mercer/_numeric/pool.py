@@ -16,8 +16,6 @@ from functools import cache
 from typing import Any
 
 _inside = threading.local()
-_lock = threading.Lock()
-_limits: list[Any] = []
 
 
 def n_threads() -> int:
@@ -66,17 +64,13 @@ def for_each(function: Callable[[Any], Any], items: Iterable[Any]) -> None:
 
 @contextmanager
 def single_threaded_blas():
-    """Limit BLAS to one thread while any pool of ours is at work; restored when the last one ends."""
-    with _lock:
-        _limits.append(_controller().limit(limits=1, user_api="blas") if not _limits else None)
-    try:
+    """Limit BLAS to one thread.
+
+    threadpoolctl lets one Python thread at a time command the BLAS of the process, so each entry restores on the
+    thread that limited; an entry on another thread meanwhile is left without effect.
+    """
+    with _controller().limit(limits=1, user_api="blas"):
         yield
-    finally:
-        with _lock:
-            if len(_limits) > 1:
-                _limits.pop()
-            else:
-                _limits.pop().restore_original_limits()
 
 
 def _as_worker(function, item):

@@ -1,14 +1,15 @@
 """Exactly associative power sums: any split, any order and any merge give the same bits.
 
-The sums of w_i x_i and of w_i x_i^2 are held as what they are, integers times a power of two, in limbs of radix
-2^32 (Kulisch's long accumulator; Neal, "Fast exact summation using small and large superaccumulators", 2015). A pair
-``(low, S)`` of an int and an int64 array of shape (columns, L) stands for
+The sums of w_i x_i and of w_i x_i^2 are held as what they are, integers times a power of two, in limbs of
+radix 2^32 (Kulisch's long accumulator; Neal, "Fast exact summation using small and large superaccumulators",
+2015). A pair ``(low, S)`` of an int and an int64 array of shape (columns, L) stands for
 
     value_j = sum over t of S[j, t] * 2^(32 (low + t))
 
-in canonical form: two's complement in base 2^32, that is limbs in [0, 2^32) but for the last, in [-2^31, 2^31), with
-the fewest limbs that hold every column; all zero is (0, L = 0). Equal values therefore have equal bits. Offsets of
-1e15, values of 1e200 and subnormals cost no accuracy; rounding happens once, in `exact_mean_and_variance`.
+in canonical form: two's complement in base 2^32, that is limbs in [0, 2^32) but for the last, in
+[-2^31, 2^31), with the fewest limbs that hold every column; all zero is (0, L = 0). So equal values have equal
+bits. Offsets of 1e15, values of 1e200 and subnormals cost no accuracy; rounding happens once, in
+`exact_mean_and_variance`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class ExactMoments(NamedTuple):
 
 
 def exact_power_sums(X, weight=None):
-    """Exact limbs ``(low1, S1, low2, S2)`` of sum_i w_i x_ij and sum_i w_i x_ij^2; w = 1 if no weights are given.
+    """Exact limbs ``(low1, S1, low2, S2)`` of sum_i w_i x_ij and sum_i w_i x_ij^2; w_i = 1 without weights.
 
     >>> low1, S1, low2, S2 = exact_power_sums(np.array([[1e200], [1.0], [-1e200]]))
     >>> low1, S1.tolist()
@@ -71,20 +72,20 @@ def exact_power_sums_csr(data, indices, n_columns, weight=None):
         raise ValueError(f"indices[{outside[0]}] is outside of 0 .. {n_columns - 1}.")
     bad = np.flatnonzero(~np.isfinite(data))
     if len(bad):
-        raise ValueError(
-            f"data[{bad[0]}], in column {indices[bad[0]]}, is not finite: exact sums need finite values."
-        )
+        raise ValueError(f"data[{bad[0]}], in column {indices[bad[0]]}, is not finite: exact sums need finite values.")
     return _power_sums(data, indices.astype(np.int64), n_columns, weight)
 
 
 def add_limbs(low_a, A, low_b, B):
-    """Canonical ``(low, C)`` of the sum; exactly associative and commutative, an array without limbs is its identity.
+    """Canonical ``(low, C)`` of the sum: exactly associative and commutative.
 
-    >>> add_limbs(0, np.array([[3], [-1]]), 1, np.array([[1], [0]]))
-    (0, array([[ 3,  1], [-1, -1]]))
+    Arrays without limbs, or without columns, are its identity. Limbs need not be canonical, only below 2^62.
+
+    >>> add_limbs(0, np.array([[3], [-1]]), 1, np.array([[1], [1]]))
+    (0, array([[ 3, 1], [4294967295, 0]]))
     """
-    if A.shape[1] == 0 or B.shape[1] == 0:
-        return _canonical(low_b, B) if A.shape[1] == 0 else _canonical(low_a, A)
+    if len(A) == 0 or len(B) == 0:
+        return _canonical(low_b, B) if len(A) == 0 else _canonical(low_a, A)
     if len(A) != len(B):
         raise ValueError(f"sums over {len(A)} and over {len(B)} columns cannot be added.")
     low = min(low_a, low_b)
@@ -108,18 +109,18 @@ def limbs_to_integers(low, S):
 def exact_mean_and_variance(total, low1, S1, low2, S2):
     """Mean, population variance and standard deviation from exact sums, each a correctly rounded float64.
 
-    mean = s1 / w and variance = (w s2 - s1^2) / w^2 are formed in integers, so nothing cancels, and the standard
-    deviation is the root of that fraction: it is finite where the variance exceeds float64 and reads inf.
+    mean = s1 / w and variance = (w s2 - s1^2) / w^2 are formed in integers, so nothing cancels, and the
+    standard deviation is the root of that fraction: finite even if the variance exceeds float64 (and is inf).
 
     Parameters
     ----------
-    total : the sum w of the weights: a number (the count of rows), an array with one number per column, or limbs
-        ``(low, S)`` with one row, or one row per column, as `exact_power_sums` returns for the weights.
+    total : the sum w of the weights: a number (the count of rows), an array with one number per column, or
+        limbs ``(low, S)`` with one row, or one row per column, such as `exact_power_sums` of the weights.
     low1, S1, low2, S2 : what `exact_power_sums` returns.
     """
-    d = max(len(S1), len(S2))
-    first, e1 = limbs_to_integers(low1, S1) if S1.shape[1] else ([0] * d, 0)
-    second, e2 = limbs_to_integers(low2, S2) if S2.shape[1] else ([0] * d, 0)
+    d = len(S1)
+    first, e1 = limbs_to_integers(low1, S1)
+    second, e2 = limbs_to_integers(low2, S2)
     moments = np.empty((3, d))
     for j, (s1, s2, w) in enumerate(zip(first, second, _totals(total, d), strict=True)):
         moments[:, j] = _finish_column(s1, e1, s2, e2, *w)
@@ -203,9 +204,7 @@ def _sum_terms(columns, negative, digits, exponent, n_columns):
 
 def _canonical(low, S):
     """Carry, then drop the limbs that no column needs."""
-    S = np.concatenate(
-        [S, np.zeros((len(S), 2), np.int64)], axis=1
-    )  # two limbs hold the carry out of any int64
+    S = np.concatenate([S, np.zeros((len(S), 2), np.int64)], axis=1)  # two limbs hold the carry out of any int64
     for t in range(S.shape[1] - 1):
         S[:, t + 1] += S[:, t] >> 32
         S[:, t] &= _DIGIT
@@ -244,9 +243,7 @@ def _finish_column(s1, e1, s2, e2, p, q):
     e = min(e2, 2 * e1)
     spread = (s2 * q * p << (e2 - e)) - ((s1 * q) ** 2 << (2 * e1 - e))
     if spread < 0:
-        raise ValueError(
-            "these sums are not of one set of weights and values: the variance would be negative."
-        )
+        raise ValueError("these sums are not of one set of weights and values: the variance would be negative.")
     variance = _scaled(spread, e, p * p)
     return mean, _divide(*variance), _divide(*_root(*variance))
 
@@ -267,8 +264,8 @@ def _divide(numerator, denominator):
 def _root(numerator, denominator):
     """The root of a fraction as a fraction that rounds as the root does.
 
-    Its 55 leading bits or more, rounded to odd: the last bit stands for whatever follows, so that the division into
-    a float64 is the only rounding (Boldo & Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+    Its 55 leading bits, rounded to odd: the last bit stands for whatever follows, so that the division into a
+    float64 is the only rounding (Boldo & Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
     """
     if numerator == 0:
         return 0, 1

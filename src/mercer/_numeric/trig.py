@@ -1,12 +1,14 @@
-"""Random Fourier features: cosines and sines of arguments, or of products with frequencies (Rahimi and Recht, 2007).
+"""Random Fourier features: cosines and sines of arguments, or of products with frequencies.
 
-Arguments are reduced in their own precision, then cosine and sine are evaluated in float32: an absolute error of
-about 1.2e-7, whatever the dtype, on top of the phase error eps |argument| that the argument itself carries. Meant for
-|argument| up to 1e4 in float32 and 1e9 in float64; beyond, the results are still in [-1, 1] but mean nothing.
+Arguments are reduced in their own precision, then cosine and sine are evaluated in float32: an absolute error
+of about 1.2e-7 whatever the dtype, on top of the phase error eps |argument| that the argument itself carries.
+Meant for |argument| up to 1e4 in float32, 1e9 in float64; beyond, results stay in [-1, 1] but mean nothing.
 
-Every function works on a block of rows and writes into ``out``, which has the dtype of the input; its rows are
-C-ordered and may be a column range of a wider array. A row's result depends neither on its place in the block nor on
-the other rows. (The NumPy definitions below keep that promise as far as the BLAS does.)
+Every function works on a block of rows and writes into ``out``, which has the dtype of the input; its rows
+are C-ordered and may be a column range of a wider array. A row's result depends neither on its place in the
+block nor on the other rows (the NumPy definitions below keep that promise as far as the BLAS does).
+
+Rahimi and Recht, "Random features for large-scale kernel machines", 2007.
 """
 
 import numpy as np
@@ -41,12 +43,12 @@ def cos_shifted(arguments, shift, scale, out):
 
 
 def pack_frequencies(W):
-    """Frequencies ``W`` (m, d) laid out for the fused functions of this machine; not to be stored in files."""
+    """Lay out frequencies ``W`` (m, d) for the fused functions; it depends on the machine: never store it."""
     return W
 
 
 def fourier_cos_sin(X, packed, n_frequencies, scale, out):
-    """Write ``[scale cos(X W'), scale sin(X W')]`` side by side into ``out``, W having ``n_frequencies`` rows."""
+    """Write ``[scale cos(X W'), scale sin(X W')]`` side by side into ``out``; W has ``n_frequencies``."""
     cos_sin(X @ packed[:n_frequencies].T, scale, out)
 
 

@@ -56,7 +56,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     >>> from mercer.kernels import Gaussian
     >>> X = np.random.default_rng(0).normal(size=(100, 5))
     >>> Z = RandomFeatures(Gaussian(2.0), n_components=4096).fit_transform(X)
-    >>> float(abs(Z @ Z.T - Gaussian(2.0)(X)).max()) < 0.05
+    >>> float(abs(Z @ Z.T - Gaussian(2.0)(X)).max()) < 0.1
     True
     """
 

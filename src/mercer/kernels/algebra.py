@@ -227,8 +227,8 @@ class Normalized(Node):
         gram = self.kernel._gram(X, Y)
         x = self._norms(X)
         z = x if Y is X else self._norms(Y)
-        gram /= np.where(x > 0, x, 1)[:, None]
-        gram /= np.where(z > 0, z, 1)
+        norms = np.multiply.outer(x, z)
+        gram /= np.maximum(norms, np.finfo(norms.dtype).tiny, out=norms)
         gram[x == 0] = 0
         gram[:, z == 0] = 0
         if Y is X:

@@ -63,9 +63,7 @@ class Custom(Kernel):
         try:
             number = float(value)
         except (TypeError, ValueError):
-            raise TypeError(
-                f"Custom: the function returned {value!r} for rows {i} and {j}, not a number"
-            ) from None
+            raise TypeError(f"Custom: the function returned {value!r} for rows {i} and {j}, not a number") from None
         if np.isnan(number):
             raise ValueError(f"Custom: the function returned NaN for rows {i} and {j}")
         return number
@@ -74,7 +72,7 @@ class Custom(Kernel):
         values = np.array(self.function(X, Y), dtype=float)
         if values.shape != (n, m):
             raise ValueError(
-                f"Custom: the vectorized function returned an array of shape {values.shape} for {n} and {m} rows"
+                f"Custom: the vectorized function returned shape {values.shape} for {n} and {m} rows"
             )
         if np.isnan(values).any():
             i, j = np.argwhere(np.isnan(values))[0]

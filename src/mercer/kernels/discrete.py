@@ -52,7 +52,7 @@ def _is_table(rows):
     kind = getattr(getattr(rows.raw, "dtype", None), "kind", None)
     if kind is None and hasattr(rows.raw, "dtypes"):  # a data frame: numeric if NumPy finds it so
         kind = np.asarray(rows.raw).dtype.kind
-    return kind is not None and kind in "biuf" and not rows.is_column
+    return kind is not None and kind in "biuf"
 
 
 def _presence(A):
@@ -96,11 +96,13 @@ def _incidence(rows, column_of, grow):
 def _tokens(item, row, name):
     if isinstance(item, str | bytes):
         raise ValueError(
-            f"row {row} of {name} is the string {item!r:.60}: split it into tokens first, for example with .split()"
+            f"row {row} of {name} is the string {item!r:.60}: "
+            "split it into tokens first, for example with .split()"
         )
     try:
         return frozenset(item)
     except TypeError:
         raise ValueError(
-            f"row {row} of {name} is {item!r:.60} ({type(item).__name__}), not a collection of hashable tokens"
+            f"row {row} of {name} is {item!r:.60} ({type(item).__name__}), "
+            "not a collection of hashable tokens"
         ) from None

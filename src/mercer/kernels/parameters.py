@@ -41,9 +41,7 @@ class OneOf(NamedTuple):
 
     def met_by(self, value: Any) -> bool:
         """Whether the value is listed."""
-        return any(
-            value is option or (type(value) is type(option) and value == option) for option in self.values
-        )
+        return any(type(value) is type(option) and value == option for option in self.values)
 
     def __str__(self) -> str:
         return " or ".join(repr(value) for value in self.values)

@@ -49,6 +49,8 @@ class Rows:
         """The rows restricted to some columns: numbers, names, a slice or a mask."""
         names = _names(self.raw)
         chosen = column_positions(columns, _width(self), names)
+        if self.is_column:
+            return self
         single = isinstance(chosen, int)
         if names is not None:
             wanted = names[chosen] if single else [names[j] for j in chosen]
@@ -114,17 +116,16 @@ def _names(raw):
 
 
 def _width(rows):
-    if hasattr(rows.raw, "shape"):
-        if len(rows.raw.shape) == 2:
-            return rows.raw.shape[1]
-    elif (
-        len(rows.raw)
-        and hasattr(rows.raw[0], "__len__")
-        and not isinstance(rows.raw[0], str | set | frozenset)
-    ):
-        return len(rows.raw[0])
-    elif not len(rows.raw):
-        return 0
+    """How many columns a table has."""
+    if rows.is_column:
+        return 1
+    shape = getattr(rows.raw, "shape", None)
+    if shape is None:
+        first = rows.raw[0] if len(rows.raw) else ()
+        if isinstance(first, list | tuple | np.ndarray):
+            return len(first)
+    elif len(shape) == 2:
+        return shape[1]
     raise ValueError(f"{rows.name} has no columns to choose from: a table (rows, columns) is needed")
 
 
@@ -192,9 +193,7 @@ def _sparse_numbers(rows):
 
 def _refuse(value, row, column, rows):
     what = "NaN (a missing value)" if np.isnan(value) else "an infinite value"
-    raise ValueError(
-        f"{rows.name} has {what} in {_place(row, column, rows)}: impute, clip or drop such values first"
-    )
+    raise ValueError(f"{rows.name} has {what} in {_place(row, column, rows)}: impute, clip or drop such values first")
 
 
 def _place(row, column, rows):

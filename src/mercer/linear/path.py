@@ -91,15 +91,23 @@ def _held_out(gram: GramPerFold, fold: Normal, alphas: np.ndarray) -> tuple[np.n
 
 
 def gcv_losses(spectral: Spectral, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Generalized cross-validation n RSS / (n - df)^2 (Golub, Heath and Wahba 1979)."""
+    """Generalized cross-validation n RSS / (n - df)^2 (Golub, Heath and Wahba 1979), with its rounding.
+
+    RSS(alpha) = RSS(0) + sum_i (alpha b_i)^2 / (v_i (v_i + alpha)^2): the sum cancels nothing, so small residuals
+    keep their digits.
+    """
+    reached = spectral.values > _cutoff(spectral.values)
+    values, b2 = spectral.values[reached], np.sum(spectral.rotated_B[reached] ** 2, axis=1)
+    total = np.trace(spectral.Y)
+    rounding = 16 * np.finfo(float).eps * total
+    least = total - np.sum(b2 / values)
+    least = least if least > rounding else 0.0
     losses, bars = np.empty(len(alphas)), np.empty(len(alphas))
-    n, rounding = spectral.weight, 16 * np.finfo(float).eps * np.trace(spectral.Y)
     for i, alpha in enumerate(alphas):
-        w = spectral.rotated_solution(alpha)
-        rss = np.trace(spectral.Y) - 2.0 * np.sum(w * spectral.rotated_B) + np.sum(spectral.values[:, None] * w * w)
-        left = n - spectral.degrees_of_freedom(alpha)
-        scale = n / left**2 if left > 1e-9 * n else np.inf
-        losses[i], bars[i] = scale * max(rss, rounding), scale * rounding
+        left = spectral.weight - spectral.degrees_of_freedom(alpha)
+        scale = spectral.weight / left**2 if left > 1e-9 * spectral.weight else np.inf
+        losses[i] = scale * (least + np.sum((alpha / (values + alpha)) ** 2 * b2 / values))
+        bars[i] = scale * rounding
     return losses, bars
 
 

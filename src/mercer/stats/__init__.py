@@ -2,6 +2,7 @@
 
 from mercer.stats.base import Statistic, Together
 from mercer.stats.counts import Counts, LabelCounts
+from mercer.stats.extremes import Extremes
 from mercer.stats.gram import Gram, LabelGram
 from mercer.stats.loss import LossAt
 from mercer.stats.moments import Moments
@@ -9,6 +10,7 @@ from mercer.stats.sample import Sample
 
 __all__ = [
     "Counts",
+    "Extremes",
     "Gram",
     "LabelCounts",
     "LabelGram",

@@ -36,8 +36,8 @@ class Counts(Statistic):
         return Counts(len(block), tuple(count_levels(column, block.weight) for column in columns))
 
     def _merge(self, other):
-        tables = tuple(add_counts(a, b, j) for j, (a, b) in enumerate(zip(self.tables, other.tables, strict=True)))
-        return Counts(self.n + other.n, tables)
+        pairs = zip(self.tables, other.tables, strict=True)
+        return Counts(self.n + other.n, tuple(add_counts(a, b, j) for j, (a, b) in enumerate(pairs)))
 
     def finish(self) -> list[Levels]:
         return [sorted_levels(table) for table in self.tables]
@@ -61,25 +61,50 @@ class LabelCounts(Statistic):
 
 
 def count_levels(column: np.ndarray, weight=None) -> dict:
-    """{level: (weighted) count} of one column."""
-    if column.dtype.kind == "O":
-        return _count_objects(column, weight)
-    levels, codes = np.unique(column, return_inverse=True)
+    """{level: (weighted) count} of one column; missing values count under None."""
+    levels, codes = distinct(column)
     counts = np.bincount(codes, weight, minlength=len(levels))
-    table = dict(zip(levels.tolist(), counts.tolist(), strict=True))
-    if column.dtype.kind == "f" and len(levels) and np.isnan(levels[-1]):
-        table = {level: count for level, count in table.items() if level == level}
-        table[None] = counts[-1].item()
-    return table
+    return dict(zip(levels, counts.tolist(), strict=True))
 
 
-def _count_objects(column, weight):
-    table: dict = {}
-    weights = np.ones(len(column), dtype=np.int64) if weight is None else np.asarray(weight)
-    for level, w in zip(column.tolist(), weights.tolist(), strict=True):
-        key = None if level is None or level != level else level
-        table[key] = table.get(key, 0) + w
-    return table
+def distinct(column: np.ndarray) -> tuple[list, np.ndarray]:
+    """The distinct levels of one column and for each row the place of its level among them.
+
+    None, NaN and the like are one level, None. Objects keep their order of appearance.
+    """
+    if column.dtype.kind == "O":
+        return _distinct_objects(column)
+    values, codes = np.unique(column, return_inverse=True)
+    levels = (
+        list(values)
+        if values.dtype.kind == "M"
+        else (values + 0 if values.dtype.kind == "f" else values).tolist()
+    )
+    if levels and is_missing(levels[-1]):
+        levels[-1] = None
+    return levels, codes
+
+
+def _distinct_objects(column):
+    place: dict = {}
+    codes = np.empty(len(column), dtype=np.intp)
+    for row, level in enumerate(column.tolist()):
+        try:
+            code = place.get(level)
+            if code is None:
+                level = None if is_missing(level) else level
+                code = place.setdefault(level, len(place))
+        except TypeError as error:
+            raise TypeError(
+                f"A level must be a string, number or other hashable value, not a {type(level).__name__} ({level!r})."
+            ) from error
+        codes[row] = code
+    return list(place), codes
+
+
+def is_missing(level) -> bool:
+    """True for None, NaN, NaT and pandas' NA."""
+    return level is None or type(level).__name__ in ("NAType", "NaTType") or bool(level != level)
 
 
 def add_counts(a: dict, b: dict, name) -> dict:
@@ -101,15 +126,19 @@ def sorted_levels(table: dict) -> Levels:
     try:
         present.sort()
     except TypeError:
-        present.sort(key=lambda level: (isinstance(level, str), str(type(level)), level))
+        present.sort(key=lambda level: (isinstance(level, str), str(type(level)), repr(level)))
     if None in table:
         present.append(None)
-    uniform = None not in table and len({type(level) for level in present}) <= 1
-    levels = np.array(present) if uniform and present else _objects(present)
-    return Levels(levels, np.array([table[level] for level in present]))
+    return Levels(_array(present), np.array([table[level] for level in present]))
 
 
-def _objects(items) -> np.ndarray:
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
+def _array(levels: list) -> np.ndarray:
+    """An array of numbers or of strings if they are all of one kind, else of objects."""
+    kinds = {type(level) for level in levels}
+    if len(kinds) == 1 and kinds <= {bool, int, float, str}:
+        array = np.array(levels)
+        if array.dtype.kind in "biUf" and array.tolist() == levels:
+            return array
+    array = np.empty(len(levels), dtype=object)
+    array[:] = levels
     return array

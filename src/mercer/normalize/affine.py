@@ -1,0 +1,261 @@
+"""Centering, unit range and standardization: x -> (x - shift) / scale, column by column."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import OneToOneFeatureMixin
+
+from mercer.base import InvertibleTransformer
+from mercer.normalize.elementwise import finite, refuse_sparse, rewritten, rewritten_entries
+from mercer.stats import Extremes, Moments
+from mercer.stats.moments import ColumnMoments
+
+_TINY = np.finfo(np.float64).smallest_subnormal
+_FINE = 2.0**-40
+
+
+class _Affine(OneToOneFeatureMixin, InvertibleTransformer):
+    """x -> (x - shift - rest) / scale and back.
+
+    `rest` is what the rounding of the shift has lost; it is None where that cannot be seen in the result. Where a
+    difference exceeds float64 it is formed from halves, and results beyond float64 are its largest number.
+    """
+
+    def _set_map(self, shift, scale, rest=None, half_scale=None):
+        """`half_scale` is given where the scale itself may exceed float64."""
+        self._shift, self._scale, self._rest, self._half_scale = shift, scale, rest, half_scale
+
+    def _apply(self, X):
+        return rewritten(X, self._forward)
+
+    def _invert(self, X):
+        refuse_sparse(X, type(self).__name__, "the way back is dense", "Use X.toarray().")
+        return rewritten(X, self._backward)
+
+    def _forward(self, X):
+        if self._half_scale is None:
+            try:
+                return self._divided(X)
+            except FloatingPointError:
+                pass
+        with np.errstate(over="ignore"):
+            return finite((0.5 * X - 0.5 * self._shift) / self._halved_scale())
+
+    def _divided(self, X):
+        with np.errstate(over="raise"):
+            Z = X - self._shift
+            if self._rest is not None:
+                Z -= self._rest
+            Z /= self._scale
+        return Z
+
+    def _backward(self, Z):
+        if self._half_scale is None:
+            try:
+                return self._multiplied(Z)
+            except FloatingPointError:
+                pass
+        with np.errstate(over="ignore"):
+            return finite(2.0 * (Z * self._halved_scale() + 0.5 * self._shift))
+
+    def _multiplied(self, Z):
+        with np.errstate(over="raise"):
+            X = Z * self._scale
+            if self._rest is not None:
+                X += self._rest
+            X += self._shift
+        return X
+
+    def _halved_scale(self):
+        return np.maximum(0.5 * self._scale, _TINY) if self._half_scale is None else self._half_scale
+
+
+class Center(_Affine):
+    """Shift each column to mean zero: f <- f - mean(f).
+
+    The mean is exact: the same bits for any cut of the data into blocks, and no cancellation at any offset. Centering
+    would fill a sparse matrix, so it refuses one.
+
+    Attributes
+    ----------
+    mean_ : array of n_features_in_
+        The mean of each column, correctly rounded.
+
+    Examples
+    --------
+    >>> from mercer.normalize import Center
+    >>> center = Center().fit([[1.0, 10.0], [3.0, 10.0]])
+    >>> center.transform([[1.0, 10.0], [5.0, 11.0]])
+    array([[-1.,  0.],
+           [ 3.,  1.]])
+    """
+
+    _check_X = {"dtype": [np.float64, np.float32]}
+
+    def _empty(self):
+        return Moments()
+
+    def _finish(self, learned: ColumnMoments):
+        self.mean_ = learned.mean
+        self._set_map(learned.mean, np.ones_like(learned.mean), _visible(learned))
+
+    def _checked_X(self, X, reset, start=0):
+        refuse_sparse(
+            X,
+            "Center",
+            "centering turns its zeros into other numbers",
+            "Use X.toarray() if memory allows, or Standardize(with_mean=False), which keeps zeros.",
+        )
+        return super()._checked_X(X, reset, start)
+
+
+class UnitRange(_Affine):
+    """Map each column onto [0, 1]: f <- (f - min f) / (max f - min f), with 0/0 = 0.
+
+    A constant column maps to 0 (its scale is 1). New values outside the range seen by `fit` extrapolate: they map
+    below 0 or above 1, unless `clip=True`. A sparse matrix stays sparse where the minimum of every column is 0;
+    otherwise zero would not map to zero, and `transform` refuses it.
+
+    Parameters
+    ----------
+    clip : bool, default False
+        Move results into [0, 1].
+
+    Attributes
+    ----------
+    data_min_, data_max_ : arrays of n_features_in_
+        The range of each column.
+    scale_ : array of n_features_in_
+        data_max_ - data_min_, or 1 for a constant column; the largest float64 where the difference exceeds it (the
+        map itself is still right: it works with halves).
+
+    Examples
+    --------
+    >>> from mercer.normalize import UnitRange
+    >>> unit = UnitRange().fit([[1.0, 7.0], [5.0, 7.0]])
+    >>> unit.transform([[2.0, 7.0], [9.0, 7.0]])
+    array([[0.25, 0.  ],
+           [2.  , 0.  ]])
+    """
+
+    def __init__(self, clip=False):
+        self.clip = clip
+
+    def _empty(self):
+        return Extremes()
+
+    def _finish(self, learned):
+        self.data_min_, self.data_max_ = learned
+        constant = self.data_min_ == self.data_max_
+        with np.errstate(over="ignore"):
+            width = self.data_max_ - self.data_min_
+        self.scale_ = np.where(constant, 1.0, finite(width.copy()))
+        half = np.where(constant, 0.5, 0.5 * self.data_max_ - 0.5 * self.data_min_)
+        self._set_map(self.data_min_, self.scale_, half_scale=half if np.isinf(width).any() else None)
+
+    def _forward(self, X):
+        Z = super()._forward(X)
+        return np.clip(Z, 0.0, 1.0, out=Z) if self.clip else Z
+
+    def _apply(self, X):
+        if not hasattr(X, "tocsr"):
+            return super()._apply(X)
+        self._refuse_shifted_sparse()
+        return rewritten_entries(X, self._forward_entries)
+
+    def _invert(self, X):
+        if not hasattr(X, "tocsr"):
+            return super()._invert(X)
+        self._refuse_shifted_sparse()
+        with np.errstate(over="ignore"):
+            return rewritten_entries(X, lambda z, j: finite(z * self.scale_[j]))
+
+    def _forward_entries(self, x, columns):
+        with np.errstate(over="ignore"):
+            z = finite(x / self.scale_[columns])
+        return np.clip(z, 0.0, 1.0, out=z) if self.clip else z
+
+    def _refuse_shifted_sparse(self):
+        shifted = np.flatnonzero(self.data_min_ != 0)
+        if len(shifted):
+            j = shifted[0]
+            raise ValueError(
+                f"UnitRange got a sparse matrix, but column {j} has minimum {self.data_min_[j]:g}: zeros would turn "
+                "into other numbers. Use X.toarray() if memory allows, or Standardize(with_mean=False)."
+            )
+
+
+class Standardize(_Affine):
+    """Mean zero and variance one: f <- (f - mean(f)) / sqrt(v), v = (1/m) sum_i (f_i - mean(f))^2, with 0/0 = 0.
+
+    Mean and variance are exact: the same bits for any cut of the data into blocks, and right at an offset of 1e15 or
+    a value of 1e200. A constant column has scale 1 and so maps to 0.
+
+    Parameters
+    ----------
+    with_mean : bool, default True
+        Subtract the mean. False only divides, f <- f / sqrt(v), which keeps a sparse matrix sparse.
+
+    Attributes
+    ----------
+    mean_ : array of n_features_in_
+        The mean of each column.
+    var_ : array of n_features_in_
+        The variance v of each column (inf where it exceeds float64; `scale_` is right even then).
+    scale_ : array of n_features_in_
+        sqrt(v), or 1 for a constant column.
+
+    Examples
+    --------
+    >>> from mercer.normalize import Standardize
+    >>> standardize = Standardize().fit([[1.0, 7.0], [5.0, 7.0]])
+    >>> standardize.transform([[1.0, 7.0], [5.0, 7.0]])
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+
+    def __init__(self, with_mean=True):
+        self.with_mean = with_mean
+
+    @property
+    def _check_X(self):
+        return {"dtype": [np.float64, np.float32], "accept_sparse": False if self.with_mean else "csr"}
+
+    def _empty(self):
+        return Moments()
+
+    def _finish(self, learned: ColumnMoments):
+        self.mean_, self.var_ = learned.mean, learned.var
+        constant = learned.min == learned.max
+        self.scale_ = np.where(constant, 1.0, np.maximum(learned.std, _TINY))
+        if self.with_mean:
+            self._set_map(self.mean_, self.scale_, _visible(learned))
+        else:
+            self._set_map(np.zeros_like(self.mean_), self.scale_)
+
+    def _checked_X(self, X, reset, start=0):
+        if self.with_mean:
+            refuse_sparse(
+                X,
+                "Standardize",
+                "subtracting the mean turns its zeros into other numbers",
+                "Use Standardize(with_mean=False), which keeps zeros, or X.toarray() if memory allows.",
+            )
+        return super()._checked_X(X, reset, start)
+
+    def _apply(self, X):
+        if not hasattr(X, "tocsr"):
+            return super()._apply(X)
+        with np.errstate(over="ignore"):
+            return rewritten_entries(X, lambda x, j: finite(x / self.scale_[j]))
+
+    def _invert(self, X):
+        if not hasattr(X, "tocsr") or self.with_mean:
+            return super()._invert(X)
+        with np.errstate(over="ignore"):
+            return rewritten_entries(X, lambda z, j: finite(z * self.scale_[j]))
+
+
+def _visible(learned: ColumnMoments) -> np.ndarray | None:
+    """What rounding took from the mean, where it is not small against the spread; else None."""
+    return learned.mean_rest if np.any(np.abs(learned.mean_rest) > _FINE * learned.std) else None

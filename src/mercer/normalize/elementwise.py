@@ -1,0 +1,59 @@
+"""Column-by-column maps of dense and sparse matrices, in chunks that fit the cache, on all cores."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from mercer._numeric.pool import for_each
+
+_CHUNK_ENTRIES = 1 << 16
+
+
+def rewritten(X: np.ndarray, function) -> np.ndarray:
+    """`function` of X, computed in float64 and rounded once to the type of X; X is not changed.
+
+    `function` gets some rows as a float64 array it may write to, and returns them rewritten. What is too large for
+    the type of X becomes its largest number.
+    """
+    out = np.empty_like(X, subok=False)
+    step = max(1, _CHUNK_ENTRIES // max(1, X.shape[1]))
+
+    def rewrite(start):
+        rows = slice(start, start + step)
+        _store(out[rows], function(X[rows].astype(np.float64)))
+
+    starts = range(0, X.shape[0], step)
+    if len(starts) == 1:
+        rewrite(0)
+    else:
+        for_each(rewrite, starts)
+    return out
+
+
+def rewritten_entries(X, function):
+    """A CSR matrix with `function(entries, their columns)` for its stored entries: for maps with f(0) = 0."""
+    data = np.empty_like(X.data)
+    _store(data, function(X.data.astype(np.float64), X.indices))
+    return type(X)((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+
+
+def finite(values: np.ndarray) -> np.ndarray:
+    """Infinities replaced by the largest float64, in place."""
+    most = np.finfo(np.float64).max
+    return np.clip(values, -most, most, out=values)
+
+
+def refuse_sparse(X, who: str, why: str, remedy: str) -> None:
+    """Raise a TypeError that says why a sparse X cannot be mapped and what to do."""
+    if sparse.issparse(X):
+        raise TypeError(f"{who} got a sparse matrix, but {why}. {remedy}")
+
+
+def _store(out, values):
+    try:
+        with np.errstate(over="raise"):
+            out[...] = values
+    except FloatingPointError:
+        most = np.finfo(out.dtype).max
+        out[...] = np.clip(values, -most, most)

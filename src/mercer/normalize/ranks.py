@@ -1,0 +1,87 @@
+"""Ranks and quantiles of weighted values, and monotone interpolation between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+
+def columns_of(X) -> Iterator[np.ndarray]:
+    """Each column of a dense or sparse matrix as a float64 vector."""
+    X = X.tocsc() if hasattr(X, "tocsc") else X
+    for j in range(X.shape[1]):
+        column = X[:, [j]].toarray().ravel() if hasattr(X, "tocsc") else X[:, j]
+        yield np.asarray(column, dtype=np.float64)
+
+
+def quantiles(values: np.ndarray, weight: np.ndarray, levels) -> np.ndarray:
+    """The smallest value with at least a share p of the weight at or below it, for each level p.
+
+    Where a share of exactly p lies at or below a value, it is averaged with the next value (Hyndman and Fan 1996,
+    type 2: the usual median). A weight of k counts like k equal values, and doubling all weights changes nothing.
+
+    >>> quantiles(np.array([4.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0]), [0.5, 0.75])
+    array([2., 3.])
+    """
+    order = np.argsort(values, kind="stable")
+    values, total = values[order], np.cumsum(weight[order])
+    target = np.asarray(levels) * total[-1]
+    first = values[np.searchsorted(total, target)]
+    last = values[np.minimum(np.searchsorted(total, target, side="right"), len(values) - 1)]
+    return np.where(first == last, first, 0.5 * first + 0.5 * last)
+
+
+def mid_ranks(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distinct values v_1 < ... < v_m, their mid-ranks u_i and their shares s_i of the weight.
+
+    u_i = s_1 + ... + s_(i-1) + s_i / 2: the average of P(V < v_i) and P(V <= v_i).
+
+    >>> mid_ranks(np.array([3.0, 1.0, 3.0, 2.0]), np.ones(4))
+    (array([1., 2., 3.]), array([0.125, 0.375, 0.75 ]), array([0.25, 0.25, 0.5 ]))
+    """
+    distinct, codes = np.unique(values, return_inverse=True)
+    share = np.bincount(codes, weight)
+    upper = np.cumsum(share)
+    return distinct + 0.0, (upper - 0.5 * share) / upper[-1], share / upper[-1]
+
+
+def knots(share: np.ndarray, n_quantiles: int) -> np.ndarray:
+    """Which of m sorted values to keep so that each gap between neighbors holds at most a share 1/(n_quantiles - 1).
+
+    These are the values at n_quantiles equidistant levels, and the neighbors of any value with a larger share, for
+    the cumulative distribution jumps there.
+    """
+    m = len(share)
+    if m <= n_quantiles:
+        return np.arange(m)
+    upper = np.cumsum(share)
+    levels = np.searchsorted(upper, np.linspace(0.0, 1.0, n_quantiles) * upper[-1])
+    heavy = np.flatnonzero(share > 1.0 / (n_quantiles - 1))
+    return np.unique(np.clip(np.concatenate([levels, heavy - 1, heavy, heavy + 1]), 0, m - 1))
+
+
+def interpolate(x: np.ndarray, start: np.ndarray, image: np.ndarray) -> np.ndarray:
+    """The piecewise linear map with start_i -> image_i, constant beyond the ends; never decreasing, even rounded.
+
+    Both must be strictly increasing. Differences are formed from halves where they could exceed float64.
+    """
+    if len(start) == 1:
+        return np.full_like(x, image[0])
+    x = np.clip(x, start[0], start[-1])
+    i = np.clip(np.searchsorted(start, x, side="right") - 1, 0, len(start) - 2)
+    low, high = image[i], image[i + 1]
+    part = _difference(x, start[i], start) / _difference(start[i + 1], start[i], start)
+    half = _half(image)
+    inside = np.minimum(low + part * (half * high - half * low) / half, high)
+    return np.where(part >= 1.0, high, inside)
+
+
+def _difference(a, b, range_of):
+    half = _half(range_of)
+    return half * a - half * b
+
+
+def _half(values) -> float:
+    """1/2 where a difference of such values may exceed float64, else 1: halving would cost subnormal numbers a bit."""
+    return 0.5 if max(-values[0], values[-1]) > 0.25 * np.finfo(np.float64).max else 1.0

@@ -1,0 +1,97 @@
+"""One pool over blocks: ordered, bounded, nestable, with BLAS held to one thread meanwhile."""
+
+import time
+
+import numpy as np
+import pytest
+import scipy.linalg  # noqa: F401
+from threadpoolctl import threadpool_info
+
+from mercer._numeric.pool import n_threads, ordered_map, single_threaded_blas
+
+
+def blas_threads():
+    return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "5"])
+def test_results_come_in_order(monkeypatch, threads):
+    monkeypatch.setenv("MERCER_THREADS", threads)
+
+    def slow_when_even(i):
+        time.sleep(0.002 * (i % 2 == 0))
+        return i * i
+
+    assert list(ordered_map(slow_when_even, range(30))) == [i * i for i in range(30)]
+
+
+def test_items_are_drawn_only_as_fast_as_results_are_taken(monkeypatch):
+    monkeypatch.setenv("MERCER_THREADS", "2")
+    drawn = []
+
+    def items():
+        for i in range(100):
+            drawn.append(i)
+            yield i
+
+    results = ordered_map(lambda i: i, items())
+    assert next(results) == 0
+    assert len(drawn) <= 4
+    results.close()
+
+
+def test_nested_maps_do_not_deadlock(monkeypatch):
+    monkeypatch.setenv("MERCER_THREADS", "2")
+    table = list(ordered_map(lambda i: sum(ordered_map(lambda j: i * j, range(5))), range(8)))
+    assert table == [10 * i for i in range(8)]
+
+
+def test_errors_come_through_and_the_pool_survives(monkeypatch):
+    monkeypatch.setenv("MERCER_THREADS", "2")
+
+    def fail(i):
+        if i == 3:
+            raise KeyError("three")
+        return i
+
+    with pytest.raises(KeyError, match="three"):
+        list(ordered_map(fail, range(10)))
+    assert list(ordered_map(abs, [-1, -2])) == [1, 2]
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_blas_is_held_to_one_thread_and_released(monkeypatch, threads):
+    monkeypatch.setenv("MERCER_THREADS", threads)
+    before = blas_threads()
+    assert set().union(*ordered_map(lambda _: blas_threads(), range(4))) == {1}
+    assert blas_threads() == before
+
+
+def test_limits_nest():
+    before = blas_threads()
+    with single_threaded_blas():
+        with single_threaded_blas():
+            pass
+        assert blas_threads() == {1}
+    assert blas_threads() == before
+
+
+def test_the_number_of_threads_can_be_set(monkeypatch):
+    monkeypatch.setenv("MERCER_THREADS", "7")
+    assert n_threads() == 7
+    monkeypatch.setenv("MERCER_THREADS", "none")
+    with pytest.raises(ValueError, match="MERCER_THREADS"):
+        n_threads()
+    monkeypatch.delenv("MERCER_THREADS")
+    assert n_threads() >= 1
+
+
+def test_arrays_are_filled_in_place_by_many_threads(monkeypatch):
+    monkeypatch.setenv("MERCER_THREADS", "3")
+    out = np.zeros(100)
+
+    def fill(i):
+        out[i] = i
+
+    list(ordered_map(fill, range(100)))
+    assert np.array_equal(out, np.arange(100.0))

@@ -1,0 +1,113 @@
+"""Slow, obvious twins: what the library computes, written as the definition says it."""
+
+import itertools
+import math
+
+import numpy as np
+
+
+def naive_gram(kernel, X, Y=None):
+    """k(x, z) for all pairs by a double loop."""
+    Y = X if Y is None else Y
+    return np.array([[naive_value(kernel, x, z) for z in Y] for x in X]).reshape(len(X), len(Y))
+
+
+def naive_value(kernel, x, z):
+    """k(x, z) of a kernel of mercer.kernels for two rows of floats."""
+    return VALUES[type(kernel).__name__](kernel, [float(v) for v in x], [float(v) for v in z])
+
+
+def naive_norm(x, z, p):
+    """||x - z||_p without overflow."""
+    differences = [abs(a - b) for a, b in zip(x, z, strict=True)]
+    top = max(differences)
+    return top * math.fsum((v / top) ** p for v in differences) ** (1 / p) if top else 0.0
+
+
+def _dot(x, z):
+    return math.fsum(a * b for a, b in zip(x, z, strict=True))
+
+
+def _anova(k, x, z):
+    subsets = itertools.combinations([a * b for a, b in zip(x, z, strict=True)], k.degree)
+    return math.fsum(math.prod(subset) for subset in subsets)
+
+
+def _laplace(k, x, z):
+    return math.exp(-naive_norm(x, z, 1 if k.norm == "l1" else 2) / k.bandwidth)
+
+
+def _gaussian(k, x, z):
+    r = naive_norm(x, z, 2) / k.bandwidth
+    return math.exp(-r * r / 2)
+
+
+def _matern(k, x, z):
+    from scipy.special import gamma, kv
+
+    if k.nu == math.inf:
+        return _gaussian(k, x, z)
+    t = math.sqrt(2 * k.nu) * naive_norm(x, z, 2) / k.bandwidth
+    if t < 1e-9 or t > 700:  # K_nu(t) and t^nu leave the range of floats before their product does
+        return float(t < 1e-9)
+    return float(2 ** (1 - k.nu) / gamma(k.nu) * t**k.nu * kv(k.nu, t))
+
+
+def _rational_quadratic(k, x, z):
+    r = naive_norm(x, z, 2) / k.bandwidth
+    return (1 + r * r / (2 * k.alpha)) ** -k.alpha
+
+
+def _exponential_power(k, x, z):
+    r = naive_norm(x, z, k.p) / k.bandwidth
+    return math.exp(-math.exp(min(k.q * math.log(r), 100.0))) if r else 1.0
+
+
+def _cauchy(k, x, z):
+    r = naive_norm(x, z, 2) / k.bandwidth
+    return 1 / (1 + r * r)
+
+
+def _sinc_of(t):
+    return math.sin(t) / t if t else 1.0
+
+
+def _sinc(k, x, z):
+    if k.radial:
+        return _sinc_of(naive_norm(x, z, 2) / k.bandwidth)
+    return math.prod(_sinc_of((a - b) / k.bandwidth) for a, b in zip(x, z, strict=True))
+
+
+def _normalized(k, x, z):
+    own = naive_value(k.kernel, x, x), naive_value(k.kernel, z, z)
+    return naive_value(k.kernel, x, z) / math.sqrt(own[0]) / math.sqrt(own[1]) if min(own) > 0 else 0.0
+
+
+def _restricted(k, x, z):
+    if isinstance(k.columns, slice):
+        return naive_value(k.kernel, x[k.columns], z[k.columns])
+    columns = [k.columns] if isinstance(k.columns, int) else k.columns
+    return naive_value(k.kernel, [x[j] for j in columns], [z[j] for j in columns])
+
+
+VALUES = {
+    "Constant": lambda k, x, z: k.value,
+    "Linear": lambda k, x, z: _dot(x, z),
+    "Polynomial": lambda k, x, z: (k.offset + k.scale * _dot(x, z)) ** k.degree,
+    "AllSubsets": lambda k, x, z: math.prod(1 + k.scale * a * b for a, b in zip(x, z, strict=True)),
+    "Anova": _anova,
+    "Gaussian": _gaussian,
+    "Laplace": _laplace,
+    "Cauchy": _cauchy,
+    "Matern": _matern,
+    "RationalQuadratic": _rational_quadratic,
+    "ExponentialPower": _exponential_power,
+    "Sinc": _sinc,
+    "Overlap": lambda k, x, z: float(sum(a != 0 and b != 0 for a, b in zip(x, z, strict=True))),
+    "Custom": lambda k, x, z: k.function(np.array(x), np.array(z)),
+    "Sum": lambda k, x, z: naive_value(k.left, x, z) + naive_value(k.right, x, z),
+    "Product": lambda k, x, z: naive_value(k.left, x, z) * naive_value(k.right, x, z),
+    "Scaled": lambda k, x, z: k.scale * naive_value(k.kernel, x, z),
+    "Restricted": _restricted,
+    "Normalized": _normalized,
+}
