@@ -48,7 +48,7 @@ def test_holdout_rows_are_never_touched():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 2)), rng.normal(size=300)
     spoiled = y.copy()
-    learn, hold = split_holdout(MemorySource(X, np.arange(300)))
+    _, hold = split_holdout(MemorySource(X, np.arange(300)))
     (held,) = hold.blocks()
     spoiled[held.y] = 1e9
     losses = [

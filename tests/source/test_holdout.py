@@ -1,11 +1,15 @@
 """The holdout: fixed by the values of a row alone."""
 
+from itertools import pairwise
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.pipeline import make_pipeline
 
-from mercer import _numeric
+from mercer import RandomFeatures, RidgeRegressor, Standardize, _numeric
 from mercer._numeric.block import Block
 from mercer.source import MemorySource, in_holdout, split_holdout
 
@@ -20,7 +24,7 @@ def test_same_side_for_any_cut_map_or_order(seed, cuts, order):
     X = np.random.default_rng(0).integers(0, 9, size=(200, 2)).astype(float)
     whole = in_holdout(Block(X), 0.3, seed)
     bounds = sorted({0, 200, *cuts})
-    pieces = [in_holdout(Block(X[a:b] * 7.0, raw=X[a:b]), 0.3, seed) for a, b in zip(bounds, bounds[1:])]
+    pieces = [in_holdout(Block(X[a:b] * 7.0, raw=X[a:b]), 0.3, seed) for a, b in pairwise(bounds)]
     assert np.array_equal(np.concatenate(pieces), whole)
     permutation = order.sample(range(200), 200)
     assert np.array_equal(in_holdout(Block(X[permutation]), 0.3, seed), whole[permutation])
@@ -55,3 +59,20 @@ def test_folds_of_the_training_rows_stay_even():
 def test_shares_that_make_no_sense(share):
     with pytest.raises(ValueError, match="between 0 and 1"):
         in_holdout(Block(np.ones((2, 1))), share)
+
+
+def test_estimators_take_blocks_that_a_filter_left_empty():
+    """8,193 rows: the second block is one row, kept or not; the first may be dropped whole."""
+    X = np.arange(8193.0)[:, None]
+    for keep in (slice(0, 8192), slice(8192, 8193), slice(100, 200)):
+        source = MemorySource(X, X[:, 0]).where(lambda block, keep=keep: np.isin(block.X[:, 0], X[keep, 0]))
+        assert Standardize().fit(source).mean_ == X[keep].mean()
+
+
+def test_pipelines_of_named_sources_are_quiet_about_names():
+    """Names belong to the first step, as in a scikit-learn pipeline; warnings are errors here."""
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
+    rows = MemorySource(frame.to_numpy(), frame["a"].to_numpy(), names=list("abc"))
+    model = make_pipeline(Standardize(), RandomFeatures(n_components=8), RidgeRegressor()).fit(rows)
+    assert list(model[0].feature_names_in_) == list("abc")
+    assert len(model.predict(frame)) == 60

@@ -96,7 +96,7 @@ def wilson(hits: int, n: int, confidence=0.95) -> Estimate:
     z, p = _quantile(confidence), hits / n
     center = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return Estimate(p, float(max(center - half, 0.0)), float(min(center + half, 1.0)))
+    return Estimate(p, float(center - half) if hits else 0.0, float(center + half) if hits < n else 1.0)
 
 
 def paired_gain(first: np.ndarray, second: np.ndarray, confidence=0.95) -> Estimate:
