@@ -17,8 +17,9 @@ _FINE = 2.0**-40
 class _Affine(OneToOneFeatureMixin, InvertibleTransformer):
     """x -> (x - shift - rest) / scale and back.
 
-    `rest` is what the rounding of the shift has lost; it is None where that cannot be seen in the result. Where a
-    difference exceeds float64 it is formed from halves, and results beyond float64 are its largest number.
+    `rest` is what the rounding of the shift has lost; it is None where that cannot be seen in the result.
+    Where a difference exceeds float64 it is formed from halves, and results beyond float64 are its largest
+    number.
     """
 
     def _set_map(self, shift, scale, rest=None, half_scale=None):
@@ -32,39 +33,39 @@ class _Affine(OneToOneFeatureMixin, InvertibleTransformer):
         refuse_sparse(X, type(self).__name__, "the way back is dense", "Use X.toarray().")
         return rewritten(X, self._backward)
 
-    def _forward(self, X):
+    def _forward(self, X, Z):
         if self._half_scale is None:
             try:
-                return self._divided(X)
+                self._divide(X, Z)
+                return
             except FloatingPointError:
                 pass
         with np.errstate(over="ignore"):
-            return finite((0.5 * X - 0.5 * self._shift) / self._halved_scale())
+            finite(np.divide(0.5 * X - 0.5 * self._shift, self._halved_scale(), out=Z))
 
-    def _divided(self, X):
+    def _divide(self, X, Z):
         with np.errstate(over="raise"):
-            Z = X - self._shift
+            np.subtract(X, self._shift, out=Z)
             if self._rest is not None:
                 Z -= self._rest
             Z /= self._scale
-        return Z
 
-    def _backward(self, Z):
+    def _backward(self, Z, X):
         if self._half_scale is None:
             try:
-                return self._multiplied(Z)
+                self._multiply(Z, X)
+                return
             except FloatingPointError:
                 pass
         with np.errstate(over="ignore"):
-            return finite(2.0 * (Z * self._halved_scale() + 0.5 * self._shift))
+            finite(np.multiply(2.0, Z * self._halved_scale() + 0.5 * self._shift, out=X))
 
-    def _multiplied(self, Z):
+    def _multiply(self, Z, X):
         with np.errstate(over="raise"):
-            X = Z * self._scale
+            np.multiply(Z, self._scale, out=X)
             if self._rest is not None:
                 X += self._rest
             X += self._shift
-        return X
 
     def _halved_scale(self):
         return np.maximum(0.5 * self._scale, _TINY) if self._half_scale is None else self._half_scale
@@ -73,8 +74,8 @@ class _Affine(OneToOneFeatureMixin, InvertibleTransformer):
 class Center(_Affine):
     """Shift each column to mean zero: f <- f - mean(f).
 
-    The mean is exact: the same bits for any cut of the data into blocks, and no cancellation at any offset. Centering
-    would fill a sparse matrix, so it refuses one.
+    The mean is exact: the same bits for any cut of the data into blocks, and no cancellation at any offset.
+    Centering would fill a sparse matrix, so it refuses one.
 
     Attributes
     ----------
@@ -112,9 +113,9 @@ class Center(_Affine):
 class UnitRange(_Affine):
     """Map each column onto [0, 1]: f <- (f - min f) / (max f - min f), with 0/0 = 0.
 
-    A constant column maps to 0 (its scale is 1). New values outside the range seen by `fit` extrapolate: they map
-    below 0 or above 1, unless `clip=True`. A sparse matrix stays sparse where the minimum of every column is 0;
-    otherwise zero would not map to zero, and `transform` refuses it.
+    A constant column maps to 0 (its scale is 1). New values outside the range seen by `fit` extrapolate: they
+    map below 0 or above 1, unless `clip=True`. A sparse matrix stays sparse where the minimum of every column
+    is 0; otherwise zero would not map to zero, and `transform` refuses it.
 
     Parameters
     ----------
@@ -126,8 +127,8 @@ class UnitRange(_Affine):
     data_min_, data_max_ : arrays of n_features_in_
         The range of each column.
     scale_ : array of n_features_in_
-        data_max_ - data_min_, or 1 for a constant column; the largest float64 where the difference exceeds it (the
-        map itself is still right: it works with halves).
+        data_max_ - data_min_, or 1 for a constant column; the largest float64 where the difference exceeds it
+        (the map itself is still right: it works with halves).
 
     Examples
     --------
@@ -153,9 +154,10 @@ class UnitRange(_Affine):
         half = np.where(constant, 0.5, 0.5 * self.data_max_ - 0.5 * self.data_min_)
         self._set_map(self.data_min_, self.scale_, half_scale=half if np.isinf(width).any() else None)
 
-    def _forward(self, X):
-        Z = super()._forward(X)
-        return np.clip(Z, 0.0, 1.0, out=Z) if self.clip else Z
+    def _forward(self, X, Z):
+        super()._forward(X, Z)
+        if self.clip:
+            np.clip(Z, 0.0, 1.0, out=Z)
 
     def _apply(self, X):
         if not hasattr(X, "tocsr"):
@@ -180,16 +182,18 @@ class UnitRange(_Affine):
         if len(shifted):
             j = shifted[0]
             raise ValueError(
-                f"UnitRange got a sparse matrix, but column {j} has minimum {self.data_min_[j]:g}: zeros would turn "
-                "into other numbers. Use X.toarray() if memory allows, or Standardize(with_mean=False)."
+                f"UnitRange got a sparse matrix, but column {j} has minimum {self.data_min_[j]:g}: zeros "
+                "would turn into other numbers. Use X.toarray() if memory allows, or Standardize(with_mean=False)."
             )
 
 
 class Standardize(_Affine):
-    """Mean zero and variance one: f <- (f - mean(f)) / sqrt(v), v = (1/m) sum_i (f_i - mean(f))^2, with 0/0 = 0.
+    """Mean zero and variance one: f <- (f - mean(f)) / sqrt(v) with 0/0 = 0.
 
-    Mean and variance are exact: the same bits for any cut of the data into blocks, and right at an offset of 1e15 or
-    a value of 1e200. A constant column has scale 1 and so maps to 0.
+    v = (1/m) sum_i (f_i - mean(f))^2 is the variance of the m rows, weighted if there are weights.
+
+    Mean and variance are exact: the same bits for any cut of the data into blocks, and right at an offset of
+    1e15 or a value of 1e200. A constant column has scale 1 and so maps to 0.
 
     Parameters
     ----------

@@ -7,21 +7,24 @@ from scipy import sparse
 
 from mercer._numeric.pool import for_each
 
-_CHUNK_ENTRIES = 1 << 16
+_CHUNK_ENTRIES = 1 << 18  # 2 MB: small enough for the cache, large enough to hide the cost of a task
 
 
 def rewritten(X: np.ndarray, function) -> np.ndarray:
-    """`function` of X, computed in float64 and rounded once to the type of X; X is not changed.
+    """`function` of X, computed in float64 and rounded once to the type of X.
 
-    `function` gets some rows as a float64 array it may write to, and returns them rewritten. What is too large for
-    the type of X becomes its largest number.
+    `function(rows, out)` gets some rows of X in float64, which it must not change, and fills `out` with their
+    images. What is too large for the type of X becomes its largest number.
     """
     out = np.empty_like(X, subok=False)
     step = max(1, _CHUNK_ENTRIES // max(1, X.shape[1]))
 
     def rewrite(start):
         rows = slice(start, start + step)
-        _store(out[rows], function(X[rows].astype(np.float64)))
+        if X.dtype == np.float64:
+            function(X[rows], out[rows])
+        else:
+            _store(out[rows], _filled(function, X[rows].astype(np.float64)))
 
     starts = range(0, X.shape[0], step)
     if len(starts) == 1:
@@ -36,6 +39,12 @@ def rewritten_entries(X, function):
     data = np.empty_like(X.data)
     _store(data, function(X.data.astype(np.float64), X.indices))
     return type(X)((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+
+
+def _filled(function, values):
+    out = np.empty_like(values)
+    function(values, out)
+    return out
 
 
 def finite(values: np.ndarray) -> np.ndarray:

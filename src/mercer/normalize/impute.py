@@ -17,20 +17,21 @@ from mercer.stats import Moments, Sample, Together
 class Impute(StreamingTransformer):
     """Fill missing values and add indicator columns that say where: f <- (f or fill, 1[f is missing]).
 
-    NaN and None are missing; infinities are refused. Nothing is filled silently: a column that had missing values
-    in `fit` gets an indicator column after the columns of X, and a missing value in any other column is an error in
-    `transform`. A sparse matrix stays sparse: its stored NaN are missing, its zeros are zeros.
+    NaN and None are missing; infinities are refused. Nothing is filled silently: a column that had missing
+    values in `fit` gets an indicator column after the columns of X, and a missing value in any other column
+    is an error in `transform`. A sparse matrix stays sparse: its stored NaN are missing, its zeros are zeros.
 
     Parameters
     ----------
     strategy : "median", "mean" or "constant", default "median"
-        What to fill with: the median of the present entries (of a sample of 16,384 rows that does not depend on how
-        the data are cut; exact up to there), their exact mean, or `fill`.
+        What to fill with: the median of the present entries (of a sample of 16,384 rows that does not depend
+        on how the data are cut; exact up to there), their exact mean, or `fill`.
     fill : number, default 0.0
         For strategy "constant", and for columns that have no present entry.
     indicators : True, "all" or False, default True
-        True: an indicator for each column with missing values in `fit`. "all": for every column, so `transform`
-        accepts missing values anywhere. False: none, and `transform` fills anywhere without a trace.
+        True: an indicator for each column with missing values in `fit`. "all": for every column, so
+        `transform` accepts missing values anywhere. False: none, and `transform` fills anywhere without a
+        trace.
 
     Attributes
     ----------
@@ -100,10 +101,13 @@ class Impute(StreamingTransformer):
             self._refuse_unforeseen(X)
         if hasattr(X, "tocsr"):
             return self._apply_sparse(X, gaps)
-        filled = np.where(gaps, self.fill_.astype(X.dtype), X)
-        if len(self.indicated_) == 0:
-            return filled
-        return np.concatenate([filled, gaps[:, self.indicated_].astype(X.dtype)], axis=1)
+        d = X.shape[1]
+        result = np.empty((X.shape[0], d + len(self.indicated_)), dtype=X.dtype)
+        result[:, :d] = X
+        result[:, d:] = gaps[:, self.indicated_]
+        rows, columns = np.nonzero(gaps)
+        result[rows, columns] = self.fill_[columns]
+        return result
 
     def _apply_sparse(self, X, gaps):
         filled = rewritten_entries(X, lambda x, j: np.where(np.isnan(x), self.fill_[j], x))
@@ -119,8 +123,8 @@ class Impute(StreamingTransformer):
         if len(unforeseen):
             row, column = rows[unforeseen[0]], columns[unforeseen[0]]
             raise ValueError(
-                f"Column {self._input_names()[column]!r} is missing at row {row}, but had no missing values in fit, "
-                "so there is no indicator column to say so. Use indicators='all' to provide for this."
+                f"Column {self._input_names()[column]!r} is missing at row {row}, but had no missing values "
+                "in fit, so there is no indicator column to say so. Use indicators='all' to provide for this."
             )
 
     def get_feature_names_out(self, input_features=None):

@@ -19,17 +19,18 @@ _OTHER, _MISSING = "other", "missing"
 class OneHot(StreamingTransformer):
     """One indicator column per level: f <- (1[f = l_1], ..., 1[f = l_k]).
 
-    Columns may hold numbers, strings or any mixture; a missing value (None, NaN) is a level of its own. Levels are
-    sorted, numbers before strings, missing last. Levels that turn up in later calls of `partial_fit` are added.
+    Columns may hold numbers, strings or any mixture; a missing value (None, NaN) is a level of its own.
+    Levels are sorted, numbers before strings, missing last. Levels that turn up in later calls of
+    `partial_fit` are added.
 
-    The indicators of one column sum to one, so next to an intercept they are linearly dependent: use a penalty or a
-    minimum-norm solution, as the linear models here do, or leave one out.
+    The indicators of one column sum to one, so next to an intercept they are linearly dependent: use a
+    penalty or a minimum-norm solution, as the linear models here do, or leave one out.
 
     Parameters
     ----------
     max_levels : int or None, default None
-        Keep this many most frequent levels of a column (ties go to the first in sorted order) and collect the other
-        levels seen by `fit` in one column more, "other".
+        Keep this many most frequent levels of a column (ties go to the first in sorted order) and collect the
+        other levels seen by `fit` in one column more, "other".
     unseen : "zeros" or "error", default "zeros"
         What `transform` does with a level that `fit` has not seen: all indicators zero, or a ValueError.
     sparse_output : bool, default True
@@ -109,8 +110,8 @@ class OneHot(StreamingTransformer):
         if self.unseen == "error" and np.any(found < 0):
             row = int(np.flatnonzero(found < 0)[0])
             raise ValueError(
-                f"Column {self._input_names()[j]!r} has the level {column[row]!r} at row {row}, which fit has not "
-                "seen. Fit on data that have it, or use unseen='zeros'."
+                f"Column {self._input_names()[j]!r} has the level {column[row]!r} at row {row}, which fit "
+                "has not seen. Fit on data that have it, or use unseen='zeros'."
             )
         return found
 
@@ -122,9 +123,8 @@ class OneHot(StreamingTransformer):
         check_is_fitted(self)
         X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self._starts[-1]:
-            raise ValueError(
-                f"inverse_transform expects {self._starts[-1]} columns, got an array of shape {X.shape}."
-            )
+            width = self._starts[-1]
+            raise ValueError(f"inverse_transform expects {width} columns, got an array of shape {X.shape}.")
         result = np.empty((X.shape[0], self.n_features_in_), dtype=object)
         for j, (kept, others) in enumerate(zip(self.categories_, self.others_, strict=True)):
             part = X[:, self._starts[j] : self._starts[j + 1]]

@@ -21,14 +21,15 @@ _LEAST_RANK = 1e-7  # Phi^-1(1e-7) = -5.2: a normal score beyond would be a fict
 class Quantile(OneToOneFeatureMixin, InvertibleTransformer):
     """Replace each value by its rank: f <- F(f), or Phi^-1(F(f)) with the normal distribution function Phi.
 
-    F is the mid-distribution function of the column, F(v) = (P(V < v) + P(V <= v)) / 2, at the values kept as knots
-    and linear in between: never decreasing, ties share the middle of their ranks, and the n-th of N different values
-    has rank (n - 1/2)/N. So the mean of F is 1/2, a constant column maps to 1/2 (normal: 0), and normal scores are
-    finite (at most 5.2). New values beyond the range seen map to the rank of its end.
+    F is the mid-distribution function of the column, F(v) = (P(V < v) + P(V <= v)) / 2, at the values kept as
+    knots and linear in between: never decreasing, ties share the middle of their ranks, and the n-th of N
+    different values has rank (n - 1/2)/N. So the mean of F is 1/2, a constant column maps to 1/2 (normal: 0),
+    and normal scores are finite (at most 5.2). New values beyond the range seen map to the rank of its end.
 
-    F is learned in one pass from a sample of `sample_size` distinct rows (those with the smallest hashes), the same
-    for any cut of the data. It is exact while there are no more distinct rows than that. Beyond, the inequality of
-    Dvoretzky, Kiefer, Wolfowitz and Massart bounds the error of all ranks of a column of k sampled rows at once:
+    F is learned in one pass from a sample of `sample_size` distinct rows (those with the smallest hashes),
+    the same for any cut of the data. It is exact while there are no more distinct rows than that. Beyond, the
+    inequality of Dvoretzky, Kiefer, Wolfowitz and Massart bounds the error of all ranks of a column of k
+    sampled rows at once:
 
         |F - F_true| <= sqrt(ln(2/delta) / (2 k)) with probability 1 - delta
 

@@ -18,8 +18,9 @@ def columns_of(X) -> Iterator[np.ndarray]:
 def quantiles(values: np.ndarray, weight: np.ndarray, levels) -> np.ndarray:
     """The smallest value with at least a share p of the weight at or below it, for each level p.
 
-    Where a share of exactly p lies at or below a value, it is averaged with the next value (Hyndman and Fan 1996,
-    type 2: the usual median). A weight of k counts like k equal values, and doubling all weights changes nothing.
+    Where a share of exactly p lies at or below a value, it is averaged with the next value (Hyndman and Fan
+    1996, type 2: the usual median). A weight of k counts like k equal values, and doubling all weights
+    changes nothing.
 
     >>> quantiles(np.array([4.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0]), [0.5, 0.75])
     array([2., 3.])
@@ -47,10 +48,10 @@ def mid_ranks(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def knots(share: np.ndarray, n_quantiles: int) -> np.ndarray:
-    """Which of m sorted values to keep so that each gap between neighbors holds at most a share 1/(n_quantiles - 1).
+    """Which of m sorted values to keep so that no gap holds more than a share 1/(n_quantiles - 1).
 
-    These are the values at n_quantiles equidistant levels, and the neighbors of any value with a larger share, for
-    the cumulative distribution jumps there.
+    These are the values at n_quantiles equidistant levels, and the neighbors of any value with a larger
+    share, for the cumulative distribution jumps there.
     """
     m = len(share)
     if m <= n_quantiles:
@@ -62,7 +63,7 @@ def knots(share: np.ndarray, n_quantiles: int) -> np.ndarray:
 
 
 def interpolate(x: np.ndarray, start: np.ndarray, image: np.ndarray) -> np.ndarray:
-    """The piecewise linear map with start_i -> image_i, constant beyond the ends; never decreasing, even rounded.
+    """Piecewise linear from start_i to image_i, constant beyond the ends; never decreasing, even rounded.
 
     Both must be strictly increasing. Differences are formed from halves where they could exceed float64.
     """
@@ -70,18 +71,14 @@ def interpolate(x: np.ndarray, start: np.ndarray, image: np.ndarray) -> np.ndarr
         return np.full_like(x, image[0])
     x = np.clip(x, start[0], start[-1])
     i = np.clip(np.searchsorted(start, x, side="right") - 1, 0, len(start) - 2)
-    low, high = image[i], image[i + 1]
-    part = _difference(x, start[i], start) / _difference(start[i + 1], start[i], start)
-    half = _half(image)
-    inside = np.minimum(low + part * (half * high - half * low) / half, high)
-    return np.where(part >= 1.0, high, inside)
+    unit = _unit(start)
+    part = (unit * x - unit * start[i]) / (unit * start[i + 1] - unit * start[i])
+    unit = _unit(image)
+    low, high = unit * image[i], unit * image[i + 1]
+    inside = np.minimum(low + part * (high - low), high)
+    return np.where(part >= 1.0, image[i + 1], inside / unit)
 
 
-def _difference(a, b, range_of):
-    half = _half(range_of)
-    return half * a - half * b
-
-
-def _half(values) -> float:
-    """1/2 where a difference of such values may exceed float64, else 1: halving would cost subnormal numbers a bit."""
+def _unit(values) -> float:
+    """1/2 where a difference of such values may exceed float64, else 1, which spares subnormal numbers."""
     return 0.5 if max(-values[0], values[-1]) > 0.25 * np.finfo(np.float64).max else 1.0

@@ -96,7 +96,7 @@ def _distinct_objects(column):
                 code = place.setdefault(level, len(place))
         except TypeError as error:
             raise TypeError(
-                f"A level must be a string, number or other hashable value, not a {type(level).__name__} ({level!r})."
+                f"A level must be a string, a number or hashable, not a {type(level).__name__} ({level!r})."
             ) from error
         codes[row] = code
     return list(place), codes

@@ -20,9 +20,10 @@ _NO_LIMBS = (0, np.zeros((0, 0), dtype=np.int64))
 class ColumnMoments:
     """What `Moments` says: one entry per column. `var` and `std` are those of the population (divide by n).
 
-    `weight` is the total weight of the present entries and `missing` says whether any entry was missing. A column
-    without present entries has weight 0 and NaN moments. `mean_rest` is what rounding took from the mean: the exact
-    mean is `mean + mean_rest` to about 32 digits, which matters when the spread is near the rounding of the offset.
+    `weight` is the total weight of the present entries and `missing` says whether any entry was missing. A
+    column without present entries has weight 0 and NaN moments. `mean_rest` is what rounding took from the
+    mean: the exact mean is `mean + mean_rest` to about 32 digits, which matters when the spread is near the
+    rounding of the offset.
     """
 
     n: int
@@ -41,8 +42,9 @@ class Moments(Statistic):
     """Sums of x and of x^2 per column as exact integers, and the extremes.
 
     The sums are superaccumulators (Kulisch; Neal 2015): integers wide enough for every bit. Addition of
-    integers is associative, so any split, order or merge gives the same bits, and neither an offset of 1e15 nor
-    a value of 1e200 costs accuracy: mean = S1/n and var = (n S2 - S1^2)/n^2 are formed before anything is rounded.
+    integers is associative, so any split, order or merge gives the same bits, and neither an offset of 1e15
+    nor a value of 1e200 costs accuracy: mean = S1/n and var = (n S2 - S1^2)/n^2 are formed before anything is
+    rounded.
 
     With `skip_missing` a NaN is an entry that is not there, and every column has its own n.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -49,10 +49,19 @@ class Sample(Statistic):
         return self._smallest(len(block), keys, Block(block.X, block.y), weight, True)
 
     def _merge(self, other):
-        keys = np.concatenate([self.keys, other.keys])
-        weight = np.concatenate([self.weight, other.weight])
-        both = self.complete and other.complete
-        return self._smallest(self.n + other.n, keys, concatenate(self.rows, other.rows), weight, both)
+        # Nothing above the last key of a full sample can be among the smallest of both: leave it out at once.
+        last = min((s.keys[-1] for s in (self, other) if len(s.keys) == s.size), default=None)
+        mine, theirs = self._up_to(last), other._up_to(last)
+        keys = np.concatenate([mine.keys, theirs.keys])
+        weight = np.concatenate([mine.weight, theirs.weight])
+        both = mine.complete and theirs.complete
+        return self._smallest(self.n + other.n, keys, concatenate(mine.rows, theirs.rows), weight, both)
+
+    def _up_to(self, last):
+        if last is None or self.keys[-1] <= last:
+            return self
+        kept = slice(0, np.searchsorted(self.keys, last, side="right"))
+        return replace(self, keys=self.keys[kept], rows=self.rows.rows(kept), weight=self.weight[kept], complete=False)
 
     def _smallest(self, n, keys, rows, weight, complete):
         keys, first, codes = np.unique(keys, return_index=True, return_inverse=True)
