@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # type checkers know this name, and importing `typing` for it would double the cost of `import mercer`
+TYPE_CHECKING = (
+    False  # type checkers know this name, and importing `typing` for it would double the cost of `import mercer`
+)
 if TYPE_CHECKING:
     from typing import Any
 

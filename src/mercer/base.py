@@ -65,13 +65,11 @@ class StreamingEstimator(BaseEstimator):
 
     def partial_fit(self, X, y=None, sample_weight=None) -> Self:
         """Learn from more rows. After any cut of the data into calls the result is that of one `fit` on all."""
-        first = not hasattr(self, "_accumulator")
         self._check_parameters()
         empty = self._empty()
         first = not hasattr(self, "_accumulator") or (self._accumulator is None and empty is not None)
         block = self._checked_block(X, y, sample_weight, reset=first)
         if first:
-            empty = self._empty()
             self._accumulator = None if empty is None else Accumulator(empty)
         if self._accumulator is not None:
             self._accumulator.add(block)
@@ -135,8 +133,12 @@ class StreamingEstimator(BaseEstimator):
         return block.rows(block.weight > 0)  # a row of weight zero is a row that is not there
 
     def _checked_X(self, X, reset, start=0):
-        # scikit-learn's own check of infinities and NaN does not say where they are; ours does.
-        X = validate_data(self, X, reset=reset, ensure_all_finite=False, **self._check_X)
+        """X as a checked array. `reset` is True to learn width and names, False to compare, None to compare the width."""
+        if reset is None:
+            X = self._of_known_width(check_array(X, ensure_all_finite=False, **self._check_X))
+        else:
+            # scikit-learn's own check of infinities and NaN does not say where they are; ours does.
+            X = validate_data(self, X, reset=reset, ensure_all_finite=False, **self._check_X)
         if hasattr(X, "tocsr") and not X.has_canonical_format:  # an entry stored in two pieces is one entry
             X = X.copy()
             X.sum_duplicates()
@@ -146,16 +148,16 @@ class StreamingEstimator(BaseEstimator):
 
     def _checked_rows(self, block: Block):
         """The rows of a block of a source. Unless it is a frame it carries no names, and none are asked for."""
-        if hasattr(block.X, "columns"):
-            return self._checked_X(block.X, False, block.start)
-        X = check_array(block.X, ensure_all_finite=False, ensure_min_samples=0, **self._check_X)
+        if len(block) == 0:  # a filter may have kept none of its rows
+            return block.X
+        return self._checked_X(block.X, False if hasattr(block.X, "columns") else None, block.start)
+
+    def _of_known_width(self, X):
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                f"features as input (rows from {block.start} on)."
+                "features as input."
             )
-        if not self._allow_missing:
-            refuse_missing(X, getattr(self, "feature_names_in_", None), block.start)
         return X
 
     def _checked_y(self, y):
@@ -185,7 +187,8 @@ class StreamingTransformer(TransformerMixin, StreamingEstimator):
         check_is_fitted(self)
         if isinstance(X, Source):
             mapped = X.map(lambda block: block.with_X(function(self._checked_rows(block))))
-            mapped.names = [str(name) for name in self.get_feature_names_out()]
+            # As in a pipeline over arrays: the next step is not told names that it would miss when it is given arrays.
+            mapped.names = None
             return mapped
         return function(self._checked_X(X, reset=False))
 

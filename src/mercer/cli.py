@@ -60,10 +60,12 @@ def demo(data: str, components: int, seed: int, form: str, quiet: bool) -> None:
 def _table_demo(names, components, seed, quiet) -> None:
     from rich.console import Console
 
-    from mercer.report.terminal import closing_hint, render_demo
+    from mercer.report.terminal import closing_hint, render_demo, render_intro
 
     console = Console(highlight=False)
-    for report in _reports(names, components, seed, quiet):
+    for i, report in enumerate(_reports(names, components, seed, quiet)):
+        if i == 0:
+            console.print(render_intro(report))
         console.print(render_demo(report))
     console.print(closing_hint())
 

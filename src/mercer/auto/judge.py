@@ -81,9 +81,9 @@ def judge(first, second, rows: Source, task: str, confidence=0.95, random_state=
         right, better = one == y, two == y
         scores = [wilson(int(hits.sum()), len(y), confidence) for hits in (right, better)]
         gain = paired_gain(right, better, confidence)
-        return Judgment("accuracy", "Wilson; gain: Bonett-Price, paired", len(y), *scores, gain)
+        return Judgment("accuracy", "Wilson; for the gain Bonett-Price, paired by row", len(y), *scores, gain)
     scores, gain = _bootstrap_r2(np.asarray(y, dtype=float), one, two, confidence, random_state)
-    return Judgment("R2", "bootstrap over rows", len(y), *scores, gain)
+    return Judgment("R2", "bootstrap over the rows, paired for the gain", len(y), *scores, gain)
 
 
 def wilson(hits: int, n: int, confidence=0.95) -> Estimate:
@@ -96,7 +96,7 @@ def wilson(hits: int, n: int, confidence=0.95) -> Estimate:
     z, p = _quantile(confidence), hits / n
     center = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return Estimate(p, float(max(center - half, 0.0)), float(min(center + half, 1.0)))
+    return Estimate(p, float(center - half) if hits else 0.0, float(center + half) if hits < n else 1.0)
 
 
 def paired_gain(first: np.ndarray, second: np.ndarray, confidence=0.95) -> Estimate:

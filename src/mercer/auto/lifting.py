@@ -109,4 +109,4 @@ def _trial(scale, waves, scaled, task, random_state, multiple=None) -> Trial:
     fitted = {"standardize": scale, "random features": waves, "ridge": ridge}
     model = Pipeline([(name, step) for name, step in fitted.items() if step is not None])
     bandwidth = None if waves is None else float(waves.kernel_.bandwidth)
-    return Trial(model, float(ridge.losses_.min()), multiple, bandwidth)
+    return Trial(model, float(ridge.losses_[ridge.alphas_ == ridge.alpha_][0]), multiple, bandwidth)

@@ -18,9 +18,7 @@ def choose_features(available: list[str], named: Iterable[str], columns, where: 
         for name in features:
             require_column(name, available, "columns", where)
             if name in named:
-                raise ValueError(
-                    f"{where}: column {name!r} cannot be a feature and the target or weight at once."
-                )
+                raise ValueError(f"{where}: column {name!r} cannot be a feature and the target or weight at once.")
     if not features:
         raise ValueError(f"{where}: no feature columns are left; it has {', '.join(map(repr, available)) or 'none'}.")
     return features

@@ -31,9 +31,7 @@ def _schema(path):
         with pq.ParquetFile(path) as file:
             return file.schema_arrow, file.metadata.num_rows
     except (pa.ArrowInvalid, OSError) as error:
-        raise ValueError(
-            f"{path} cannot be read as Parquet: {error} Was it cut off while being written?"
-        ) from error
+        raise ValueError(f"{path} cannot be read as Parquet: {error} Was it cut off while being written?") from error
 
 
 def _is_number(kind) -> bool:

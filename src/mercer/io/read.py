@@ -140,7 +140,5 @@ def _vector(values, what):
     if values is None:
         return None
     if isinstance(values, str):
-        raise ValueError(
-            f"An array has no column names, so {what}={values!r} means nothing: give {what} as an array."
-        )
+        raise ValueError(f"An array has no column names, so {what}={values!r} means nothing: give {what} as an array.")
     return np.asarray(values)

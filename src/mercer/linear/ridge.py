@@ -11,6 +11,7 @@ from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._numeric.pool import single_threaded_blas
 from mercer.base import StreamingEstimator, seed_of
 from mercer.linear import path
 from mercer.stats import Gram, LabelGram
@@ -40,7 +41,8 @@ class _Ridge(StreamingEstimator):
             raise ValueError(f"Penalties must be finite and not negative, not {self.alphas!r}.")
 
     def _finish(self, learned: GramPerFold):
-        spectral = path.Spectral.of(learned.total)
+        with single_threaded_blas():
+            spectral = path.Spectral.of(learned.total)
         self.floor_ = path.floor(learned, spectral)
         self.alphas_ = self._penalties(spectral)
         scored = self._scored(learned, spectral)

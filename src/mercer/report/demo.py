@@ -25,9 +25,7 @@ class Example:
 
 
 EXAMPLES = {
-    "digits": Example(
-        "Handwritten digits", "which digit do 8 x 8 gray values show?", "load_digits", "classify"
-    ),
+    "digits": Example("Handwritten digits", "which digit do 8 x 8 gray values show?", "load_digits", "classify"),
     "breast_cancer": Example(
         "Breast cancer", "is the tumor benign, from 30 measures of cells?", "load_breast_cancer", "classify"
     ),
@@ -62,7 +60,7 @@ def gather_demo(
         "chosen": "plain" if search.best.plain else "lifted",
         "scores": _scores(verdict),
         "conclusion": conclude(search.best.plain, verdict),
-        "seconds": {"steps": [list(step) for step in steps.log], "total": steps.seconds()},
+        "seconds": _seconds(steps),
     }
 
 
@@ -91,9 +89,9 @@ def _plan(n_components) -> list[dict[str, Any]]:
     return [
         {"step": "standardize", "passes": 1, "learns": "mean and spread of each column"},
         {"step": "median distance", "passes": 1, "learns": "how far apart rows are, from a sample"},
-        {"step": "plain ridge", "passes": 1, "learns": "Gram matrix per fold: every penalty, 5-fold error of each"},
+        {"step": "plain ridge", "passes": 1, "learns": "Gram matrix per fold, so every penalty"},
         {"step": "lifted ridge", "passes": n, "learns": f"the same on {n_components} waves, {n} bandwidths"},
-        {"step": "holdout", "passes": 1, "learns": "nothing: rows kept aside, read once, both models scored"},
+        {"step": "holdout", "passes": 1, "learns": "nothing: both models scored, once"},
     ]
 
 
@@ -111,11 +109,20 @@ def _trial(trial, search: Search) -> dict[str, Any]:
 def _scores(verdict: Judgment) -> dict[str, Any]:
     return {
         "metric": verdict.metric,
-        "interval": f"95 %, {verdict.interval}",
+        "interval": verdict.interval,
         "plain": asdict(verdict.first),
         "lifted": asdict(verdict.second),
         "gain": asdict(verdict.gain),
     }
+
+
+def _seconds(steps: Steps) -> dict[str, Any]:
+    """Time of each step, all bandwidths together."""
+    spent: dict[str, float] = {}
+    for name, seconds in steps.log:
+        kind = name.split(",")[0]
+        spent[kind] = spent.get(kind, 0.0) + seconds
+    return {"steps": spent, "total": steps.seconds()}
 
 
 def conclude(folds_chose_plain: bool, verdict: Judgment) -> str:
@@ -124,7 +131,7 @@ def conclude(folds_chose_plain: bool, verdict: Judgment) -> str:
     if not verdict.clear:
         return (
             f"The folds chose {kept}. On the holdout the two differ by less than {verdict.n} rows can tell, "
-            "so the simpler model is as good a choice."
+            "so the simpler model is a fair choice."
         )
     truth = "lifting helps" if verdict.gain.low > 0 else "lifting hurts"
     agree = (verdict.gain.low > 0) != folds_chose_plain

@@ -13,7 +13,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-_FEATURES = {"plain": "columns as they are", "lifted": "random features"}
+_FEATURES = {"plain": "plain columns", "lifted": "random features"}
 
 
 @contextmanager
@@ -29,40 +29,54 @@ def progress(title: str, quiet: bool) -> Iterator[Callable[[str, int], None]]:
         yield lambda name, total: bars.update(task, description=f"{title}: {name}", advance=1, total=total)
 
 
+def render_intro(report: dict[str, Any]) -> RenderableType:
+    """What `mercer demo` is about to show, and the passes over the rows it takes for each data set."""
+    return Group(
+        Text("A linear model is only as good as its features.", style="bold"),
+        Text(
+            "Ridge regression on the columns as they are, against ridge regression on random\n"
+            "features: waves that stand in for a Gaussian kernel. Folds of the training rows\n"
+            "choose; rows kept aside have the last word.\n"
+        ),
+        _indented("The plan, for each data set", _plan_table(report["plan"])),
+    )
+
+
 def render_demo(report: dict[str, Any]) -> RenderableType:
-    """One data set of `mercer demo`: what it is, the plan, what was tried, and who won on the holdout."""
-    data = report["data"]
+    """One data set of `mercer demo`: what it is, what was tried, and who won on the holdout."""
+    data, scores = report["data"], report["scores"]
     facts = (
         f"{data['rows']:,} rows of {data['columns']} numbers; {data['training_rows']:,} to learn from, "
         f"{data['holdout_rows']:,} kept aside"
     )
     return Group(
-        Rule(Text(data["title"], style="bold"), align="left", style="cyan"),
+        _heading(data["title"]),
         Text(f"{data['question']}\n{facts}\n"),
-        _indented("The plan", _plan_table(report["plan"])),
-        _indented("Tried on the training rows (5 folds)", _trial_table(report["trials"])),
-        _indented(
-            f"On the {data['holdout_rows']:,} rows kept aside ({report['scores']['interval']})",
-            _score_table(report["scores"], report["chosen"]),
-        ),
+        _indented("Tried on the training rows, 5 folds", _trial_table(report["trials"])),
+        _indented("On the rows kept aside", _score_table(scores, report["chosen"])),
         Text(report["conclusion"], style="bold green" if report["chosen"] == "lifted" else "bold yellow"),
-        Text(_timing(report["seconds"]) + "\n", style="dim"),
+        Text(f"Intervals: {scores['interval']}.\n{_timing(report['seconds'])}\n", style="dim"),
     )
 
 
 def closing_hint() -> RenderableType:
     """What to do next."""
     return Group(
-        Rule(Text("Your own data", style="bold"), align="left", style="cyan"),
+        _heading("Your own data"),
         Text(
             "import mercer\n"
-            'source = mercer.read(frame, target="name of a column")   # or a Parquet path\n'
+            "from sklearn.pipeline import make_pipeline\n\n"
+            'rows = mercer.read(frame, target="price")   # or a path: "rows.parquet"\n'
             "model = make_pipeline(mercer.Standardize(), mercer.RandomFeatures(),\n"
-            "                      mercer.RidgeClassifier()).fit(source)",
+            "                      mercer.RidgeRegressor()).fit(rows)",
             style="italic",
         ),
-        Text("\nmercer demo --help lists the data sets; the README and docs/ go on from here."),
+        Text("\nOptions: mercer demo --help. More: README.md, and the guide built by make docs."),
     )
+
+
+def _heading(title: str) -> Rule:
+    return Rule(Text(title, style="bold"), align="left", style="cyan")
 
 
 def _indented(title: str, table: Table) -> RenderableType:
@@ -78,14 +92,14 @@ def _plan_table(plan) -> Table:
 
 
 def _trial_table(trials) -> Table:
-    table = _table("features", ">bandwidth", ">penalty", ">squared error", "")
+    table = _table("ridge on", ">x median", ">bandwidth", ">penalty", ">squared error", "")
     worst = max(trial["fold_error"] for trial in trials)
     for trial in trials:
-        bandwidth = "-" if trial["bandwidth"] is None else f"{trial['multiple']:g} x median = {trial['bandwidth']:.3g}"
-        bar = "█" * max(1, round(16 * trial["fold_error"] / worst)) + (" < least" if trial["chosen"] else "")
+        bar = "█" * max(1, round(12 * trial["fold_error"] / worst)) + (" least" if trial["chosen"] else "")
         table.add_row(
             _FEATURES[trial["features"]],
-            bandwidth,
+            "" if trial["multiple"] is None else f"{trial['multiple']:g}",
+            "" if trial["bandwidth"] is None else f"{trial['bandwidth']:.3g}",
             f"{trial['penalty']:.2g}",
             f"{trial['fold_error']:.4g}",
             bar,
@@ -95,8 +109,8 @@ def _trial_table(trials) -> Table:
 
 
 def _score_table(scores, chosen) -> Table:
-    table = _table("ridge on", f">{scores['metric']}", ">interval", "")
     percent = scores["metric"] == "accuracy"
+    table = _table("ridge on", f">{scores['metric']}{' %' if percent else ''}", ">95 % interval", "")
     for kind in ("plain", "lifted"):
         mark = "chosen by the folds" if kind == chosen else ""
         table.add_row(_FEATURES[kind], *_cells(scores[kind], percent, ""), mark, style="green" if mark else "")
@@ -107,7 +121,7 @@ def _score_table(scores, chosen) -> Table:
 def _cells(estimate, percent, sign) -> tuple[str, str]:
     scale, form = (100, f"{sign}.1f") if percent else (1, f"{sign}.3f")
     value, low, high = (format(scale * estimate[key], form) for key in ("value", "low", "high"))
-    return value + (" %" if percent else ""), f"[{low}, {high}]"
+    return value, f"{low} .. {high}"
 
 
 def _table(*headings: str) -> Table:
@@ -119,6 +133,5 @@ def _table(*headings: str) -> Table:
 
 
 def _timing(seconds) -> str:
-    slowest = sorted(seconds["steps"], key=lambda step: -step[1])[:3]
-    parts = ", ".join(f"{name} {spent:.2f} s" for name, spent in slowest)
-    return f"{seconds['total']:.1f} s in all; most of it: {parts}"
+    parts = ", ".join(f"{name} {spent:.2f}" for name, spent in seconds["steps"].items())
+    return f"Seconds: {parts}; {seconds['total']:.2f} in all."

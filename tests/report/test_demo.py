@@ -1,0 +1,61 @@
+"""The demo's report: plain values, honest words."""
+
+import json
+
+import pytest
+from rich.console import Console
+
+from mercer.auto.judge import Estimate, Judgment
+from mercer.report.demo import EXAMPLES, N_STEPS, conclude, gather_demo
+from mercer.report.terminal import closing_hint, render_demo, render_intro
+
+
+@pytest.fixture(scope="module", params=EXAMPLES)
+def report(request):
+    return gather_demo(request.param, n_components=16)
+
+
+def test_report_is_plain_json(report):
+    assert json.loads(json.dumps(report, allow_nan=False)) == report
+
+
+def test_report_is_consistent(report):
+    best = min(report["trials"], key=lambda trial: trial["fold_error"])
+    assert best["chosen"]
+    assert report["chosen"] == best["features"]
+    for score in (report["scores"]["plain"], report["scores"]["lifted"]):
+        assert score["low"] <= score["value"] <= score["high"]
+    assert sum(report["seconds"]["steps"].values()) == pytest.approx(report["seconds"]["total"])
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_rendering_fits_the_terminal(report, width):
+    console = Console(width=width, record=True, file=open("/dev/null", "w"), highlight=False)  # noqa: SIM115
+    for part in (render_intro(report), render_demo(report), closing_hint()):
+        console.print(part)
+    console.file.close()
+    text = console.export_text()
+    assert report["data"]["title"] in text
+    assert all(len(line.rstrip()) <= width for line in text.splitlines())
+
+
+def test_every_step_is_announced():
+    told = []
+    gather_demo("diabetes", 16, tell=lambda name, total: told.append((name, total)))
+    assert len(told) == N_STEPS
+    assert {total for _, total in told} == {N_STEPS}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "plain", "said"),
+    [
+        (0.01, 0.05, False, "the random features, and the holdout agrees: lifting helps"),
+        (0.01, 0.05, True, "the plain columns, and the holdout disagrees: lifting helps"),
+        (-0.05, -0.01, True, "the plain columns, and the holdout agrees: lifting hurts"),
+        (-0.01, 0.05, False, "less than 100 rows can tell"),
+    ],
+)
+def test_conclusions(low, high, plain, said):
+    one = Estimate(0.9, 0.8, 0.95)
+    verdict = Judgment("accuracy", "Wilson", 100, one, one, Estimate((low + high) / 2, low, high))
+    assert said in conclude(plain, verdict)

@@ -1,0 +1,77 @@
+"""The command line: what it prints, and the code it leaves with."""
+
+import json
+
+import pytest
+
+from mercer import cli
+
+SMALL = ["demo", "--data", "diabetes", "--components", "16"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--help"], 0),
+        (["--version"], 0),
+        (["demo", "--help"], 0),
+        (["deom"], 2),
+        (["demo", "--data", "titanic"], 2),
+        (["demo", "--components", "17"], 2),
+        (["demo", "--components", "0"], 2),
+        (["demo", "--seed", "-1"], 2),
+        (["demo", "--format", "xml"], 2),
+    ],
+)
+def test_exit_codes(arguments, code, capsys):
+    assert cli._run(arguments) == code
+    out, err = capsys.readouterr()
+    assert "Traceback" not in out + err
+    assert bool(err) == (code == 2)
+
+
+def test_main_leaves_with_the_code():
+    with pytest.raises(SystemExit) as leaving:
+        cli.main(["--version"])
+    assert leaving.value.code == 0
+
+
+@pytest.mark.parametrize("command", [[], ["demo"]])
+def test_every_help_has_an_example(command, capsys):
+    assert cli._run([*command, "--help"]) == 0
+    assert "Example:  mercer demo" in capsys.readouterr().out
+
+
+def test_demo_as_table(capsys):
+    assert cli._run(SMALL) == 0
+    out, err = capsys.readouterr()
+    assert err == ""  # not a terminal: no bar
+    for expected in ("The plan", "Diabetes", "plain columns", "gain by lifting", "Seconds:", "Your own data"):
+        assert expected in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_demo_as_json(capsys):
+    assert cli._run([*SMALL, "--format", "json", "--quiet"]) == 0
+    report = json.loads(capsys.readouterr().out)["reports"][0]
+    assert report["data"]["training_rows"] + report["data"]["holdout_rows"] == report["data"]["rows"] == 442
+    assert sum(trial["chosen"] for trial in report["trials"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("no column named 'age'"), "mercer: no column named 'age'"),
+        (FileNotFoundError("rows.parquet: there is no such file"), "mercer: rows.parquet"),
+        (KeyboardInterrupt(), "mercer: stopped."),
+    ],
+)
+def test_failures_are_one_line_and_code_one(error, said, monkeypatch, capsys):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(cli, "_table_demo", fail)
+    assert cli._run(["demo"]) == 1
+    err = capsys.readouterr().err.lstrip("\n")  # after Ctrl-C the line of the prompt is ended first
+    assert err.startswith(said)
+    assert err.count("\n") == 1
