@@ -133,7 +133,7 @@ class StreamingEstimator(BaseEstimator):
         return block.rows(block.weight > 0)  # a row of weight zero is a row that is not there
 
     def _checked_X(self, X, reset, start=0):
-        """X as a checked array. `reset` is True to learn width and names, False to compare, None to compare the width."""
+        """X as a checked array; `reset`: True learns width and names, False compares them, None compares the width."""
         if reset is None:
             X = self._of_known_width(check_array(X, ensure_all_finite=False, **self._check_X))
         else:
