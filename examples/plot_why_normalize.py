@@ -30,9 +30,10 @@ def squared_error(model, X, y):
 # %%
 # Features of different scale
 # ---------------------------
-# The first feature is y plus noise, the second is y itself, but ten thousand times smaller. The perfect predictor
-# needs the weight 10,000, for which a penalty of strength s charges s * 10^8. So ridge regression leaves it out and
-# keeps the error 0.2 of the noisy feature, unless s is below about 1e-8. Standardized, both features cost the same.
+# The first feature is y plus noise, the second is y itself, but ten thousand times smaller. The perfect
+# predictor needs the weight 10,000, for which a penalty of strength s charges s * 10^8. So ridge regression
+# leaves it out and keeps the error 0.2 of the noisy feature, unless s is below about 1e-8. Standardized, both
+# features cost the same.
 
 y = signs()
 X = np.stack([y + signs() / 2, 1e-4 * y], axis=1)
@@ -46,8 +47,9 @@ print(f"strength 0.01: error {raw[8]:.4f} on raw features, {normalized[8]:.6f} o
 # %%
 # A heavy tail
 # ------------
-# The feature is y, except that one value in a is a times too large. The best weight is about 2/a and the error tends
-# to 1, that of predicting nothing. Clipping at 1 (values beyond mean nothing more) makes the feature perfect again.
+# The feature is y, except that one value in a is a times too large. The best weight is about 2/a and the
+# error tends to 1, that of predicting nothing. Clipping at 1 (values beyond mean nothing more) makes the
+# feature perfect again.
 
 tails = np.array([2, 5, 10, 20, 50, 100, 200, 500, 1000])
 errors = {"raw": [], "clipped at 1": [], "clipped at a learned bound": []}

@@ -75,7 +75,8 @@ def test_sparse_zeros_are_values():
 
 
 def test_the_median_of_a_long_stream():
-    # The median of n(0, 1) within the bound on its rank: the sample has about 8000 present entries per column.
+    # The median of n(0, 1) within the bound on its rank: the sample has about 8000 present entries per
+    # column.
     rng = np.random.default_rng(0)
     blocks = [rng.normal(size=(10_000, 2)) for _ in range(6)]
     for block in blocks:

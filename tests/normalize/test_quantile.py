@@ -71,7 +71,8 @@ def test_knots_cost_at_most_one_level_even_beside_heavy_ties():
 
 
 def test_rank_error_of_a_stream_longer_than_the_sample():
-    # Dvoretzky, Kiefer, Wolfowitz and Massart, for each of the columns at once; ranks of U(0, 1) are the values.
+    # Dvoretzky, Kiefer, Wolfowitz and Massart, for each of the columns at once; ranks of U(0, 1) are the
+    # values.
     k, n, d, delta = 2000, 60_000, 4, 1e-6
     X = np.random.default_rng(0).random((n, d))
     pieces = np.array_split(X, 7)
