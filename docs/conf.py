@@ -5,7 +5,7 @@ from importlib.metadata import version as installed_version
 
 project = "Mercer"
 author = "The Mercer developers"
-copyright = "The Mercer developers"  # noqa: A001
+copyright = "The Mercer developers"
 version = release = installed_version("mercer")
 
 extensions = [

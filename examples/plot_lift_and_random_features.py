@@ -76,8 +76,8 @@ ax.legend()
 # %%
 # The right penalty, for free
 # ---------------------------
-# One pass collects the Gram matrix of the features per fold. Every penalty, and the exact cross-validated error of each,
-# follow from it without another look at the rows.
+# One pass collects the Gram matrix of the features per fold. Every penalty, and the exact cross-validated error of
+# each, follow from it without another look at the rows.
 
 Z = mercer.RandomFeatures(kernel, n_components=256).fit_transform(X[learn])
 ridge = mercer.RidgeClassifier().fit(Z, y[learn])

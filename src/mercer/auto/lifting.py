@@ -36,7 +36,7 @@ class Trial:
 
     @property
     def alpha(self) -> float:
-        return self.model[-1].alpha_
+        return float(self.model[-1].alpha_)
 
 
 @dataclass(frozen=True)
