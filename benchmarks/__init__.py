@@ -1,1 +1,1 @@
-"""Speed and memory beside the peers, in one run, as ratios. `make bench` runs all; `make bench ARGS=random_features` one."""
+"""Speed and memory beside the peers, in one run, as ratios: `make bench`, or `make bench ARGS=random_features`."""

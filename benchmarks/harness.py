@@ -27,7 +27,7 @@ class Row:
 
 
 def race(contestants: dict[str, Callable[[], object]], reference: str, repeats: int = REPEATS) -> list[Row]:
-    """Median times of the contestants, run in turn so that a noisy machine is unfair to none; ratios are of wall time."""
+    """Median times of the contestants, run in turn so that noise is fair to all; ratios are of wall time."""
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in contestants}
     for contestant in contestants.values():
         contestant()

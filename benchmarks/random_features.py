@@ -17,7 +17,8 @@ def run() -> None:
         X = np.random.default_rng(0).normal(size=(N, D)).astype(dtype)
         for n in (1, 2):
             with threads(n):
-                show(f"{dtype.__name__}, {n} thread(s), n={N:,}, d={D}, {OUT} outputs", race(contestants(X), "bare product"))
+                rows = race(contestants(X), "bare product")
+            show(f"{dtype.__name__}, {n} thread(s), n={N:,}, d={D}, {OUT} outputs", rows)
         check(X)
     busy()
 

@@ -91,7 +91,7 @@ every_numeric = pytest.mark.parametrize("estimator", NUMERIC, ids=by_name)
 
 
 @every_map
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(cuts=st.lists(st.integers(0, 60), max_size=6))
 def test_any_pieces_give_the_bits_of_one_fit(estimator, cuts):
     X = table(60)
@@ -144,7 +144,7 @@ def test_a_weight_of_k_is_k_equal_rows(estimator):
 
 @every_map
 def test_a_source_is_mapped_as_it_is_read(estimator):
-    X = table(20_000)[:, :3]
+    X = np.round(table(20_000)[:, [0, 1, 2]], 1)
     fitted = clone(estimator).fit(X)
     mapped = fitted.transform(MemorySource(X))
     blocks = [dense(block.X) for block in mapped.blocks()]

@@ -73,9 +73,7 @@ class OneHot(StreamingTransformer):
     def _checked_X(self, X, reset, start=0):
         if hasattr(X, "columns"):  # column by column: a common type would turn integers into floats
             X = validate_data(self, X, reset=reset, skip_check_array=True)
-            columns = [np.asarray(X[name], dtype=object) for name in X.columns]
-            X = np.stack(columns, axis=1) if columns else np.empty((len(X), 0), dtype=object)
-            return check_array(X, dtype=None, ensure_all_finite=False, estimator=self)
+            return check_array(_objects(X), dtype=None, ensure_all_finite=False, estimator=self)
         X = super()._checked_X(X, reset, start)
         return (
             X.astype(object) if X.dtype.kind in "US" else X
@@ -151,6 +149,16 @@ class OneHot(StreamingTransformer):
         tags.input_tags.string = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _objects(frame) -> np.ndarray:
+    """The values of a pandas, polars or pyarrow table as they are, integers beside missing values too."""
+    names = getattr(frame, "column_names", frame.columns)  # pyarrow calls them so
+    values = np.empty((len(frame), len(names)), dtype=object)
+    for j, name in enumerate(names):
+        column = frame[name]
+        values[:, j] = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+    return values
 
 
 def _most_frequent(column: Levels, most):
