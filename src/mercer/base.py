@@ -84,7 +84,7 @@ class StreamingEstimator(BaseEstimator):
             raise ValueError(
                 f"Only a {type(self).__name__} fitted on {self.n_features_in_} columns can be merged into this one."
             )
-        if self._accumulator is not None:
+        if self._accumulator is not None and other._accumulator is not None:
             self._accumulator = self._accumulator.merge(other._accumulator)
             self._learn()
         return self
