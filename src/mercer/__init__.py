@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from importlib import import_module
 
-TYPE_CHECKING = (
-    False  # type checkers know this name, and importing `typing` for it would double the cost of `import mercer`
-)
+# Type checkers know this name; importing `typing` for it would double the cost of `import mercer`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from mercer import auto, expand, io, kernels, linear, normalize, source, stats
     from mercer.expand import RandomFeatures
-    from mercer.io import read
+    from mercer.io.read import read
     from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer
     from mercer.linear import RidgeClassifier, RidgeRegressor
     from mercer.normalize import Impute, OneHot, Quantile, Standardize
