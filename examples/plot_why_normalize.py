@@ -39,9 +39,7 @@ y = signs()
 X = np.stack([y + signs() / 2, 1e-4 * y], axis=1)
 strengths = np.logspace(-6, 0, 13)
 raw = [squared_error(RidgeRegressor(alphas=s * m), X, y) for s in strengths]
-normalized = [
-    squared_error(make_pipeline(Standardize(), RidgeRegressor(alphas=s * m)), X, y) for s in strengths
-]
+normalized = [squared_error(make_pipeline(Standardize(), RidgeRegressor(alphas=s * m)), X, y) for s in strengths]
 print(f"strength 0.01: error {raw[8]:.4f} on raw features, {normalized[8]:.6f} on standardized ones")
 
 # %%

@@ -37,9 +37,7 @@ def test_an_offset_costs_nothing(offset):
     f = np.random.default_rng(0).integers(0, 50, size=(101, 1)).astype(float)
     Z = Standardize().fit_transform(f + offset)
     np.testing.assert_allclose(Z, Standardize().fit_transform(f), rtol=0, atol=8 * EPS)
-    np.testing.assert_allclose(
-        Center().fit_transform(f + offset), Center().fit_transform(f), rtol=0, atol=64 * EPS
-    )
+    np.testing.assert_allclose(Center().fit_transform(f + offset), Center().fit_transform(f), rtol=0, atol=64 * EPS)
     assert abs(Z.mean()) < 8 * EPS
     assert abs(Z.std() - 1) < 8 * EPS
 
@@ -57,17 +55,13 @@ def test_scale_does_not_matter(size):
     tolerance = 2e-3 if size < 1e-300 else 8 * EPS
     np.testing.assert_allclose(UnitRange().fit_transform(X), [[0.0], [0.75], [1.0]], atol=tolerance)
     unit = np.array([[-1.0], [0.5], [1.0]])
-    np.testing.assert_allclose(
-        Standardize().fit_transform(X), Standardize().fit_transform(unit), atol=tolerance
-    )
+    np.testing.assert_allclose(Standardize().fit_transform(X), Standardize().fit_transform(unit), atol=tolerance)
 
 
 def test_a_range_beyond_float64():
     unit = UnitRange().fit([[-1.7e308, 0.0], [1.7e308, 4.0]])
     np.testing.assert_allclose(unit.transform([[0.0, 1.0], [1.7e308, 2.0]]), [[0.5, 0.25], [1.0, 0.5]])
-    np.testing.assert_allclose(
-        unit.inverse_transform([[0.0, 0.5], [1.0, 2.0]]), [[-1.7e308, 2.0], [1.7e308, 8.0]]
-    )
+    np.testing.assert_allclose(unit.inverse_transform([[0.0, 0.5], [1.0, 2.0]]), [[-1.7e308, 2.0], [1.7e308, 8.0]])
     assert np.isfinite(unit.scale_).all()
 
 

@@ -29,9 +29,7 @@ def test_there_and_back():
     expected[4, 0] = None
     assert back.tolist() == expected.tolist()
     numbers = np.random.default_rng(0).integers(0, 5, (50, 3)).astype(float)
-    np.testing.assert_array_equal(
-        OneHot().fit(numbers).inverse_transform(OneHot().fit_transform(numbers)), numbers
-    )
+    np.testing.assert_array_equal(OneHot().fit(numbers).inverse_transform(OneHot().fit_transform(numbers)), numbers)
 
 
 def test_unseen_levels():

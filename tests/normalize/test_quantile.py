@@ -47,9 +47,7 @@ def test_there_and_back_within_the_range(output):
 
 def test_constant_columns_and_values_beyond_the_range():
     X = np.array([[5.0, 1.0], [5.0, 2.0]])
-    np.testing.assert_array_equal(
-        Quantile().fit(X).transform([[5.0, -9.0], [7.0, 9.0]]), [[0.5, 0.25], [0.5, 0.75]]
-    )
+    np.testing.assert_array_equal(Quantile().fit(X).transform([[5.0, -9.0], [7.0, 9.0]]), [[0.5, 0.25], [0.5, 0.75]])
     np.testing.assert_array_equal(Quantile(output="normal").fit_transform(X)[:, 0], [0.0, 0.0])
 
 
@@ -76,9 +74,7 @@ def test_rank_error_of_a_stream_longer_than_the_sample():
     k, n, d, delta = 2000, 60_000, 4, 1e-6
     X = np.random.default_rng(0).random((n, d))
     pieces = np.array_split(X, 7)
-    fitted = Quantile(sample_size=k, n_quantiles=k).fit(
-        StreamSource(lambda: (Block(piece) for piece in pieces))
-    )
+    fitted = Quantile(sample_size=k, n_quantiles=k).fit(StreamSource(lambda: (Block(piece) for piece in pieces)))
     assert not fitted.exact_
     bound = np.sqrt(np.log(2 * d / delta) / (2 * k))
     grid = np.linspace(0, 1, 997)[:, None] * np.ones(d)

@@ -65,9 +65,7 @@ def test_sigmoid_rises_from_zero_to_one(f, slope):
     assert (p > 0.5) <= (f > 0)
     back = Sigmoid(slope=slope).fit([[0.0]]).inverse_transform([[p]])[0, 0]
     assert np.isfinite(back)
-    if (
-        1e-300 < p < 1 - 1e-12
-    ):  # dx = dp / (slope p (1 - p)) for a rounding dp of p, and a few roundings of slope f
+    if 1e-300 < p < 1 - 1e-12:  # dx = dp / (slope p (1 - p)) for a rounding dp of p, and a few roundings of slope f
         eps = np.finfo(np.float64).eps
         assert abs(back - f) <= 4 * eps * (1 / (1 - p) + abs(slope * f)) / slope
 

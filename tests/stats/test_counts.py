@@ -42,11 +42,7 @@ def test_numbers_strings_and_missing_in_order():
 
 
 def test_weights_and_labels():
-    said = (
-        LabelCounts()
-        .of(Block(np.ones((3, 1)), y=np.array([1, 0, 1]), weight=np.array([1.0, 2.0, 4.0])))
-        .finish()
-    )
+    said = LabelCounts().of(Block(np.ones((3, 1)), y=np.array([1, 0, 1]), weight=np.array([1.0, 2.0, 4.0]))).finish()
     assert (said.levels.tolist(), said.counts.tolist()) == ([0, 1], [2.0, 5.0])
 
 

@@ -96,13 +96,11 @@ def _incidence(rows, column_of, grow):
 def _tokens(item, row, name):
     if isinstance(item, str | bytes):
         raise ValueError(
-            f"row {row} of {name} is the string {item!r:.60}: "
-            "split it into tokens first, for example with .split()"
+            f"row {row} of {name} is the string {item!r:.60}: split it into tokens first, for example with .split()"
         )
     try:
         return frozenset(item)
     except TypeError:
         raise ValueError(
-            f"row {row} of {name} is {item!r:.60} ({type(item).__name__}), "
-            "not a collection of hashable tokens"
+            f"row {row} of {name} is {item!r:.60} ({type(item).__name__}), not a collection of hashable tokens"
         ) from None

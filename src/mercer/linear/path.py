@@ -51,7 +51,7 @@ def fold_losses(gram: GramPerFold, trained: list[Centered], alphas: np.ndarray) 
     `trained` holds the factored equations of the rows outside each fold. Sums are taken in the order of the folds.
     """
     pairs = zip(gram.folds, trained, strict=True)
-    scored = ordered_map(lambda pair: _held_out(gram, *pair, alphas), pairs)
+    scored = ordered_map(lambda pair: _held_out(gram, pair[0], pair[1], alphas), pairs)
     losses, bars = np.sum(list(scored), axis=0) / gram.total.weight
     return losses, bars
 

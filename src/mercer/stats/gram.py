@@ -7,7 +7,7 @@ exact K-fold cross-validation, generalized cross-validation, forward selection, 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -80,13 +80,13 @@ class Gram(Statistic):
     n_folds: int = 5
     seed: int = 0
     n: int = 0
-    z_origin: np.ndarray | None = None
-    y_origin: np.ndarray | None = None
-    G: np.ndarray | None = None
-    C: np.ndarray | None = None
-    T: np.ndarray | None = None
-    probe: np.ndarray | None = None
-    labels: np.ndarray | None = None
+    z_origin: Any = None
+    y_origin: Any = None
+    G: Any = None
+    C: Any = None
+    T: Any = None
+    probe: Any = None
+    labels: Any = None
 
     parallel_inside = True
 

@@ -36,7 +36,7 @@ class Sample(Statistic):
     n: int = 0
     keys: np.ndarray | None = None
     rows: Block | None = None
-    weight: np.ndarray | None = None
+    weight: Any = None
     complete: bool = True
 
     def of(self, block):
