@@ -32,7 +32,7 @@ def cli() -> None:
     type=click.IntRange(2, 8192),
     default=512,
     show_default=True,
-    help="Number of random features (even: they come in pairs of cosine and sine).",
+    help="Number of random features.",
 )
 @click.option(
     "--seed",
@@ -49,10 +49,6 @@ def demo(data: str, components: int, seed: int, form: str, quiet: bool) -> None:
     Reads data, standardizes, lifts them to random Fourier features of several bandwidths, fits every ridge penalty,
     chooses by folds, and scores both models once on rows kept aside.
     """
-    if components % 2:
-        raise click.BadParameter(
-            f"{components} is odd, but waves come in pairs: use {components + 1}.", param_hint="--components"
-        )
     names = _DATA if data == "all" else (data,)
     _json_demo(names, components, seed, quiet) if form == "json" else _table_demo(names, components, seed, quiet)
 
