@@ -14,12 +14,22 @@ _DATA = ("digits", "breast_cancer", "diabetes")
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Example:  mercer demo --data digits",
 )
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=lambda *a: _show_version(*a))
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda *a: _show_version(*a),
+    help="Show the version and exit.",
+)
 def cli() -> None:
     """Features that make linear models strong: kernels, random features, streaming fits, honest scores."""
 
 
-@cli.command(epilog="Example:  mercer demo --data digits --components 1024 --format json")
+@cli.command(
+    short_help="Plain columns against random features, on example data.",
+    epilog="Example:  mercer demo --data digits --components 1024 --format json",
+)
 @click.option(
     "--data",
     type=click.Choice([*_DATA, "all"]),
