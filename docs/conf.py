@@ -3,6 +3,9 @@
 import re
 from importlib.metadata import version as installed_version
 
+from docutils.nodes import SkipNode
+from docutils.utils.math.latex2mathml import tex2mathml
+
 project = "Mercer"
 author = "The Mercer developers"
 copyright = "The Mercer developers"
@@ -12,7 +15,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
-    "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "gallery/*.ipynb"]
@@ -23,6 +25,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 templates_path = ["templates"]
 napoleon_use_rtype = False
+napoleon_use_ivar = True
+html_math_renderer = "mathml"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Mercer"
@@ -38,8 +42,13 @@ sphinx_gallery_conf = {
 }
 
 
-def _head_examples(app, what, name, obj, options, lines):
-    """An example that follows the parameters without a heading is no parameter."""
+def _prepare_sections(app, what, name, obj, options, lines):
+    """Indented formulas are shown line by line; an example right after the parameters is no parameter."""
+    sections = [i for i, line in enumerate(lines) if set(line) == {"-"}] or [len(lines)]
+    for i in range(sections[0] - 1, 1, -1):
+        text, blank, formula = lines[i - 2 : i + 1]
+        if text.strip() and not text.startswith((" ", "..", ">>>")) and not blank.strip() and formula.startswith("  "):
+            lines[i:i] = [] if text.endswith("::") else ["::", ""]
     starts = [i for i, line in enumerate(lines) if line.startswith(">>>")]
     if starts and "Parameters" in lines[: starts[0]] and "Examples" not in lines[: starts[0]]:
         lines[starts[0] : starts[0]] = ["Examples", "--------"]
@@ -60,6 +69,21 @@ def _escaped(text):
     return re.sub(r"(?<=\w)_(?=[^\w:]|$)", r"\\_", text.replace("|", r"\|"))
 
 
+def _mathml(display):
+    """Formulas as MathML, which browsers draw themselves: the pages need neither scripts nor the network."""
+
+    def visit(writer, node):
+        source = node.astext()
+        if display and "\\\\" in source:
+            source = rf"\begin{{aligned}}{source}\end{{aligned}}"
+        markup = tex2mathml(source, as_block=display)
+        writer.body.append(f'<p class="formula">{markup}</p>' if display else markup)
+        raise SkipNode
+
+    return visit, None
+
+
 def setup(app):
-    app.connect("autodoc-process-docstring", _head_examples, priority=400)  # before napoleon reads the sections
+    app.add_html_math_renderer("mathml", inline_renderers=_mathml(False), block_renderers=_mathml(True))
+    app.connect("autodoc-process-docstring", _prepare_sections, priority=400)  # before napoleon reads the sections
     app.connect("autodoc-process-docstring", _escape_formulas, priority=600)  # after it
