@@ -1,4 +1,4 @@
-"""The same bits however rows arrive: in memory, in seven blocks, in halves merged, from a Parquet file, on any threads."""
+"""The same bits however rows arrive: in memory, in seven blocks, in merged halves, from a file, on any threads."""
 
 from __future__ import annotations
 
