@@ -18,15 +18,20 @@ from mercer._numeric.block import Block
 from mercer.expand import RandomFeatures
 from mercer.kernels import Gaussian, Laplace, Matern
 from mercer.linear import RidgeClassifier, RidgeRegressor
+from mercer.project import GaussianProjection, HadamardProjection, SparseProjection
 from mercer.source import MemorySource, StreamSource
 
-ROOMS = ["normalize", "expand", "linear"]
+ROOMS = ["normalize", "expand", "linear", "project"]
 
 TABLE = [
     RandomFeatures(n_components=16),
     RandomFeatures(Gaussian(3.0), n_components=16),
     RandomFeatures(Laplace(norm="l1"), n_components=6, sampling="iid"),
     RandomFeatures(Matern(nu=2.5), n_components=5, pairing="phase"),
+    GaussianProjection(n_components=3),
+    HadamardProjection(n_components=3),
+    SparseProjection(n_components=16),
+    SparseProjection(n_components=6, nonzeros=2, signed=False),
     RidgeRegressor(),
     RidgeRegressor(alphas=1.0),
     RidgeRegressor(scoring="gcv"),

@@ -1,0 +1,7 @@
+"""Linear maps to fewer dimensions that keep lengths, and features by hashing."""
+
+from mercer.project.gaussian import GaussianProjection
+from mercer.project.hadamard import HadamardProjection
+from mercer.project.sparse import SparseProjection
+
+__all__ = ["GaussianProjection", "HadamardProjection", "SparseProjection"]
