@@ -1,6 +1,18 @@
 """From (eps, delta) to dimensions, and certificates measured on data."""
 
+from mercer.bounds.certificate import Certificate
+from mercer.bounds.certify import DistanceCertificate, KernelCertificate, certify, certify_distances
 from mercer.bounds.fourier import fourier_dimension, fourier_variance
 from mercer.bounds.johnson_lindenstrauss import jl_dimension, jl_interval
 
-__all__ = ["fourier_dimension", "fourier_variance", "jl_dimension", "jl_interval"]
+__all__ = [
+    "Certificate",
+    "DistanceCertificate",
+    "KernelCertificate",
+    "certify",
+    "certify_distances",
+    "fourier_dimension",
+    "fourier_variance",
+    "jl_dimension",
+    "jl_interval",
+]

@@ -1,0 +1,42 @@
+"""Certificates and risks as text: one readable table."""
+
+from __future__ import annotations
+
+from mercer.bounds.certificate import POPULATIONS
+
+
+def certificate_table(certificate) -> str:
+    """The table that `print(certificate)` shows."""
+    confidence = f"{100 * (1 - certificate.delta):g} %"
+    sure = "" if certificate.kind == "all pairs" else f", confidence {confidence}"
+    lines = [
+        f"Certificate of {certificate.subject}",
+        f"{certificate.measured}: {certificate.n_pairs:,} pairs of {certificate.n_rows:,} rows, "
+        f"for {POPULATIONS[certificate.kind]}{sure}",
+        "",
+        f"  {'':<14}{'observed':>12}{'at most':>12}",
+    ]
+    lines += [table_row(f"{100 * q:g} % of pairs", seen, most) for q, seen, most in certificate._quantile_rows()]
+    lines += [
+        table_row("largest", certificate.max) + f"  exceeded by at most {percent(certificate.exceedance)} of pairs",
+        table_row("rms", certificate.rms),
+        table_row("mean", certificate.mean),
+    ]
+    if certificate.pointwise is not None:
+        lines.append(table_row("pointwise", None, float(certificate.pointwise.max())) + "  for certain")
+    if certificate.spectral_norm is not None:
+        lines.append(
+            table_row("||K - ZZ'||_2", certificate.spectral_norm)
+            + f"  on {certificate.spectral_rows:,} rows; ridge fits differ by at most this / alpha, relative to ||y||"
+        )
+    return "\n".join(lines)
+
+
+def table_row(name: str, *values: float | None) -> str:
+    """A line of the table; None leaves a cell empty."""
+    return f"  {name:<14}" + "".join(f"{'-' if value is None else format(value, '.3g'):>12}" for value in values)
+
+
+def percent(share: float) -> str:
+    """A share as per cent, in two digits."""
+    return f"{100 * share:.2g} %"
