@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer._numeric.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
-from mercer.bounds import jl_dimension
+from mercer.bounds import DistanceCertificate, jl_dimension
 from mercer.stats import Statistic
 
 _LARGEST_MATRIX = 1 << 27  # entries that `matrix` is willing to write out: 1 GB
@@ -33,7 +33,7 @@ class RowCount(Statistic):
         return self.n
 
 
-class Projection(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
+class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     """A random linear map A from d columns to m, with E||Ax||^2 = ||x||^2.
 
     A subclass states `_draw()`, what of A it keeps, and `_write(X, rows, out)`, the product for some rows of X.
