@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from mercer._numeric.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
 from mercer.bounds import DistanceCertificate, jl_dimension
+from mercer.bounds.arguments import check_accuracy, check_delta
 from mercer.stats import Statistic
 
 _LARGEST_MATRIX = 1 << 27  # entries that `matrix` is willing to write out: 1 GB
@@ -43,10 +44,9 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
     def _check_parameters(self):
         auto = isinstance(self.n_components, str) and self.n_components == "auto"
         if not auto and (not _whole(self.n_components) or self.n_components < 1):
-            raise ValueError(
-                f"n_components must be 'auto' or a whole number of at least 1, not {self.n_components!r}."
-            )
-        jl_dimension(self.eps, self.delta, n=2)  # says what is wrong with eps and delta
+            raise ValueError(f"n_components must be 'auto' or a whole number of at least 1, not {self.n_components!r}.")
+        check_accuracy(self.eps)
+        check_delta(self.delta)
 
     def _empty(self):
         return RowCount() if self.n_components == "auto" else None
@@ -78,7 +78,7 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
         out = np.empty((X.shape[0], self.n_components_), dtype=X.dtype)
         step = self._rows_per_block(out.itemsize)
         spans = [slice(i, min(i + step, len(out))) for i in range(0, len(out), step)]
-        for_each(lambda rows: self._write(X, rows, out[rows]), spans)
+        over_all(lambda rows: self._write(X, rows, out[rows]), spans)
         return out
 
     def _rows_per_block(self, itemsize: int) -> int:
@@ -110,6 +110,14 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
     @property
     def _n_features_out(self):
         return self.n_components_
+
+
+def over_all(function, spans) -> None:
+    """Call `function` on every span on all cores; a single one is not worth waking the pool."""
+    if len(spans) == 1:
+        function(spans[0])
+    else:
+        for_each(function, spans)
 
 
 def _whole(value) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer._numeric.pool import for_each
-from mercer.project.base import Projection
+from mercer.project.base import Projection, over_all
 
 #: Components drawn from one stream of random numbers.
 _STREAM = 64
@@ -61,7 +60,7 @@ class GaussianProjection(Projection):
     def _draw(self):
         # d x m: its rows are what a sparse product reads.
         drawn = np.empty((self.n_features_in_, self.n_components_))
-        for_each(lambda first: self._draw_stream(first, drawn), range(0, self.n_components_, _STREAM))
+        over_all(lambda first: self._draw_stream(first, drawn), range(0, self.n_components_, _STREAM))
         self._columns = {np.dtype(np.float64): drawn}
 
     def _draw_stream(self, first, drawn):

@@ -27,7 +27,8 @@ class HadamardProjection(Projection):
     ----------
     n_components : int or "auto", default="auto"
         Number of output columns m. "auto" is the dimension a Gaussian projection needs
-        (`mercer.bounds.jl_dimension`); it counts the rows in one pass, a number needs no pass.
+        (`mercer.bounds.jl_dimension`); it counts the rows in one pass, a number needs no pass. `certificate` measures
+        what was reached.
     eps, delta : float, default=0.1, 0.01
         What "auto" keeps to: accuracy, and probability of failure.
     random_state : int, RandomState or None, default=0

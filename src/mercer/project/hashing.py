@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, clone
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer import _numeric
@@ -30,8 +30,8 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
         y[i (m/s) + h_i(name)] += sigma_i(name) value / sqrt(s),   i = 0 .. s - 1,
 
     the block-hash projection (see `SparseProjection`) of the vector of all names there could ever be. Inner products
-    are kept on average, with the variance of `SparseProjection`; s > 1 makes it less likely that two heavy names collide
-    everywhere. Names are hashed with a keyed hash of their UTF-8 bytes: the same in every process and on every machine.
+    are kept on average, with the variance of `SparseProjection`; s > 1 makes it less likely that two heavy names
+    collide everywhere. Names go through a keyed hash of their UTF-8 bytes: the same in every process, on every machine.
 
     A row is
 
@@ -72,6 +72,8 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     >>> hashing.lookup(column)
     [('rose', 2.0)]
     """
+
+    _check_X = {"dtype": [np.float64, np.float32]}
 
     def __init__(self, n_components=2**18, nonzeros=1, signed=True, keep_keys=0, random_state=0):
         self.n_components = n_components
@@ -182,14 +184,14 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     def _checked_X(self, X, reset, start=0):
         if not is_table(X):
             return as_rows(X)
+        if not reset and not hasattr(self, "n_features_in_"):  # nothing was fitted, or no table: any width will do
+            return clone(self)._checked_X(X, True, start)
         if hasattr(X, "columns"):
             return self._checked_frame(X, reset, start)
         if getattr(getattr(X, "dtype", None), "kind", "") in "OUST":
             X = validate_data(self, X, reset=bool(reset), dtype=None, ensure_all_finite=False)
             return X.astype(object)
         return super()._checked_X(X, reset, start)
-
-    _check_X = {"dtype": [np.float64, np.float32]}
 
     def _checked_frame(self, X, reset, start):
         columns = [np.asarray(X[name]) for name in X.columns]

@@ -32,7 +32,8 @@ class SparseProjection(Projection):
     ----------
     n_components : int or "auto", default="auto"
         Number of output columns m, a multiple of `nonzeros`. "auto" is the dimension a Gaussian projection needs
-        (`mercer.bounds.jl_dimension`), rounded up; it counts the rows in one pass, a number needs no pass.
+        (`mercer.bounds.jl_dimension`), rounded up; it counts the rows in one pass, a number needs no pass. The tails
+        are a little heavier than Gaussian ones: `certificate` measures what was reached.
     nonzeros : int, default=8
         Nonzeros per column s. There cannot be more than n_components: for fewer components than this, all are
         used (a dense matrix of signs).
