@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mercer import auto, bounds, expand, io, kernels, linear, normalize, source, stats
+    from mercer import auto, bounds, expand, io, kernels, linear, normalize, project, source, stats
     from mercer.expand import RandomFeatures
     from mercer.io.read import read
     from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_SUBMODULES = {"auto", "bounds", "expand", "io", "kernels", "linear", "normalize", "source", "stats"}
+_SUBMODULES = {"auto", "bounds", "expand", "io", "kernels", "linear", "normalize", "project", "source", "stats"}
 
 #: Where each name lives.
 _HOMES = {
@@ -61,6 +61,7 @@ __all__ = [
     "kernels",
     "linear",
     "normalize",
+    "project",
     "read",
     "source",
     "stats",

@@ -11,15 +11,20 @@ import warnings
 from types import ModuleType
 
 # A new family adds itself in three places: this import, the next ones, and `definitions`.
-from . import hashing, machine, sums, trig
+from . import hadamard as hadamard_definitions
+from . import hashing, machine, projection, sums, trig
+from .hadamard import *  # noqa: F403
 from .hashing import *  # noqa: F403
 from .machine import *  # noqa: F403
+from .projection import *  # noqa: F403
 from .sums import *  # noqa: F403
 from .trig import *  # noqa: F403
 
 definitions: tuple[ModuleType, ...] = (
+    hadamard_definitions,
     hashing,
     machine,
+    projection,
     sums,
     trig,
 )

@@ -1,0 +1,63 @@
+"""Block-hash projections of rows: A x with exactly s nonzeros per column of A, none of them stored.
+
+The m rows of A come in s blocks of m / s. Column j has one entry in each block i, at place h_i(j) with sign sigma_i(j),
+
+    y[i (m / s) + h_i(j)] += sigma_i(j) x_j / sqrt(s),   i = 0 .. s - 1
+
+(Kane and Nelson, "Sparser Johnson-Lindenstrauss transforms", 2014). Both come from one 64-bit hash,
+
+    H_i(key) = splitmix64(key, i),   key = splitmix64(j, seed),
+    h_i = (upper half of H_i * (m / s)) >> 32,   sigma_i = 1 - 2 (H_i & 1)   (or 1 everywhere, without signs).
+
+The columns of a row are added in the order they are stored: a row gives the same bits in any block.
+"""
+
+import numpy as np
+
+from .hashing import buckets, signs, splitmix64
+
+__all__ = ["key_places", "sketch_csr", "sketch_dense"]
+
+
+def key_places(keys, nonzeros, n_components, with_signs=True):
+    """Where each 64-bit key goes: places (int64) and signs (int8), both of shape (len(keys), nonzeros)."""
+    width = n_components // nonzeros
+    hashes = np.stack([splitmix64(keys, i) for i in range(nonzeros)], axis=1)
+    places = buckets(hashes, width) + width * np.arange(nonzeros)
+    return places, signs(hashes) if with_signs else np.ones(hashes.shape, np.int8)
+
+
+def sketch_dense(X, seed, nonzeros, with_signs, out):
+    """Write the block-hash projection of each row of ``X`` (float32 or float64) into ``out``, of the same dtype."""
+    if len(X) != len(out):
+        raise ValueError(f"X has {len(X)} rows but out has {len(out)}")
+    _check_out(out, nonzeros)
+    scaled = X * X.dtype.type(1 / np.sqrt(float(nonzeros)))
+    keys = splitmix64(np.arange(X.shape[1]), seed)
+    out[...] = 0
+    for j in range(X.shape[1]):
+        places, sign = key_places(keys[j : j + 1], nonzeros, out.shape[1], with_signs)
+        out[:, places[0]] += scaled[:, j, None] * sign[0].astype(X.dtype)
+
+
+def sketch_csr(data, indices, indptr, seed, nonzeros, with_signs, out):
+    """The same for rows of a CSR matrix; ``indptr`` may be a stretch of the matrix's own."""
+    if len(data) != len(indices):
+        raise ValueError(f"data and indices must be of one length, got {len(data)} and {len(indices)}")
+    if len(indptr) != len(out) + 1:
+        raise ValueError(f"indptr must have {len(out) + 1} entries, one more than out has rows, not {len(indptr)}")
+    if indptr[0] < 0 or indptr[-1] > len(data) or np.any(indptr[1:] < indptr[:-1]):
+        raise ValueError(f"indptr must rise within 0 .. {len(data)}")
+    _check_out(out, nonzeros)
+    stretch = slice(int(indptr[0]), int(indptr[-1]))
+    scaled = data[stretch] * data.dtype.type(1 / np.sqrt(float(nonzeros)))
+    keys = splitmix64(indices[stretch], seed)
+    places, sign = key_places(keys, nonzeros, out.shape[1], with_signs)
+    rows = np.repeat(np.arange(len(out)), np.diff(indptr))
+    out[...] = 0
+    np.add.at(out, (rows[:, None], places), scaled[:, None] * sign.astype(data.dtype))
+
+
+def _check_out(out, nonzeros):
+    if nonzeros < 1 or out.shape[1] < 1 or out.shape[1] % nonzeros:
+        raise ValueError(f"out has {out.shape[1]} columns, which {nonzeros} nonzeros per column do not divide")
