@@ -160,6 +160,21 @@ class StreamingEstimator(BaseEstimator):
             )
         return X
 
+    def _input_names(self, input_features=None) -> list[str]:
+        """The names of the columns of X: as given, as seen by `fit`, or x0, x1, ..."""
+        check_is_fitted(self)
+        known = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            return [f"x{j}" for j in range(self.n_features_in_)] if known is None else [str(name) for name in known]
+        if len(input_features) != self.n_features_in_:
+            raise ValueError(
+                "input_features should have length equal to number of features "
+                f"({self.n_features_in_}), got {len(input_features)}"
+            )
+        if known is not None and not np.array_equal(known, np.asarray(input_features, dtype=object)):
+            raise ValueError("input_features is not equal to feature_names_in_")
+        return [str(name) for name in input_features]
+
     def _checked_y(self, y):
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
