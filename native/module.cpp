@@ -8,6 +8,7 @@ namespace nb = nanobind;
 
 // One line per family here, and one below.
 void bind_hashing(nb::module_&);
+void bind_monomials(nb::module_&);
 void bind_sums(nb::module_&);
 void bind_trig(nb::module_&);
 
@@ -21,6 +22,7 @@ NB_MODULE(_native, m) {
     m.def("isa", [] { return mercer::level_name(mercer::chosen_level()); },
           "The instruction-set level the compiled core runs on.");
     bind_hashing(m);
+    bind_monomials(m);
     bind_sums(m);
     bind_trig(m);
 }

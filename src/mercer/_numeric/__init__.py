@@ -11,15 +11,17 @@ import warnings
 from types import ModuleType
 
 # A new family adds itself in three places: this import, the next ones, and `definitions`.
-from . import hashing, machine, sums, trig
+from . import hashing, machine, monomials, sums, trig
 from .hashing import *  # noqa: F403
 from .machine import *  # noqa: F403
+from .monomials import *  # noqa: F403
 from .sums import *  # noqa: F403
 from .trig import *  # noqa: F403
 
 definitions: tuple[ModuleType, ...] = (
     hashing,
     machine,
+    monomials,
     sums,
     trig,
 )
