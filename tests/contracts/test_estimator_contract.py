@@ -15,8 +15,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer._numeric.block import Block
-from mercer.expand import RandomFeatures
-from mercer.kernels import Gaussian, Laplace, Matern
+from mercer.expand import ParabolicLift, PolynomialLift, RandomFeatures, SubsetLift, lift
+from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
 from mercer.linear import RidgeClassifier, RidgeRegressor
 from mercer.source import MemorySource, StreamSource
 
@@ -27,6 +27,12 @@ TABLE = [
     RandomFeatures(Gaussian(3.0), n_components=16),
     RandomFeatures(Laplace(norm="l1"), n_components=6, sampling="iid"),
     RandomFeatures(Matern(nu=2.5), n_components=5, pairing="phase"),
+    PolynomialLift(),
+    PolynomialLift(3, interaction_only=True, include_bias=False),
+    PolynomialLift(2, scaling="kernel", offset=0.5),
+    ParabolicLift(),
+    SubsetLift(max_size=2),
+    lift(Polynomial(2) * Linear() + 0.5 * Linear().normalized()),
     RidgeRegressor(),
     RidgeRegressor(alphas=1.0),
     RidgeRegressor(scoring="gcv"),
