@@ -15,8 +15,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer._numeric.block import Block
-from mercer.expand import RandomFeatures
-from mercer.kernels import Gaussian, Laplace, Matern
+from mercer.expand import ParabolicLift, PolynomialLift, RandomFeatures, SubsetLift, lift
+from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
 from mercer.linear import RidgeClassifier, RidgeRegressor
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
 from mercer.source import MemorySource, StreamSource
@@ -34,6 +34,12 @@ TABLE = [
     HadamardProjection(n_components=3),
     SparseProjection(n_components=16),
     SparseProjection(n_components=6, nonzeros=2, signed=False),
+    PolynomialLift(),
+    PolynomialLift(3, interaction_only=True, include_bias=False),
+    PolynomialLift(2, scaling="kernel", offset=0.5),
+    ParabolicLift(),
+    SubsetLift(max_size=2),
+    lift(Polynomial(2) * Linear() + 0.5 * Linear().normalized()),
     RidgeRegressor(),
     RidgeRegressor(alphas=1.0),
     RidgeRegressor(scoring="gcv"),
