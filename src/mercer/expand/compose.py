@@ -1,0 +1,234 @@
+"""From a kernel to a drawn feature map, by recursion over the structure of the kernel.
+
+    shift-invariant (compositions included)   waves                        sqrt(mass/m) cos, sin
+    constant, linear                          the columns themselves, or a sketch of degree 1
+    polynomial                                TensorSketch
+    all subsets, ANOVA                        polynomials of randomly signed columns
+    sum                                       the maps of its terms, side by side
+    product                                   products of the columns of two independent maps
+    scale, restriction, normalization         sqrt(scale) z,  z(x[columns]),  z(x) / sqrt(k(x, x))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from mercer.expand.fourier import fourier_map
+from mercer.expand.maps import Chosen, Columns, FeatureMap, Flat, Products, SideBySide, Unit
+from mercer.expand.sampling import applicable
+from mercer.expand.seeds import Seed
+from mercer.expand.shares import share_columns
+from mercer.expand.signs import AllSubsetsMap, AnovaMap
+from mercer.expand.sketch import TensorSketch
+from mercer.kernels import (
+    AllSubsets,
+    Anova,
+    Constant,
+    Kernel,
+    Linear,
+    Normalized,
+    Polynomial,
+    Product,
+    Restricted,
+    Scaled,
+    Sum,
+)
+from mercer.kernels.rows import column_positions
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a map is to be drawn for: d input columns, n output columns, `weight` times the kernel.
+
+    `spread` asks for a map in which every column matters alike, as a factor of a product must be.
+    """
+
+    d: int
+    n: int
+    sampling: str
+    pairing: str
+    seed: Seed
+    weight: float = 1.0
+    spread: bool = False
+
+    def child(self, i: int, **changes) -> Plan:
+        return replace(self, seed=self.seed.child(i), **changes)
+
+
+def prepare(kernel: Kernel, plan: Plan) -> FeatureMap:
+    """Draw the feature map of the kernel."""
+    node = _NODES.get(type(kernel))
+    if node is None or (type(kernel) in (Product, Normalized) and is_stationary(kernel)):
+        return _waves(kernel, plan)
+    return node(kernel, plan)
+
+
+def check_kernel(kernel: Kernel) -> None:
+    """Refuse a kernel that has no random features, saying which part of it and what to do."""
+    if type(kernel) in _NODES:
+        for part in _named_parts(kernel).values():
+            check_kernel(part)
+    elif not is_stationary(kernel):
+        raise ValueError(
+            f"{kernel!r} has no random features: it is neither a function of x - z with a known spectrum nor built from "
+            "products of columns. Use Landmarks(kernel), which needs nothing but values of the kernel."
+        )
+
+
+def is_stationary(kernel: Kernel) -> bool:
+    """Whether the kernel is a function of x - z with a spectral law to draw from."""
+    try:
+        return kernel.mass >= 0
+    except TypeError:
+        return False
+
+
+def bind_columns(kernel: Kernel, d: int, names=None) -> Kernel:
+    """The kernel with the columns of every restriction as a list of positions; refuses columns that are not there."""
+    if isinstance(kernel, Restricted):
+        columns = np.atleast_1d(column_positions(kernel.columns, d, names)).tolist()
+        below = None if names is None else [names[j] for j in columns]
+        return Restricted(bind_columns(kernel.kernel, len(columns), below), columns)
+    parts = {name: bind_columns(part, d, names) for name, part in _named_parts(kernel).items()}
+    return replace(kernel, **parts) if parts else kernel
+
+
+def _named_parts(kernel):
+    names = [name for name in ("left", "right", "kernel") if hasattr(kernel, name)]
+    return {name: getattr(kernel, name) for name in names}
+
+
+# one function per kind of node
+
+
+def _waves(kernel, plan):
+    sampling = applicable(kernel, plan.sampling)
+    return fourier_map(kernel, plan.n, plan.d, plan.weight, sampling, plan.pairing, plan.seed)
+
+
+def _constant(kernel, plan):
+    return Flat(plan.n, plan.weight * kernel.value)
+
+
+def _linear(kernel, plan):
+    if plan.d <= plan.n and not plan.spread:
+        return Columns(plan.d, plan.n, plan.weight)
+    return TensorSketch(Polynomial(1, offset=0.0), plan.d, plan.n, plan.weight, plan.seed)
+
+
+def _polynomial(kernel, plan):
+    if kernel.degree == 0:
+        return Flat(plan.n, plan.weight)
+    return TensorSketch(kernel, plan.d, plan.n, plan.weight, plan.seed)
+
+
+def _all_subsets(kernel, plan):
+    return AllSubsetsMap(kernel.scale, plan.d, plan.n, plan.weight, plan.seed)
+
+
+def _anova(kernel, plan):
+    if kernel.degree == 0:
+        return Flat(plan.n, plan.weight)
+    return AnovaMap(kernel.degree, plan.d, plan.n, plan.weight, plan.seed)
+
+
+def _scaled(kernel, plan):
+    return prepare(kernel.kernel, replace(plan, weight=plan.weight * kernel.scale))
+
+
+def _restricted(kernel, plan):
+    part = prepare(kernel.kernel, replace(plan, d=len(kernel.columns)))
+    return Chosen(part, kernel.columns, plan.d)
+
+
+def _normalized(kernel, plan):
+    return Unit(prepare(kernel.kernel, replace(plan, weight=1.0)), kernel.kernel, plan.weight)
+
+
+def _sum(kernel, plan):
+    terms = _gathered(kernel, plan)
+    weights = [weight * (term.mass if is_stationary(term) else 1.0) for term, weight in terms]
+    enough = [None if plan.spread else _exact_width(term, plan.d) for term, _ in terms]
+    in_pairs = [plan.pairing == "cos-sin" and is_stationary(term) for term, _ in terms]
+    counts = share_columns(plan.n, weights, enough, in_pairs)
+    parts = []
+    for i, ((term, weight), count) in enumerate(zip(terms, counts, strict=True)):
+        draw = _waves if isinstance(term, Sum) else prepare
+        parts.append(draw(term, plan.child(i, n=count, weight=plan.weight * weight)))
+    spare = plan.n - sum(counts)
+    return SideBySide([*parts, Flat(spare, 0.0)] if spare else parts)
+
+
+def _gathered(kernel, plan):
+    """The terms with their weights: the constants as one, and no more terms than columns.
+
+    If there are more, the shift-invariant terms become one, a mixture of their spectra: the only term that is a sum.
+    """
+    terms = _terms(kernel)
+    constant = sum(weight * term.value for term, weight in terms if isinstance(term, Constant))
+    terms = [(term, weight) for term, weight in terms if weight > 0 and not isinstance(term, Constant)]
+    if constant > 0 or not terms:
+        terms.append((Constant(constant), 1.0))
+    if len(terms) <= plan.n:
+        return terms
+    waves = [Scaled(term, weight) for term, weight in terms if is_stationary(term)]
+    others = [(term, weight) for term, weight in terms if not is_stationary(term)]
+    mixture = [(reduce(Sum, waves), 1.0)] if waves else []
+    if len(others) + len(mixture) > plan.n:
+        raise ValueError(
+            f"n_components={plan.n} columns are not enough for {kernel!r}: it has {len(others) + len(mixture)} parts "
+            "that need at least one each."
+        )
+    return others + mixture
+
+
+def _terms(kernel, weight=1.0):
+    """The kernel as a list of (term, weight), sums and scales opened up."""
+    if isinstance(kernel, Sum):
+        return _terms(kernel.left, weight) + _terms(kernel.right, weight)
+    if isinstance(kernel, Scaled):
+        return _terms(kernel.kernel, weight * kernel.scale)
+    return [(kernel, weight)]
+
+
+def _exact_width(kernel, d):
+    """How many columns make the map of the kernel exact, if that is known to be few."""
+    if isinstance(kernel, Constant):
+        return 1
+    if isinstance(kernel, Restricted):
+        return _exact_width(kernel.kernel, len(kernel.columns))
+    return d if isinstance(kernel, Linear) else None
+
+
+def _product(kernel, plan):
+    factors = _factors(kernel)
+    waves = [factor for factor in factors if is_stationary(factor)]
+    others = [factor for factor in factors if not is_stationary(factor)]
+    kernels = ([reduce(Product, waves)] if waves else []) + others
+    maps = [prepare(part, plan.child(i, weight=1.0, spread=True)) for i, part in enumerate(kernels[1:], start=1)]
+    first = prepare(kernels[0], plan.child(0, spread=True))
+    orders = (plan.seed.child(len(kernels) + i).rng().permutation(plan.n) for i in range(len(maps)))
+    return reduce(lambda left, right: Products(left, *right), zip(maps, orders, strict=True), first)
+
+
+def _factors(kernel):
+    if isinstance(kernel, Product):
+        return _factors(kernel.left) + _factors(kernel.right)
+    return [kernel]
+
+
+_NODES = {
+    Constant: _constant,
+    Linear: _linear,
+    Polynomial: _polynomial,
+    AllSubsets: _all_subsets,
+    Anova: _anova,
+    Scaled: _scaled,
+    Restricted: _restricted,
+    Normalized: _normalized,
+    Sum: _sum,
+    Product: _product,
+}

@@ -1,0 +1,31 @@
+"""CountSketch: every coordinate, with a random sign, added to a random bucket (Charikar, Chen and Farach-Colton 2002)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+
+class CountSketch:
+    """x -> (sum of sign_j x_j over the coordinates j of bucket b)_b; stored as one bucket and one sign per column."""
+
+    def __init__(self, buckets: np.ndarray, signs: np.ndarray, n_buckets: int):
+        self.buckets, self.signs, self.n_buckets = buckets, signs, n_buckets
+
+    @classmethod
+    def draw(cls, d: int, n_buckets: int, rng: np.random.Generator) -> CountSketch:
+        """Independent buckets and signs for d coordinates."""
+        buckets = rng.integers(0, n_buckets, size=d, dtype=np.int32)
+        return cls(buckets, 2 * rng.integers(0, 2, size=d, dtype=np.int8) - 1, n_buckets)
+
+    def of(self, X, scale: float = 1.0) -> np.ndarray:
+        """The sketches of scale times the rows of X, an array or CSR matrix of no more columns than the sketch has."""
+        n, d = X.shape
+        signs = (self.signs[:d] * scale).astype(X.dtype)
+        if hasattr(X, "tocsr"):
+            data, indices, indptr = X.data * signs[X.indices], self.buckets[X.indices], X.indptr
+        else:
+            data, indices = (X * signs).ravel(), np.tile(self.buckets[:d], n)
+            indptr = np.arange(0, n * d + 1, d)
+        # Entries of one bucket are duplicates, and `toarray` adds duplicates up.
+        return csr_array((data, indices, indptr), shape=(n, self.n_buckets)).toarray()

@@ -1,0 +1,109 @@
+"""Quasi-random numbers in the place of random ones.
+
+A sampler that asks its generator for normal, uniform, exponential, ... numbers is a function of the unit cube: each
+number it asks for is the inverse distribution function of one coordinate. Handing it evenly spread points of the cube
+gives evenly spread draws (Avron, Sindhwani, Yang and Mahoney, Quasi-Monte Carlo feature maps for shift-invariant
+kernels, JMLR 2016), for every kernel whose frequencies are sampled so, compositions included.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special, stats
+
+from mercer.kernels import Normalized, Product, Restricted, Scaled, Sum
+from mercer.kernels.rows import column_positions
+
+_LARGEST_DIMENSION = stats.qmc.Sobol.MAXDIM
+_HALF_CELL = 2.0**-31  # points are multiples of 2^-30: the middle of a cell is neither 0 nor 1
+
+
+def quasi_frequencies(kernel, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """The first n of a randomly shifted and scrambled Sobol sequence, as frequencies of the kernel.
+
+    Each single frequency has the spectral law of the kernel, so features are unbiased; together they fill the space
+    more evenly than independent draws.
+    """
+    counter = _Coordinates(np.full((1, 0), 0.5))
+    _draw(kernel, d, counter)
+    return _draw(kernel, d, _Coordinates(_sobol(n, counter.used, kernel, rng)))
+
+
+def _sobol(n, dimension, kernel, rng):
+    if dimension > _LARGEST_DIMENSION:
+        raise ValueError(
+            f"sampling='quasi' needs {dimension} coordinates per frequency for {kernel!r}, and Sobol points have at most "
+            f"{_LARGEST_DIMENSION}. Use sampling='orthogonal' or 'iid'; in so many columns they are as good."
+        )
+    if dimension == 0:
+        return np.empty((n, 0))
+    # Of a whole power of two the first n are taken: the beginning of the sequence does not depend on n.
+    points = stats.qmc.Sobol(dimension, scramble=True, rng=rng).random_base2(int(np.ceil(np.log2(n))))
+    return points[:n] + _HALF_CELL
+
+
+def _draw(kernel, d, numbers):
+    """Frequencies of the kernel as a function of the points, one per point."""
+    if isinstance(kernel, Sum):
+        return _draw_mixture(kernel, d, numbers)
+    if isinstance(kernel, Product):
+        return _draw(kernel.left, d, numbers) + _draw(kernel.right, d, numbers)
+    if isinstance(kernel, Scaled | Normalized):
+        return _draw(kernel.kernel, d, numbers)
+    if isinstance(kernel, Restricted):
+        chosen = np.atleast_1d(column_positions(kernel.columns, d))
+        omega = np.zeros((len(numbers), d))
+        np.add.at(omega, (slice(None), chosen), _draw(kernel.kernel, len(chosen), numbers))
+        return omega
+    return kernel.frequencies(len(numbers), d, numbers)
+
+
+def _draw_mixture(kernel, d, numbers):
+    share = kernel.left.mass / kernel.mass if kernel.mass > 0 else 1.0
+    from_left = numbers.random(len(numbers)) < share
+    # Both are drawn for every point, so that each part has coordinates of its own.
+    left, right = _draw(kernel.left, d, numbers), _draw(kernel.right, d, numbers)
+    return np.where(from_left[:, None], left, right)
+
+
+class _Coordinates:
+    """Reads like a `numpy.random.Generator` of n numbers at a time: the next coordinates of the points, transformed.
+
+    Given points without coordinates it answers with their middle and counts how many it was asked for.
+    """
+
+    def __init__(self, points):
+        self.points = points
+        self.used = 0
+
+    def __len__(self):
+        return len(self.points)
+
+    def random(self, size):
+        n, *rest = np.atleast_1d(size)
+        if n != len(self.points):
+            raise ValueError("A quasi-random sampler must ask for one number, or one vector, per point.")
+        count = int(np.prod(rest, dtype=int))
+        first, self.used = self.used, self.used + count
+        if self.points.shape[1] == 0:
+            return np.full((n, *rest), 0.5)
+        return self.points[:, first : self.used].reshape(n, *rest)
+
+    def uniform(self, low, high, size):
+        return low + (high - low) * self.random(size)
+
+    def standard_normal(self, size):
+        return special.ndtri(self.random(size))
+
+    def standard_exponential(self, size):
+        return -np.log(self.random(size))
+
+    def standard_cauchy(self, size):
+        return np.tan(np.pi * (self.random(size) - 0.5))
+
+    def gamma(self, shape, scale, size):
+        return scale * special.gammaincinv(shape, self.random(size))
+
+    def chisquare(self, df, size):
+        # Far out on the left the quantile underflows; a scale divided by it would be infinite.
+        return np.maximum(2 * special.gammaincinv(df / 2, self.random(size)), np.finfo(float).tiny)

@@ -1,0 +1,56 @@
+"""How many columns each term of a sum gets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def share_columns(n: int, weights: list[float], enough: list[int | None], in_pairs: list[bool]) -> list[int]:
+    """Split n columns in proportion to the weights, at least one each.
+
+    A term for which `enough` columns are exact gets no more than these. Of the terms whose columns come in pairs as
+    few as possible get an odd number. The result sums to n unless every term has enough.
+
+    >>> share_columns(100, [3.0, 1.0], [None, None], [True, True])
+    [76, 24]
+    >>> share_columns(100, [3.0, 1.0, 1.0], [None, 4, 1], [True, False, False])
+    [95, 4, 1]
+    """
+    counts: dict[int, int] = {}
+    while True:
+        open_terms = [i for i in range(len(weights)) if i not in counts]
+        if not open_terms:
+            break
+        shares = _proportional(n - sum(counts.values()), np.array([weights[i] for i in open_terms]))
+        full = {i: enough[i] for i, share in zip(open_terms, shares, strict=True) if _covers(share, enough[i])}
+        if not full:
+            counts.update(zip(open_terms, shares, strict=True))
+            break
+        counts.update(full)
+    return _even([counts[i] for i in range(len(weights))], in_pairs)
+
+
+def _covers(share, enough):
+    return enough is not None and share >= enough
+
+
+def _proportional(n, weights):
+    """One each, and the rest by largest remainders."""
+    shares = weights / weights.sum() * (n - len(weights))
+    whole = np.floor(shares).astype(int)
+    left = n - len(weights) - whole.sum()
+    whole[np.argsort(whole - shares, kind="stable")[:left]] += 1
+    return [int(count) + 1 for count in whole]
+
+
+def _even(counts, in_pairs):
+    """Move single columns between terms of odd size, so that pairs stay whole."""
+    counts = list(counts)
+    odd = [i for i, paired in enumerate(in_pairs) if paired and counts[i] % 2]
+    for giver, taker in zip(odd[1::2], odd[::2], strict=False):
+        if counts[giver] == 1:
+            giver, taker = taker, giver
+        if counts[giver] > 1:
+            counts[giver] -= 1
+            counts[taker] += 1
+    return counts
