@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -126,6 +127,14 @@ def test_awkward_vectors_have_a_defined_answer():
         hashing_risk(np.ones((3, 3)), 16, 3)
     with pytest.raises(ValueError, match="NaN: column 1, first at row 0"):
         hashing_risk(np.array([[1.0, np.nan]]), 16)
+
+
+def test_frames_and_large_tables_are_read():
+    X = np.random.default_rng(0).normal(size=(3000, 6))
+    risk = hashing_risk(pd.DataFrame(X), 64)
+    assert risk == hashing_risk(X, 64)
+    assert risk.n_vectors == 2000
+    assert hashing_risk(X, 64, n_vectors=5000).n_vectors == 3000
 
 
 def test_the_threshold_of_plain_hashing():

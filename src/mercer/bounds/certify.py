@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer._numeric.distances import is_sparse, paired_distances
 from mercer.bounds.arguments import check_count, check_delta
@@ -122,7 +121,7 @@ class KernelCertificate:
 
     def certificate(self, X, delta=0.05, n_pairs=N_PAIRS, random_state=0) -> Certificate:
         """Measure |<z(x), z(x')> - k(x, x')| on random pairs of rows of X; see ``mercer.bounds.certify``."""
-        check_is_fitted(self)
+        _check_fitted(self)
         return certify(self, self.kernel_, X, delta, n_pairs, random_state=random_state)
 
 
@@ -131,8 +130,14 @@ class DistanceCertificate:
 
     def certificate(self, X, delta=0.05, n_pairs=N_PAIRS, random_state=0) -> Certificate:
         """Measure relative errors of squared distances on random pairs; see ``mercer.bounds.certify_distances``."""
-        check_is_fitted(self)
+        _check_fitted(self)
         return certify_distances(self, X, delta, n_pairs, random_state=random_state)
+
+
+def _check_fitted(transformer) -> None:
+    from sklearn.utils.validation import check_is_fitted  # a second of loading that the dimensions do not need
+
+    check_is_fitted(transformer)
 
 
 def kernel_values(kernel, x, z) -> np.ndarray:

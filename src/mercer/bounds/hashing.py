@@ -18,14 +18,14 @@ m/s^2 + 3 (1 - 1/s). All of it takes four power sums of each row.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from math import log, sqrt
 
 import numpy as np
 
 from mercer._numeric.distances import is_sparse
 from mercer.bounds.arguments import check_accuracy, check_choice, check_count, check_delta
-from mercer.bounds.pairs import draw_pairs, sample_rows
+from mercer.bounds.pairs import CHUNK, draw_pairs, sample_rows
 from mercer.bounds.sparse import divisors
 
 MOST_NONZEROS = 64  # more are never worth their cost
@@ -115,7 +115,7 @@ class HashingRisk:
 
 
 def hashing_risk(
-    X, n_components, nonzeros=1, eps=0.1, delta=0.01, vectors="rows", n_vectors=10_000, random_state=0
+    X, n_components, nonzeros=1, eps=0.1, delta=0.01, vectors="rows", n_vectors=2000, random_state=0
 ) -> HashingRisk:
     """Is feature hashing into `n_components` columns with `nonzeros` places for each feature safe on these data?
 
@@ -156,7 +156,7 @@ def hashing_risk(
     m, s = check_count("n_components", n_components), check_count("nonzeros", nonzeros)
     eps, delta = check_accuracy(eps), check_delta(delta)
     _check_divides(m, s)
-    shapes = row_shapes(_vectors(X, vectors, check_count("n_vectors", n_vectors), random_state))
+    shapes = shapes_of(_vectors(X, vectors, check_count("n_vectors", n_vectors), random_state))
     failure = shapes.failure(m, s, eps)
     components, recommended = _recommended(shapes, m, eps, delta)
     return HashingRisk(
@@ -181,7 +181,7 @@ def row_shapes(V) -> RowShapes:
     """The shapes of the rows of V, dense or CSR; rows of zeros keep their length and are left out."""
     a = _unit_squares(V)
     p2, p3, p4 = (_row_sums(a.power(k) if is_sparse(a) else a**k) for k in (2, 3, 4))
-    count = np.asarray((a > 0).sum(axis=1)).ravel().astype(np.float64)
+    count = _row_sums(a > 0).astype(np.float64)
     return RowShapes(
         pairs=count * (count - 1) / 2,
         largest=np.sqrt(_row_maxima(a)),
@@ -189,6 +189,15 @@ def row_shapes(V) -> RowShapes:
         e4=np.where(count > 3, np.maximum((1 - 6 * p2 + 3 * p2**2 + 8 * p3 - 6 * p4) / 24, 0), 0),
         S=np.where(count > 1, np.maximum((p2**2 - p4) / 2, 0), 0),
     )
+
+
+def shapes_of(parts) -> RowShapes:
+    """The shapes of the rows of several matrices."""
+    found = [row_shapes(V) for V in parts]
+    shapes = RowShapes(*(np.concatenate([getattr(s, f.name) for s in found]) for f in fields(RowShapes)))
+    if len(shapes.pairs) == 0:
+        raise ValueError("All vectors are zero: there is nothing that hashing could harm.")
+    return shapes
 
 
 def spread_threshold(m: int, s: int, eps: float, delta: float) -> float:
@@ -204,8 +213,6 @@ def _unit_squares(V):
     """v^2 / ||v||^2 for the rows of V that are not zero, of numbers of any size."""
     V = abs((V if is_sparse(V) else np.asarray(V)).astype(np.float64))
     top = _row_maxima(V)
-    if not np.any(top > 0):
-        raise ValueError("All vectors are zero: there is nothing that hashing could harm.")
     V = _scaled(V[top > 0], top[top > 0])
     squares = V.power(2) if is_sparse(V) else V**2
     return _scaled(squares, _row_sums(squares))
@@ -229,11 +236,12 @@ def _row_maxima(V):
 
 
 def _vectors(X, vectors, n, seed):
+    """The vectors to examine, a few at a time."""
     check_choice("vectors", vectors, ("rows", "differences"))
-    if vectors == "rows":
-        return sample_rows(X, n, seed).rows
-    pairs = draw_pairs(X, n, seed)
-    return pairs.table.take(pairs.first) - pairs.table.take(pairs.second)
+    if vectors == "differences":
+        return (x - z for x, z in draw_pairs(X, n, seed).chunks())
+    table = sample_rows(X, n, seed)
+    return (table.take(slice(start, start + CHUNK)) for start in range(0, len(table), CHUNK))
 
 
 def _check_divides(m, s):

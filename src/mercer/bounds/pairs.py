@@ -28,9 +28,11 @@ class SampledTable:
     def __len__(self) -> int:
         return self.rows.shape[0] if hasattr(self.rows, "shape") else len(self.rows)
 
-    def take(self, selection: np.ndarray):
+    def take(self, selection: np.ndarray | slice):
         """Some of the rows, in the form in which they came."""
-        return take_rows(self.rows, selection) if hasattr(self.rows, "shape") else [self.rows[i] for i in selection]
+        if hasattr(self.rows, "shape"):
+            return take_rows(self.rows, selection)
+        return self.rows[selection] if isinstance(selection, slice) else [self.rows[i] for i in selection]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,80 @@
+"""
+How good are my random features?
+================================
+
+A theorem tells before the fact how many random Fourier features are enough for a stated accuracy, on any data. A
+certificate tells after the fact how accurate they are on these data. Here are both, for the handwritten digits that
+ship with scikit-learn.
+"""
+
+# %%
+# A certificate
+# -------------
+# The kernel is a Gaussian whose bandwidth is the median distance of two digits. 5,000 random pairs of digits are
+# measured; the right-hand column holds for all 1.6 million pairs with 95 % confidence.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+
+from mercer.bounds import certify_distances, fourier_dimension
+from mercer.expand import RandomFeatures
+from mercer.kernels import Gaussian, Laplace
+
+X = load_digits().data
+kernel = Gaussian("median").resolve(X)
+certificate = RandomFeatures(kernel, n_components=1024).fit(X).certificate(X)
+print(certificate)
+
+# %%
+# What it means for ridge regression: with a penalty of 10, the fitted values differ from those of exact kernel ridge
+# by at most this share of the norm of the target.
+
+print(certificate.fitted_value_bound(alpha=10.0))
+
+# %%
+# Theory and measurement
+# ----------------------
+# The number of columns that theory asks for, such that all pairs of the 1,797 digits are right, and the errors that
+# were measured. Both fall like one over the root of the number of columns; theory must hold for the least favorable
+# data, and for every single pair.
+
+columns = 2 ** np.arange(6, 13)
+measured = [RandomFeatures(kernel, n).fit(X).certificate(X) for n in columns]
+eps = np.logspace(-1.2, 0, 50)
+needed = [fourier_dimension(e, 0.05, len(X)) for e in eps]
+
+figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+axes.loglog(needed, eps, color="black", label="all pairs, by theory")
+axes.loglog(columns, [c.max for c in measured], "o-", label="largest of 5,000 pairs")
+axes.loglog(columns, [c.quantile_bound(0.99) for c in measured], "o-", label="99 % of all pairs")
+axes.loglog(columns, [c.quantile_bound(0.5) for c in measured], "o-", label="half of all pairs")
+axes.set(xlabel="number of columns", ylabel="error of a kernel value")
+axes.legend(frameon=False)
+
+# %%
+# The whole distribution
+# ----------------------
+# The band holds the true distribution function of the errors, everywhere at once.
+
+sizes = np.sort(np.abs(certificate.errors))
+share = np.arange(1, len(sizes) + 1) / len(sizes)
+figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+axes.fill_between(sizes, share - certificate.band, share + certificate.band, alpha=0.3, label="95 % band")
+axes.plot(sizes, share, label="measured")
+axes.set(xlabel="error of a kernel value", ylabel="share of pairs", ylim=(0, 1))
+axes.legend(frameon=False)
+
+# %%
+# Distances, and a kernel that cannot keep them
+# ---------------------------------------------
+# A smooth kernel also keeps distances in relative terms. The Laplace kernel does not: the closer two rows, the larger
+# the relative error, without bound. Its certificate is refused, with the reason.
+
+print(certify_distances(RandomFeatures(kernel, 1024).fit(X), X))
+try:
+    certify_distances(RandomFeatures(Laplace(50.0), 1024).fit(X), X)
+except ValueError as refusal:
+    print(refusal)
+
+plt.show()
