@@ -4,7 +4,7 @@ from math import ceil, log
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.bounds import fourier_dimension, fourier_variance
@@ -34,6 +34,7 @@ def test_the_values_of_the_formulas():
     assert fourier_dimension(eps, delta, 1e5, pairing="phase") == ceil(2.2 / eps**2 * log(n * (n + 1) / delta))
 
 
+@settings(deadline=None)
 @given(eps=accuracies, delta=failures, n=st.integers(2, 10**9), method=methods, pairing=pairings)
 def test_asking_for_more_never_costs_less(eps, delta, n, method, pairing):
     columns = fourier_dimension(eps, delta, n, method, pairing)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from math import inf, isfinite
-from numbers import Real
+from math import inf
+from numbers import Integral, Real
 from typing import Any
 
 
@@ -19,8 +19,8 @@ def check_delta(delta: Any) -> float:
 
 def check_count(name: str, value: Any, least: int = 1) -> int:
     """A whole number; 1e5 counts as one, 10.5 and True do not."""
-    whole = isinstance(value, Real) and not isinstance(value, bool) and isfinite(value) and value == int(value)
-    if not whole or value < least:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not (isinstance(value, Integral) or float(value).is_integer()) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
     return int(value)
 

@@ -108,9 +108,10 @@ class Certificate:
         """What the share q of all pairs does not exceed; infinite if there are too few pairs to tell."""
         if self._exhaustive:
             return self.quantile(q)
-        from scipy.stats import binom
+        from scipy.special import bdtr
 
-        rank = int(binom.ppf(1 - self.delta, self.n_pairs, q))  # the rank-th largest from below, counted from 0
+        # The error of this rank, counted from 0, falls short if more than `rank` of B errors are below the quantile.
+        rank = int(np.searchsorted(bdtr(np.arange(self.n_pairs), self.n_pairs, q), 1 - self.delta))
         return float(self._sizes[rank]) if rank < self.n_pairs else inf
 
     def fraction_above(self, threshold) -> Share:
@@ -119,9 +120,9 @@ class Certificate:
         observed = above / self.n_pairs
         if self._exhaustive or above == self.n_pairs:
             return Share(observed, observed)
-        from scipy.stats import beta
+        from scipy.special import betaincinv
 
-        return Share(observed, float(beta.ppf(1 - self.delta, above + 1, self.n_pairs - above)))
+        return Share(observed, float(betaincinv(above + 1, self.n_pairs - above, 1 - self.delta)))
 
     def fitted_value_bound(self, alpha) -> float:
         """How far ridge on the features can be from kernel ridge, in fitted values, relative to the norm of y.

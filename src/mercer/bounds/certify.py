@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +16,7 @@ from mercer.bounds.relative import refuse_rough
 N_PAIRS = 5000
 SPECTRAL_ROWS = 1000
 LARGEST_SPECTRAL_ROWS = 2000
+SMALL = 100  # rows up to which all eigenvalues are computed
 _KERNEL_PAIRS = 64  # kernels come as matrices: of 64 x 64 values the diagonal is used
 
 
@@ -115,6 +118,8 @@ def certify_distances(transformer, X, delta=0.05, n_pairs=N_PAIRS, kernel=None, 
 class KernelCertificate:
     """For fitted maps with ``transform`` and ``kernel_``."""
 
+    kernel_: Any
+
     def certificate(self, X, delta=0.05, n_pairs=N_PAIRS, random_state=0) -> Certificate:
         """Measure |<z(x), z(x')> - k(x, x')| on random pairs of rows of X; see ``mercer.bounds.certify``."""
         check_is_fitted(self)
@@ -159,7 +164,7 @@ def _features(transformer, x):
 
 def _wide(x):
     """Numbers in float64: the rounding of the judge must not be mistaken for an error of the map."""
-    return x.astype(np.float64) if getattr(getattr(x, "dtype", None), "kind", "") in "fiub" else x
+    return x.astype(np.float64) if getattr(getattr(x, "dtype", None), "kind", None) in set("fiub") else x
 
 
 def _diagonals(matrix, x, z):
@@ -189,8 +194,20 @@ def _spectral_norm(transformer, kernel, table, n_rows) -> tuple[float | None, in
     rows = table.take(np.arange(n_rows))
     Z = _features(transformer, rows)
     gram = (Z @ Z.T).toarray() if is_sparse(Z) else Z @ Z.T
-    wide = _wide(rows)
-    return float(np.abs(np.linalg.eigvalsh(kernel(wide) - gram)).max()), n_rows
+    return largest_eigenvalue(kernel(_wide(rows)) - gram), n_rows
+
+
+def largest_eigenvalue(E) -> float:
+    """The largest absolute eigenvalue of a symmetric matrix, to machine precision (by Lanczos when it is large)."""
+    if len(E) > SMALL:
+        from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+        start = np.random.default_rng(0).normal(size=len(E))  # fixed, so that the figure is the same every time
+        try:
+            return float(abs(eigsh(E, k=1, which="LM", v0=start, return_eigenvectors=False)[0]))
+        except ArpackNoConvergence:
+            pass
+    return float(np.abs(np.linalg.eigvalsh(E)).max())
 
 
 def _described(transformer) -> str:

@@ -117,6 +117,6 @@ def _is_function_of_a_norm(kernel) -> bool:
 def _checked_variance(variance) -> float:
     if isinstance(variance, Kernel):
         return fourier_variance(variance)
-    if isinstance(variance, bool) or not isinstance(variance, Real) or not 0 < variance <= 1:
+    if isinstance(variance, bool) or not isinstance(variance, Real) or not 0 < float(variance) <= 1:
         raise ValueError(f"variance must be a number in (0, 1] or a kernel, got {variance!r}.")
     return float(variance)

@@ -28,8 +28,11 @@ def relative_variance(kernel, gap: float, n_columns: int) -> float:
     def similarity(steps):
         return kernel(np.zeros((1, n_columns)), steps[:, None] * direction)[0] / kernel.mass
 
-    steps = np.logspace(-30, 30, 6_001)
-    at = steps[np.argmax(1 - similarity(steps) > gap)]
+    steps = np.logspace(-100, 100, 20_001)
+    apart = 1 - similarity(steps) > gap
+    if not apart.any():  # a constant, as far as anyone can see
+        return 0.0
+    at = steps[np.argmax(apart)]
     once, twice = similarity(np.array([at, 2 * at]))
     return float((0.5 + 0.5 * twice - once**2) / (1 - once) ** 2)
 

@@ -40,3 +40,25 @@ def table_row(name: str, *values: float | None) -> str:
 def percent(share: float) -> str:
     """A share as per cent, in two digits."""
     return f"{100 * share:.2g} %"
+
+
+def risk_table(risk) -> str:
+    """The table that `print(hashing_risk(...))` shows."""
+    lines = [
+        f"Hashing into {risk.n_components:,} columns, {risk.nonzeros} place(s) for each feature: "
+        + ("safe" if risk.safe else "NOT PROVEN SAFE"),
+        f"squared lengths of {risk.n_vectors:,} vectors to within {percent(risk.eps)}, each with probability "
+        f"{100 * (1 - risk.delta):g} %",
+        "",
+        table_row("failure", risk.failure) + f"  largest bound; {percent(risk.share_at_risk)} of vectors above delta",
+        table_row("relative sd", risk.relative_sd) + "  of a squared length, for any number of places",
+        table_row("kurtosis", risk.kurtosis) + "  3 is normal; more means rare but gross errors",
+        table_row("spread", risk.spread) + f"  largest max|v|/||v||; up to about {risk.threshold:.2g} is harmless",
+        table_row("collisions", risk.colliding_pairs) + "  expected meetings of two entries of a vector",
+    ]
+    if not risk.safe:
+        where = (
+            "" if risk.recommended_components == risk.n_components else f", columns = {risk.recommended_components:,}"
+        )
+        lines.append(f"safe from: places = {risk.recommended_nonzeros}{where}")
+    return "\n".join(lines)
