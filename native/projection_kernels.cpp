@@ -27,26 +27,40 @@ inline long smaller(long a, long b) { return a < b ? a : b; }
 
 template <class T> struct Chunk {
     long count;
-    uint64_t keys[chunk];
-    uint32_t places[chunk];  // 2 * place + sign
+    uint64_t keys[chunk], words[chunk];
+    uint32_t places[chunk], signs[chunk];
     T values[chunk];
     Word<T> flipped[chunk];
 
-    void find_places(const BlockHash<T>& map, long block) {
-        const uint64_t seed = map.block_seeds[block], width = map.width, mask = map.sign_mask;
+    // One word serves two blocks: its upper half the even one, its lower half the odd one.
+    void find_words(const BlockHash<T>& map, long pair) {
+        const uint64_t seed = map.block_seeds[pair];
+        for (long k = 0; k < count; ++k) words[k] = hash_key(keys[k], seed);
+    }
+    void find_places(const BlockHash<T>& map, int shift) {
+        const uint64_t width = map.width;
+        const uint32_t mask = uint32_t(map.sign_mask);
         for (long k = 0; k < count; ++k) {
-            const uint64_t h = hash_key(keys[k], seed);
-            places[k] = uint32_t(2 * (((h >> 32) * width) >> 32) | (h & mask));
+            const uint64_t half = (words[k] >> shift) & 0xFFFFFFFFu;
+            places[k] = uint32_t((half * width) >> 32);
+            signs[k] = uint32_t(half) & mask;
         }
     }
     void add_to(T* out) {
         __builtin_memcpy(flipped, values, sizeof(T) * count);
-        for (long k = 0; k < count; ++k) flipped[k] ^= Word<T>(places[k]) << (8 * sizeof(T) - 1);
+        for (long k = 0; k < count; ++k) flipped[k] ^= Word<T>(signs[k]) << (8 * sizeof(T) - 1);
 #pragma GCC unroll 4
         for (long k = 0; k < count; ++k) {
             T value;
             __builtin_memcpy(&value, flipped + k, sizeof(T));
-            out[places[k] >> 1] += value;
+            out[places[k]] += value;
+        }
+    }
+    template <class Add> void over_blocks(const BlockHash<T>& map, Add add) {
+        for (long block = 0; block < map.nonzeros; ++block) {
+            if (block % 2 == 0) find_words(map, block / 2);
+            find_places(map, block % 2 == 0 ? 32 : 0);
+            add(long(block * map.width));
         }
     }
 };
@@ -67,10 +81,7 @@ void csr(const BlockHash<T>& map, CsrRows<T, Index> rows, T* out, long out_step)
             const T* x = rows.data + first;
             for (long k = 0; k < part.count; ++k) part.keys[k] = hash_key(uint64_t(int64_t(columns[k])), map.seed);
             for (long k = 0; k < part.count; ++k) part.values[k] = x[k] * map.scale;
-            for (long block = 0; block < map.nonzeros; ++block) {
-                part.find_places(map, block);
-                part.add_to(out + block * map.width);
-            }
+            part.over_blocks(map, [&](long offset) { part.add_to(out + offset); });
         }
     }
 }
@@ -84,14 +95,13 @@ void dense(const BlockHash<T>& map, DenseRows<T> rows, T* out, long out_step) {
         for (long first = 0; first < rows.columns; first += chunk) {
             part.count = smaller(chunk, rows.columns - first);
             for (long k = 0; k < part.count; ++k) part.keys[k] = hash_key(first + k, map.seed);
-            for (long block = 0; block < map.nonzeros; ++block) {
-                part.find_places(map, block);
+            part.over_blocks(map, [&](long offset) {
                 for (long row = top; row < bottom; ++row) {
                     const T* x = rows.data + row * rows.row_step + first * rows.column_step;
                     for (long k = 0; k < part.count; ++k) part.values[k] = x[k * rows.column_step] * map.scale;
-                    part.add_to(out + row * out_step + block * map.width);
+                    part.add_to(out + row * out_step + offset);
                 }
-            }
+            });
         }
     }
 }
