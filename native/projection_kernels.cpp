@@ -25,29 +25,50 @@ inline uint64_t mix(uint64_t z) {
 inline uint64_t hash_key(uint64_t key, uint64_t mixed_seed) { return mix((key ^ mixed_seed) + golden_gamma); }
 inline long smaller(long a, long b) { return a < b ? a : b; }
 
+// Where the upper half of a 64-bit word lies when the word is read as two of 32 bits.
+constexpr int upper = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 0;
+typedef uint32_t Half __attribute__((may_alias));
+
 template <class T> struct Chunk {
     long count;
-    uint64_t keys[chunk];
-    uint32_t places[chunk];  // 2 * place + sign
-    T values[chunk];
-    Word<T> flipped[chunk];
+    uint64_t keys[chunk], words[chunk];
+    uint32_t places[2 * chunk];  // of both halves of each word
+    Word<T> twice[2 * chunk], flipped[2 * chunk];  // each value twice, and with its signs
 
-    void find_places(const BlockHash<T>& map, long block) {
-        const uint64_t seed = map.block_seeds[block], width = map.width, mask = map.sign_mask;
+    void take(const T* x, long step, T scale) {
         for (long k = 0; k < count; ++k) {
-            const uint64_t h = hash_key(keys[k], seed);
-            places[k] = uint32_t(2 * (((h >> 32) * width) >> 32) | (h & mask));
+            const T value = x[k * step] * scale;
+            Word<T> bits;
+            __builtin_memcpy(&bits, &value, sizeof(T));
+            twice[2 * k] = twice[2 * k + 1] = bits;
         }
     }
-    void add_to(T* out) {
-        __builtin_memcpy(flipped, values, sizeof(T) * count);
-        for (long k = 0; k < count; ++k) flipped[k] ^= Word<T>(places[k]) << (8 * sizeof(T) - 1);
+    // One word serves two blocks: its upper half the even one, its lower half the odd one.
+    void find_places(const BlockHash<T>& map, long pair) {
+        const uint64_t seed = map.block_seeds[pair], width = map.width;
+        for (long k = 0; k < count; ++k) words[k] = hash_key(keys[k], seed);
+        const Half* halves = reinterpret_cast<const Half*>(words);
+        for (long e = 0; e < 2 * count; ++e) places[e] = uint32_t((halves[e] * width) >> 32);
+    }
+    void add_to(const BlockHash<T>& map, T* out, bool both) {
+        const Half* halves = reinterpret_cast<const Half*>(words);
+        const uint32_t mask = uint32_t(map.sign_mask);
+        for (long e = 0; e < 2 * count; ++e) flipped[e] = twice[e] ^ (Word<T>(halves[e] & mask) << (8 * sizeof(T) - 1));
+        T* next = out + map.width;
+        if (both) {
 #pragma GCC unroll 4
-        for (long k = 0; k < count; ++k) {
-            T value;
-            __builtin_memcpy(&value, flipped + k, sizeof(T));
-            out[places[k] >> 1] += value;
+            for (long k = 0; k < count; ++k) {
+                add(out, 2 * k + upper);
+                add(next, 2 * k + 1 - upper);
+            }
+        } else {
+            for (long k = 0; k < count; ++k) add(out, 2 * k + upper);
         }
+    }
+    void add(T* out, long e) const {
+        T value;
+        __builtin_memcpy(&value, flipped + e, sizeof(T));
+        out[places[e]] += value;
     }
 };
 
@@ -66,10 +87,10 @@ void csr(const BlockHash<T>& map, CsrRows<T, Index> rows, T* out, long out_step)
             const Index* columns = rows.indices + first;
             const T* x = rows.data + first;
             for (long k = 0; k < part.count; ++k) part.keys[k] = hash_key(uint64_t(int64_t(columns[k])), map.seed);
-            for (long k = 0; k < part.count; ++k) part.values[k] = x[k] * map.scale;
-            for (long block = 0; block < map.nonzeros; ++block) {
-                part.find_places(map, block);
-                part.add_to(out + block * map.width);
+            part.take(x, 1, map.scale);
+            for (long block = 0; block < map.nonzeros; block += 2) {
+                part.find_places(map, block / 2);
+                part.add_to(map, out + block * map.width, block + 1 < map.nonzeros);
             }
         }
     }
@@ -84,12 +105,11 @@ void dense(const BlockHash<T>& map, DenseRows<T> rows, T* out, long out_step) {
         for (long first = 0; first < rows.columns; first += chunk) {
             part.count = smaller(chunk, rows.columns - first);
             for (long k = 0; k < part.count; ++k) part.keys[k] = hash_key(first + k, map.seed);
-            for (long block = 0; block < map.nonzeros; ++block) {
-                part.find_places(map, block);
+            for (long block = 0; block < map.nonzeros; block += 2) {
+                part.find_places(map, block / 2);
                 for (long row = top; row < bottom; ++row) {
-                    const T* x = rows.data + row * rows.row_step + first * rows.column_step;
-                    for (long k = 0; k < part.count; ++k) part.values[k] = x[k * rows.column_step] * map.scale;
-                    part.add_to(out + row * out_step + block * map.width);
+                    part.take(rows.data + row * rows.row_step + first * rows.column_step, rows.column_step, map.scale);
+                    part.add_to(map, out + row * out_step + block * map.width, block + 1 < map.nonzeros);
                 }
             }
         }

@@ -56,9 +56,10 @@ def test_it_is_the_formula(name, nonzeros, m, with_signs):
     for j in range(d):
         key = _numeric.splitmix64([j], 5)
         for i in range(nonzeros):
-            h = int(_numeric.splitmix64(key, i)[0])
-            sign = 1 - 2 * (h & 1) if with_signs else 1
-            matrix[i * width + (((h >> 32) * width) >> 32), j] = sign / np.sqrt(nonzeros)
+            word = int(_numeric.splitmix64(key, i // 2)[0])
+            half = word >> 32 if i % 2 == 0 else word & 0xFFFFFFFF
+            sign = 1 - 2 * (half & 1) if with_signs else 1
+            matrix[i * width + ((half * width) >> 32), j] = sign / np.sqrt(nonzeros)
     X = rows(9, d, np.float64)
     np.testing.assert_allclose(project(IMPLEMENTATIONS[name], X, 5, nonzeros, with_signs, m), X @ matrix.T, atol=1e-14)
 

@@ -26,9 +26,10 @@ def by_hand(entries, m, s, signed=True, seed=0):
         for name, value in row:
             key = _numeric.hash_strings([name], seed)
             for b in range(s):
-                h = _numeric.splitmix64(key, b)
-                sign = int(_numeric.signs(h)[0]) if signed else 1
-                out[i, b * (m // s) + int(_numeric.buckets(h, m // s)[0])] += sign * value / np.sqrt(s)
+                word = int(_numeric.splitmix64(key, b // 2)[0])
+                half = word & 0xFFFFFFFF if b % 2 else word >> 32
+                sign = 1 - 2 * (half & 1) if signed else 1
+                out[i, b * (m // s) + ((half * (m // s)) >> 32)] += sign * value / np.sqrt(s)
     return out
 
 
@@ -141,6 +142,14 @@ def test_a_certificate_measures_against_one_column_per_name():
 def test_what_is_no_row_is_refused_by_place(rows, message):
     with pytest.raises((ValueError, TypeError), match=message):
         FeatureHashing(16).transform(rows)
+
+
+def test_the_risk_is_that_of_the_names():
+    rows = [{"a": 1.0, "b": 1.0}, {"c": 1.0, "d": -1.0}]
+    assert FeatureHashing(1024).risk(rows).safe
+    assert not FeatureHashing(64).risk(rows).safe
+    assert FeatureHashing(64).risk(rows).kurtosis == pytest.approx(64)
+    assert FeatureHashing(64, 8).risk(rows).kurtosis == pytest.approx(64 / 64 + 3 * (1 - 1 / 8))
 
 
 def test_misuse_is_explained():

@@ -4,10 +4,11 @@ The m rows of A come in s blocks of m / s. Column j has one entry in each block 
 
     y[i (m / s) + h_i(j)] += sigma_i(j) x_j / sqrt(s),   i = 0 .. s - 1
 
-(Kane and Nelson, "Sparser Johnson-Lindenstrauss transforms", 2014). Both come from one 64-bit hash,
+(Kane and Nelson, "Sparser Johnson-Lindenstrauss transforms", 2014). Both come from one half of a
+64-bit hash, the upper one for even i and the lower one for odd i,
 
-    H_i(key) = splitmix64(key, i),   key = splitmix64(j, seed),
-    h_i = (upper half of H_i * (m / s)) >> 32,   sigma_i = 1 - 2 (H_i & 1)   (or 1 everywhere, without signs).
+    H = half i % 2 of splitmix64(key, i // 2),   key = splitmix64(j, seed),
+    h_i = (H * (m / s)) >> 32,   sigma_i = 1 - 2 (H & 1)   (or 1 everywhere, without signs).
 
 The columns of a row are added in the order they are stored: a row gives the same bits in any block.
 """
@@ -22,9 +23,10 @@ __all__ = ["key_places", "sketch_csr", "sketch_dense"]
 def key_places(keys, nonzeros, n_components, with_signs=True):
     """Where each 64-bit key goes: places (int64) and signs (int8), both of shape (len(keys), nonzeros)."""
     width = n_components // nonzeros
-    hashes = np.stack([splitmix64(keys, i) for i in range(nonzeros)], axis=1)
-    places = buckets(hashes, width) + width * np.arange(nonzeros)
-    return places, signs(hashes) if with_signs else np.ones(hashes.shape, np.int8)
+    words = np.stack([splitmix64(keys, i // 2) for i in range(nonzeros)], axis=1)
+    words[:, 1::2] <<= np.uint64(32)  # every half an upper half
+    places = buckets(words, width) + width * np.arange(nonzeros)
+    return places, signs(words >> np.uint64(32)) if with_signs else np.ones(words.shape, np.int8)
 
 
 def sketch_dense(X, seed, nonzeros, with_signs, out):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, validate_data
 from mercer import _numeric
 from mercer._numeric.checks import refuse_missing
 from mercer.base import StreamingTransformer, seed_of
-from mercer.bounds import Certificate, certify_distances
+from mercer.bounds import Certificate, HashingRisk, certify_distances, hashing_risk
 from mercer.project.base import _whole
 from mercer.project.heavy import HeavyKeys
 from mercer.project.sparse import check_nonzeros
@@ -103,8 +103,9 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
         """Add the names that `other` has seen."""
         if type(other) is not type(self) or other._how() != self._how():
             raise ValueError("Only a FeatureHashing with the same parameters can be merged into this one.")
-        if self.keep_keys:
-            self._accumulator = self._accumulator.merge(other._accumulator)
+        mine, theirs = getattr(self, "_accumulator", None), getattr(other, "_accumulator", None)
+        if mine is not None and theirs is not None:
+            self._accumulator = mine.merge(theirs)
             self._learn()
         return self
 
@@ -170,6 +171,12 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
         """Measure the relative error of squared distances between rows of X, beside the vectors of all their names."""
         exact, keys = self.one_column_per_name(X)
         return certify_distances(_OfNames(self, keys), exact, delta, n_pairs, random_state=random_state)
+
+    def risk(self, X, eps=0.1, delta=0.01, vectors="rows", random_state=0) -> HashingRisk:
+        """Is this hashing safe for the rows of X, or what would be? See `mercer.bounds.hashing_risk`."""
+        exact, _ = self.one_column_per_name(X)
+        m = int(self.n_components)
+        return hashing_risk(exact, m, self._n_nonzeros, eps, delta, vectors, random_state=random_state)
 
     def one_column_per_name(self, X):
         """The rows of X without hashing: a CSR matrix with one column per distinct name, and the keys of the names."""

@@ -6,9 +6,9 @@ A string is told apart from a number: `color: "red"` is the name `color=red` wit
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from math import isfinite
 from numbers import Real
 
@@ -43,13 +43,17 @@ def tokens_of(X: np.ndarray, columns: list[str], start: int = 0) -> Tokens:
 
 def _tokens_of_rows(rows, start) -> Tokens:
     place: dict[str, int] = {}
-    codes, values, ends = [], [], [0]
+    codes, values, ends = array("q"), array("d"), [0]
     for i, row in enumerate(rows):
-        for name, value in _entries(row, start + i):
-            codes.append(place.setdefault(name, len(place)))
-            values.append(value)
+        if type(row) in (list, tuple) and set(map(type, row)) == {str}:  # most rows of text are plain tokens
+            codes.fromlist([place.setdefault(name, len(place)) for name in row])
+            values.fromlist([1.0] * len(row))
+        else:
+            for name, value in _entries(row, start + i):
+                codes.append(place.setdefault(name, len(place)))
+                values.append(value)
         ends.append(len(codes))
-    return Tokens(list(place), np.array(codes, np.intp), np.array(values, np.float64), np.array(ends, np.int64))
+    return Tokens(list(place), np.array(codes), np.array(values), np.array(ends, np.int64))
 
 
 def _entries(row, where) -> Iterable[tuple[str, float]]:
@@ -60,7 +64,7 @@ def _entries(row, where) -> Iterable[tuple[str, float]]:
             "pairs. Split a text into tokens first."
         )
     items = row.items() if isinstance(row, Mapping) else (_pair(item, where) for item in row)
-    named = (_named(name, value, where) for name, value in items if not is_missing_object(value))
+    named = (_named(name, value, where) for name, value in items if not _is_absent(value))
     return (entry for entry in named if entry[1] != 0)
 
 
@@ -73,6 +77,8 @@ def _pair(item, where):
 
 
 def _named(name, value, where) -> tuple[str, float]:
+    if type(name) is str and type(value) is float and isfinite(value):  # the common case first
+        return name, value
     if not isinstance(name, str):
         raise TypeError(f"Row {where} names an entry {name!r}: names and tokens must be strings.")
     if isinstance(value, str):
@@ -87,9 +93,9 @@ def _named(name, value, where) -> tuple[str, float]:
     return name, float(value)
 
 
-def is_missing_object(value) -> bool:
+def _is_absent(value) -> bool:
     """None and pandas' NA and NaT; a float NaN under a name is a mistake, not an absence."""
-    return not isinstance(value, Real | str) and is_missing(value)
+    return type(value) not in (float, int, str) and not isinstance(value, Real) and is_missing(value)
 
 
 def _tokens_of_objects(X, columns, start) -> Tokens:
@@ -117,10 +123,10 @@ def _of_present(names, codes, values, present) -> Tokens:
 def as_rows(X) -> np.ndarray:
     """A sequence of dicts or lists as a one-dimensional array of them."""
     rows = list(X)
-    array = np.empty(len(rows), dtype=object)
+    kept = np.empty(len(rows), dtype=object)
     for i, row in enumerate(rows):
-        array[i] = row
-    return array
+        kept[i] = row
+    return kept
 
 
 def is_table(X) -> bool:
@@ -133,4 +139,4 @@ def is_table(X) -> bool:
         return not isinstance(X, Iterable) or hasattr(X, "__array__")
     if not all(isinstance(row, list | tuple | np.ndarray) for row in X):
         return all(isinstance(row, Real) for row in X)  # one row of numbers: refused as such
-    return any(isinstance(entry, Real) for entry in chain.from_iterable(X))
+    return any(isinstance(entry, Real) for entry in next((row for row in X if len(row)), ()))

@@ -1,0 +1,36 @@
+"""
+What the number of nonzeros buys
+================================
+
+A sparse projection keeps squared lengths on average, and the variance of the error does not depend on the number s of
+nonzeros per column. The tails do: for a vector with two heavy entries, one nonzero per column loses everything
+or nothing; with eight such losses are shared out, and the largest error of many shrinks.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy import sparse
+
+from mercer.project import GaussianProjection, SparseProjection
+
+# Twenty thousand vectors (e_i + e_j)/sqrt(2) with columns of their own: as many independent draws of the map.
+n, m = 20_000, 64
+columns = np.arange(2 * n)
+X = sparse.csr_matrix((np.full(2 * n, 0.5**0.5), columns, np.arange(0, 2 * n + 1, 2)))
+
+maps = {f"sparse, s = {s}": SparseProjection(m, nonzeros=s) for s in (1, 2, 8)}
+errors = {name: np.sum(a.fit_transform(X) ** 2, axis=1) - 1 for name, a in maps.items()}
+
+# The components of a Gaussian projection are independent: groups of m of them are as many maps.
+y = GaussianProjection(m * 2000).fit_transform(np.full((1, 2), 0.5**0.5)).reshape(2000, m) * np.sqrt(2000)
+errors["Gaussian"] = np.sum(y**2, axis=1) - 1
+
+figure, axes = plt.subplots()
+for name, error in errors.items():
+    size = np.sort(abs(error))[::-1]
+    axes.plot(size, np.arange(1, len(size) + 1) / len(size), drawstyle="steps-post", label=name)
+axes.set(xlabel="error of the squared length", ylabel="share of vectors with a larger error", yscale="log")
+axes.legend()
+
+for name, error in errors.items():
+    print(f"{name:15} standard deviation {error.std():.3f}   largest error {abs(error).max():.2f}")
