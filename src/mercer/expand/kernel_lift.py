@@ -40,9 +40,9 @@ from mercer.stats import Statistic
 def lift(kernel: Kernel) -> KernelLift:
     """The exact feature map of a kernel: a transformer phi with <phi(x), phi(z)> = k(x, z).
 
-    Constant, Linear, Polynomial, AllSubsets, Anova and Overlap have finite lifts, and so has what is made of them: a sum
-    of kernels is a concatenation, a product a tensor product, a scale a scale, `on(columns)` a choice of columns and
-    `normalized()` a division by the length of each row. Other kernels are refused, with the reason and what to use.
+    Constant, Linear, Polynomial, AllSubsets, Anova and Overlap have finite lifts, and so has what is made of them: a
+    sum of kernels is a concatenation, a product a tensor product, a scale a scale, `on(columns)` a choice of columns
+    and `normalized()` a division by the length of each row. Other kernels are refused, with the reason and a remedy.
 
     Examples
     --------
@@ -166,8 +166,8 @@ def part_of(kernel: Kernel) -> parts.Part:
 @part_of.register
 def _(kernel: Stationary):
     raise ValueError(
-        f"{kernel} has no finite lift: its Gram matrix has full rank however many distinct rows there are, so no finite "
-        f"number of columns can hold it. Use RandomFeatures({kernel}) or Landmarks({kernel})."
+        f"{kernel} has no finite lift: its Gram matrix has full rank however many distinct rows there are, so no "
+        f"finite number of columns can hold it. Use RandomFeatures({kernel}) or Landmarks({kernel})."
     )
 
 

@@ -45,6 +45,21 @@ class Part:
         """phi of every row: a fresh array, or CSR where the rows are sparse or sets."""
         raise NotImplementedError
 
+    def squared_norms(self, rows: Rows, values=None):
+        """||phi(x)||^2 of every row, in which tokens that `fit` has not seen count too though they have no column."""
+        if not self.reads_tokens:
+            return _squared_norms(self.values(rows) if values is None else values)
+        return self._combined([part.squared_norms(rows) for part in self.parts])
+
+    def _combined(self, squared_norms: list):
+        """The squared norms of this map from those of its parts."""
+        raise NotImplementedError
+
+    @property
+    def reads_tokens(self) -> bool:
+        """Whether there is a map of sets among the parts, once settled."""
+        return any(part.reads_tokens for part in self.parts)
+
     def names(self) -> list[str]:
         """A name for each output column, all different."""
         raise NotImplementedError
@@ -119,6 +134,15 @@ class OverlapPart(Part):
             return presence(rows.numbers)
         return incidence(rows, self.place, grow=False)[:, : self.n_outputs]
 
+    def squared_norms(self, rows, values=None):
+        if self.vocabulary is None:
+            return super().squared_norms(rows, values)
+        return np.array([len(tokens_of(item, i, rows.name)) for i, item in enumerate(sets_of(rows))], dtype=float)
+
+    @property
+    def reads_tokens(self):
+        return self.vocabulary is not None
+
     def names(self):
         if self.vocabulary is None:
             return [f"{label} != 0" for label in self.columns.labels]
@@ -146,6 +170,9 @@ class SumPart(Part):
         refuse_too_large(len(rows), self.n_outputs, dtype.itemsize, "Transform fewer rows at a time.")
         return np.concatenate(values, axis=1, dtype=dtype)
 
+    def _combined(self, squared_norms):
+        return sum(squared_norms)
+
     def names(self):
         names = [part.names() for part in self.parts]
         if len({name for part in names for name in part}) < self.n_outputs:
@@ -168,6 +195,9 @@ class ProductPart(Part):
         left, right = self.parts
         return row_products(left.values(rows), right.values(rows))
 
+    def _combined(self, squared_norms):
+        return squared_norms[0] * squared_norms[1]
+
     def names(self):
         left, right = ([f"({name})" if " " in name else name for name in part.names()] for part in self.parts)
         return [f"{a} * {b}" for a in left for b in right]
@@ -189,6 +219,9 @@ class ScaledPart(Part):
         entries *= entries.dtype.type(self.root)
         return values
 
+    def _combined(self, squared_norms):
+        return self.root**2 * squared_norms[0]
+
     def names(self):
         return self.parts[0].names()
 
@@ -205,13 +238,16 @@ class NormalizedPart(Part):
 
     def values(self, rows):
         values = self.parts[0].values(rows)
+        norms = np.sqrt(self.parts[0].squared_norms(rows, values))
+        norms = np.where(norms > 0, norms, 1).astype(values.dtype, copy=False)
         if is_sparse(values):
-            norms = np.sqrt(np.asarray(values.multiply(values).sum(axis=1)).ravel())
-            values.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(values.indptr)).astype(values.dtype)
+            values.data /= np.repeat(norms, np.diff(values.indptr))
         else:
-            norms = np.sqrt(np.einsum("ij,ij->i", values, values))
-            values /= np.where(norms > 0, norms, 1)[:, None]
+            values /= norms[:, None]
         return values
+
+    def _combined(self, squared_norms):
+        return (squared_norms[0] > 0).astype(float)
 
     def names(self):
         return self.parts[0].names()
@@ -236,8 +272,17 @@ class RestrictedPart(Part):
     def values(self, rows):
         return self.parts[0].values(rows.select(self.positions))
 
+    def squared_norms(self, rows, values=None):
+        return self.parts[0].squared_norms(rows.select(self.positions), values)
+
     def names(self):
         return self.parts[0].names()
+
+
+def _squared_norms(values):
+    if is_sparse(values):
+        return np.asarray(values.multiply(values).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", values, values)
 
 
 def _csr(values, **options):

@@ -6,6 +6,7 @@ from math import perm, sqrt
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.base import StreamingTransformer
 from mercer.expand.monomials import Monomials, monomial_name
@@ -38,21 +39,24 @@ class MonomialLift(StreamingTransformer):
 
     def get_feature_names_out(self, input_features=None):
         """Names such as "x0^2 x1", in the order of the output columns; at most ten million."""
-        return np.array(self._products.names(self._input_names(input_features)), dtype=object)
+        columns = self._input_names(input_features)
+        return np.array(self._products.names(columns), dtype=object)
 
     def columns_of(self, output: int) -> tuple[int, ...]:
         """The input columns whose product is one output column, also where there are too many to name them all."""
-        self._input_names()
+        check_is_fitted(self)
         return self._products.combination(output)
 
     def name_of(self, output: int) -> str:
         """The name of one output column, also where there are too many to name them all."""
-        return monomial_name(self.columns_of(output), self._input_names())
+        chosen = self.columns_of(output)
+        known = getattr(self, "feature_names_in_", None)
+        return monomial_name(chosen, {j: f"x{j}" if known is None else str(known[j]) for j in chosen})
 
     @property
     def powers_(self):
         """The exponent of each input column in each output column, made when asked for."""
-        self._input_names()
+        check_is_fitted(self)
         return self._products.powers()
 
     @property
