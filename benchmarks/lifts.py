@@ -21,7 +21,7 @@ def run() -> None:
     dense("dense float64, 20,000 x 20, degree 3", rng.normal(size=(20_000, 20)), 3)
     sparse("CSR, 20,000 x 1,000 at 1 %, degree 2", (20_000, 1000), 0.01, 2)
     sparse("CSR, 2,000 x 200 at 5 %, degree 3", (2000, 200), 0.05, 3)
-    sparse("CSR, 200 x 16 at 5 %, degree 4", (200, 16), 0.05, 4, repeats=1)
+    sparse("CSR, 200 x 12 at 5 %, degree 4", (200, 12), 0.05, 4, repeats=1)
     wide()
 
 
