@@ -93,9 +93,7 @@ def test_values_and_columns(case, dtype):
 def test_index_types(module, index, out_index):
     X = sp.random_array((20, 9), density=0.4, format="csr", rng=np.random.default_rng(0))
     lifted = sparse(module, X, 1, 3, True, *factors(3, False), index, out_index)
-    np.testing.assert_array_equal(
-        lifted.toarray(), dense(module, X.toarray(), 1, 3, True, *factors(3, False))
-    )
+    np.testing.assert_array_equal(lifted.toarray(), dense(module, X.toarray(), 1, 3, True, *factors(3, False)))
 
 
 @MODULES
@@ -123,9 +121,7 @@ def test_nearly_all_columns_chosen_needs_no_more_room_than_the_result(module):
     assert out.shape == (2, 2016)
     np.testing.assert_allclose(out[:, 0], np.prod(X[:, :62], axis=1), rtol=1e-13)
     np.testing.assert_allclose(out[:, -1], np.prod(X[:, 2:], axis=1), rtol=1e-13)
-    np.testing.assert_array_equal(
-        sparse(module, sp.csr_array(X), 62, 62, False, *factors(62, False)).toarray(), out
-    )
+    np.testing.assert_array_equal(sparse(module, sp.csr_array(X), 62, 62, False, *factors(62, False)).toarray(), out)
 
 
 @MODULES

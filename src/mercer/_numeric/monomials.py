@@ -104,9 +104,10 @@ def _write_values(X, steps, low, high, degree_factors, run_factors, out):
             np.multiply(before[:, span], factor[:, None], out=to[:, span])
             at += size
 
-    parts = _write_parts(np.ones((X.shape[0], 1), dtype=X.dtype), steps, low, high, prepend, out)
-    for k in range(low, high + (high == 0)):  # the last part was scaled as it was made
-        parts[k] *= degree_factors[k]
+    with np.errstate(over="ignore", invalid="ignore"):  # the compiled twin is silent too
+        parts = _write_parts(np.ones((X.shape[0], 1), dtype=X.dtype), steps, low, high, prepend, out)
+        for k in range(low, high + (high == 0)):  # the last part was scaled as it was made
+            parts[k] *= degree_factors[k]
 
 
 def _write_columns(indices, steps, low, high, n_columns, repeat, ends, out):

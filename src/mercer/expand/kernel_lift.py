@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from mercer._numeric.distances import is_sparse
-from mercer.base import StreamingTransformer
+from mercer.expand import lift_nodes as nodes
 from mercer.expand import lift_parts as parts
 from mercer.expand.polynomial import kernel_monomials
 from mercer.expand.subsets import all_subset_monomials, subset_monomials
+from mercer.expand.wide import WideTransformer
 from mercer.kernels import (
     AllSubsets,
     Anova,
@@ -33,16 +34,15 @@ from mercer.kernels import (
 )
 from mercer.kernels.discrete import is_table
 from mercer.kernels.rows import Rows
-from mercer.source import Source
 from mercer.stats import Statistic
 
 
 def lift(kernel: Kernel) -> KernelLift:
     """The exact feature map of a kernel: a transformer phi with <phi(x), phi(z)> = k(x, z).
 
-    Constant, Linear, Polynomial, AllSubsets, Anova and Overlap have finite lifts, and so has what is made of them: a sum
-    of kernels is a concatenation, a product a tensor product, a scale a scale, `on(columns)` a choice of columns and
-    `normalized()` a division by the length of each row. Other kernels are refused, with the reason and what to use.
+    Constant, Linear, Polynomial, AllSubsets, Anova and Overlap have finite lifts, and so has what is made of them: a
+    sum of kernels is a concatenation, a product a tensor product, a scale a scale, `on(columns)` a choice of columns
+    and `normalized()` a division by the length of each row. Other kernels are refused, with the reason and a remedy.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def lift(kernel: Kernel) -> KernelLift:
     return made
 
 
-class KernelLift(StreamingTransformer):
+class KernelLift(WideTransformer):
     """The exact features of a finite kernel; `lift` makes it.
 
     Numbers give an array, CSR gives CSR, and sets of tokens (`Overlap`) give CSR with one column for each token seen
@@ -105,13 +105,6 @@ class KernelLift(StreamingTransformer):
 
         return (type(X) if is_sparse(X) else csr_matrix)(values)
 
-    def _mapped(self, X, function):
-        if not isinstance(X, Source):
-            return super()._mapped(X, function)
-        mapped = X.map(lambda block: block.with_X(function(self._checked_rows(block))))
-        mapped.names = None  # there may be billions
-        return mapped
-
     def _checked_X(self, X, reset, start=0):
         if not _has(self.kernel, Overlap) or is_table(Rows(X)):
             return super()._checked_X(X, reset, start)
@@ -129,10 +122,6 @@ class KernelLift(StreamingTransformer):
         """A name for each output column; at most ten million."""
         labels = self._input_names(input_features)
         return np.array(parts.checked_names(self._settled(labels)), dtype=object)
-
-    @property
-    def _n_features_out(self):
-        return self.n_output_features_
 
 
 @dataclass(frozen=True)
@@ -166,8 +155,8 @@ def part_of(kernel: Kernel) -> parts.Part:
 @part_of.register
 def _(kernel: Stationary):
     raise ValueError(
-        f"{kernel} has no finite lift: its Gram matrix has full rank however many distinct rows there are, so no finite "
-        f"number of columns can hold it. Use RandomFeatures({kernel}) or Landmarks({kernel})."
+        f"{kernel} has no finite lift: its Gram matrix has full rank however many distinct rows there are, so no "
+        f"finite number of columns can hold it. Use RandomFeatures({kernel}) or Landmarks({kernel})."
     )
 
 
@@ -217,27 +206,27 @@ def _(kernel: Overlap):
 
 @part_of.register
 def _(kernel: Sum):
-    return parts.SumPart(part_of(kernel.left), part_of(kernel.right))
+    return nodes.SumPart(part_of(kernel.left), part_of(kernel.right))
 
 
 @part_of.register
 def _(kernel: Product):
-    return parts.ProductPart(part_of(kernel.left), part_of(kernel.right))
+    return nodes.ProductPart(part_of(kernel.left), part_of(kernel.right))
 
 
 @part_of.register
 def _(kernel: Scaled):
-    return parts.ScaledPart(part_of(kernel.kernel), kernel.scale)
+    return nodes.ScaledPart(part_of(kernel.kernel), kernel.scale)
 
 
 @part_of.register
 def _(kernel: Normalized):
-    return parts.NormalizedPart(part_of(kernel.kernel))
+    return nodes.NormalizedPart(part_of(kernel.kernel))
 
 
 @part_of.register
 def _(kernel: Restricted):
-    return parts.RestrictedPart(part_of(kernel.kernel), kernel.columns)
+    return nodes.RestrictedPart(part_of(kernel.kernel), kernel.columns)
 
 
 def _has(kernel: Kernel, kind: type) -> bool:

@@ -19,8 +19,9 @@ MOST_NAMES = 10**7
 #: Output entries written by one call on one thread.
 _ENTRIES = 2**19
 _INSTEAD = (
-    "Give the rows as a CSR matrix if most entries are zero, transform fewer rows at a time (a Source does), or use "
-    "fewer features: RandomFeatures with the kernel, SparseProjection after the lift, or GreedySelector(interactions=2)."
+    "Give the rows as a CSR matrix if most entries are zero, transform fewer rows at a time (a Source does), or "
+    "use fewer features: RandomFeatures(Polynomial(p)), SparseProjection after a lift of blocks, or "
+    "GreedySelector(interactions=2)."
 )
 
 
@@ -111,7 +112,7 @@ class Monomials:
 
     def _ends(self):
         """The column after the last monomial of each degree; 0 for degrees that are left out."""
-        return np.concatenate([np.zeros(self.low), np.cumsum(self._sizes, dtype=np.int64)]).astype(np.int64)
+        return np.concatenate([np.zeros(self.low, np.int64), np.cumsum(self._sizes, dtype=np.int64)])
 
     def _refuse_overflow(self, X, result):
         values, results = (X.data, result.data) if is_sparse(X) else (X, result)

@@ -6,15 +6,15 @@ from math import perm, sqrt
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from mercer.base import StreamingTransformer
 from mercer.expand.monomials import Monomials, monomial_name
-from mercer.source import Source
+from mercer.expand.wide import WideTransformer
 
 MOST_SCALED = 170  # 170! is the last factorial among the floats
 
 
-class MonomialLift(StreamingTransformer):
+class MonomialLift(WideTransformer):
     """A map to monomials: the subclass says which, in `_monomials(n_columns)`."""
 
     def _monomials(self, n_columns: int) -> Monomials:
@@ -29,35 +29,27 @@ class MonomialLift(StreamingTransformer):
     def _apply(self, X):
         return self._products.values(X)
 
-    def _mapped(self, X, function):
-        if not isinstance(X, Source):
-            return super()._mapped(X, function)
-        mapped = X.map(lambda block: block.with_X(function(self._checked_rows(block))))
-        mapped.names = None  # there may be billions
-        return mapped
-
     def get_feature_names_out(self, input_features=None):
         """Names such as "x0^2 x1", in the order of the output columns; at most ten million."""
-        return np.array(self._products.names(self._input_names(input_features)), dtype=object)
+        columns = self._input_names(input_features)
+        return np.array(self._products.names(columns), dtype=object)
 
     def columns_of(self, output: int) -> tuple[int, ...]:
         """The input columns whose product is one output column, also where there are too many to name them all."""
-        self._input_names()
+        check_is_fitted(self)
         return self._products.combination(output)
 
     def name_of(self, output: int) -> str:
         """The name of one output column, also where there are too many to name them all."""
-        return monomial_name(self.columns_of(output), self._input_names())
+        chosen = self.columns_of(output)
+        known = getattr(self, "feature_names_in_", None)
+        return monomial_name(chosen, {j: f"x{j}" if known is None else str(known[j]) for j in chosen})
 
     @property
     def powers_(self):
         """The exponent of each input column in each output column, made when asked for."""
-        self._input_names()
+        check_is_fitted(self)
         return self._products.powers()
-
-    @property
-    def _n_features_out(self):
-        return self.n_output_features_
 
 
 class PolynomialLift(MonomialLift):

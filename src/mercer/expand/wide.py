@@ -1,0 +1,21 @@
+"""Transformers whose output may have more columns than anybody can name."""
+
+from __future__ import annotations
+
+from mercer.base import StreamingTransformer
+from mercer.source import Source
+
+
+class WideTransformer(StreamingTransformer):
+    """A map of a source that never lists the names of its output columns: there may be billions."""
+
+    def _mapped(self, X, function):
+        if not isinstance(X, Source):
+            return super()._mapped(X, function)
+        mapped = X.map(lambda block: block.with_X(function(self._checked_rows(block))))
+        mapped.names = None
+        return mapped
+
+    @property
+    def _n_features_out(self):
+        return self.n_output_features_
