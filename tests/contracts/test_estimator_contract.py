@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer._numeric.block import Block
 from mercer.expand import RandomFeatures
-from mercer.kernels import Gaussian, Laplace, Matern
+from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
 from mercer.linear import RidgeClassifier, RidgeRegressor
 from mercer.source import MemorySource, StreamSource
 
@@ -27,6 +27,8 @@ TABLE = [
     RandomFeatures(Gaussian(3.0), n_components=16),
     RandomFeatures(Laplace(norm="l1"), n_components=6, sampling="iid"),
     RandomFeatures(Matern(nu=2.5), n_components=5, pairing="phase"),
+    RandomFeatures(Gaussian(2.0) + 0.5 * Polynomial(2, scale=0.1).normalized(), n_components=12, sampling="quasi"),
+    RandomFeatures(Laplace("median") * Linear().normalized(), n_components=9, sampling="structured"),
     RidgeRegressor(),
     RidgeRegressor(alphas=1.0),
     RidgeRegressor(scoring="gcv"),

@@ -1,4 +1,4 @@
-"""CountSketch: every coordinate, with a random sign, added to a random bucket (Charikar, Chen and Farach-Colton 2002)."""
+"""CountSketch: every coordinate, with a random sign, added to a random bucket (Charikar, Chen, Farach-Colton 2002)."""
 
 from __future__ import annotations
 

@@ -34,6 +34,8 @@ class Waves(FeatureMap):
     Memory: the frequencies (m x d, float64) and one copy of them in the precision and layout of the input.
     """
 
+    rows = 256
+
     def __init__(self, frequencies, shift, scale: float, sampling: str):
         self.frequencies, self.shift, self.scale = frequencies, shift, scale
         self.how = (sampling,)

@@ -65,8 +65,8 @@ class AllSubsetsMap(FeatureMap):
         else:
             row, column = divmod(int(far), X.shape[1])
         raise ValueError(
-            f"Random features of AllSubsets need |sqrt(scale) x| < 1, but column {column} is {X[row, column]:.6g}, first "
-            f"at row {row}, and sqrt(scale) is {self.root:.3g}. Scale the columns down (mercer.normalize.UnitRange, or "
+            f"Random features of AllSubsets need |sqrt(scale) x| < 1, but column {column} is {X[row, column]:.6g}, "
+            f"first at row {row}, and sqrt(scale) is {self.root:.3g}. Scale the columns down (mercer.normalize.UnitRange, or "
             "divide by the norm of the longest row) or choose a smaller AllSubsets(scale=...)."
         )
 

@@ -49,14 +49,13 @@ class TensorSketch(FeatureMap):
             self._write(spectrum, out[rows])
 
     def _write(self, spectrum, out):
-        """Real parts, then imaginary parts where the transform is not real."""
+        """The real values of the transform first, then its other values as (real, imaginary)."""
         D = self.n_components
-        whole, half = np.sqrt(self.weight * 2 / D), np.sqrt(self.weight / D)
-        n_real, n_imaginary = D // 2 + 1, (D - 1) // 2
-        np.multiply(spectrum.real, whole, out=out[:, :n_real], dtype=out.dtype)
-        np.multiply(spectrum.imag[:, 1 : 1 + n_imaginary], whole, out=out[:, n_real:], dtype=out.dtype)
-        real_only = [0] if D % 2 else [0, D // 2]
-        out[:, real_only] *= out.dtype.type(half / whole)
+        one, half = np.sqrt(self.weight / D), D // 2
+        n_real = 2 - D % 2
+        out[:, :n_real] = spectrum.real[:, [0, half][:n_real]] * one
+        numbers = spectrum.view(spectrum.real.dtype)
+        np.multiply(numbers[:, 2 : 2 + D - n_real], np.sqrt(2.0) * one, out=out[:, n_real:], dtype=out.dtype)
 
 
 class _Rows:
