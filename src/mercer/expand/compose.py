@@ -60,6 +60,8 @@ class Plan:
 
 def prepare(kernel: Kernel, plan: Plan) -> FeatureMap:
     """Draw the feature map of the kernel."""
+    if plan.weight == 0:
+        return Flat(plan.n, 0.0)
     node = _NODES.get(type(kernel))
     if node is None or (type(kernel) in (Product, Normalized) and is_stationary(kernel)):
         return _waves(kernel, plan)
