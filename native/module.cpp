@@ -10,6 +10,7 @@ namespace nb = nanobind;
 void bind_hadamard(nb::module_&);
 void bind_hashing(nb::module_&);
 void bind_projection(nb::module_&);
+void bind_monomials(nb::module_&);
 void bind_sums(nb::module_&);
 void bind_trig(nb::module_&);
 
@@ -25,6 +26,7 @@ NB_MODULE(_native, m) {
     bind_hadamard(m);
     bind_hashing(m);
     bind_projection(m);
+    bind_monomials(m);
     bind_sums(m);
     bind_trig(m);
 }

@@ -6,7 +6,7 @@ import pytest
 
 from mercer import cli
 
-SMALL = ["demo", "--data", "diabetes", "--components", "16"]
+SMALL = ["demo", "--data", "diabetes", "--components", "17"]
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ SMALL = ["demo", "--data", "diabetes", "--components", "16"]
         (["demo", "--help"], 0),
         (["deom"], 2),
         (["demo", "--data", "titanic"], 2),
-        (["demo", "--components", "17"], 2),
+        (["demo", "--components", "many"], 2),
         (["demo", "--components", "0"], 2),
         (["demo", "--seed", "-1"], 2),
         (["demo", "--format", "xml"], 2),

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 from importlib import import_module
 
-TYPE_CHECKING = (
-    False  # type checkers know this name, and importing `typing` for it would double the cost of `import mercer`
-)
+# Type checkers know this name; importing `typing` for it would double the cost of `import mercer`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mercer import auto, expand, io, kernels, linear, normalize, source, stats
+    from mercer import auto, bounds, expand, io, kernels, linear, normalize, project, source, stats
     from mercer.expand import RandomFeatures
-    from mercer.io import read
+    from mercer.io.read import read
     from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer
     from mercer.linear import RidgeClassifier, RidgeRegressor
     from mercer.normalize import Impute, OneHot, Quantile, Standardize
 
     __version__: str
 
-_SUBMODULES = {"auto", "expand", "io", "kernels", "linear", "normalize", "source", "stats"}
+_SUBMODULES = {"auto", "bounds", "expand", "io", "kernels", "linear", "normalize", "project", "source", "stats"}
 
 #: Where each name lives.
 _HOMES = {
@@ -55,12 +54,14 @@ __all__ = [
     "RidgeRegressor",
     "Standardize",
     "auto",
+    "bounds",
     "check_mercer",
     "expand",
     "io",
     "kernels",
     "linear",
     "normalize",
+    "project",
     "read",
     "source",
     "stats",

@@ -84,7 +84,7 @@ class StreamingEstimator(BaseEstimator):
             raise ValueError(
                 f"Only a {type(self).__name__} fitted on {self.n_features_in_} columns can be merged into this one."
             )
-        if self._accumulator is not None:
+        if self._accumulator is not None and other._accumulator is not None:
             self._accumulator = self._accumulator.merge(other._accumulator)
             self._learn()
         return self
@@ -104,7 +104,8 @@ class StreamingEstimator(BaseEstimator):
         if first is None:
             raise ValueError("The source has no rows.")
         self._check_read(first, reset=True)
-        if X.names is not None and len(X.names) == self.n_features_in_:
+        # As in a pipeline over arrays, only the first step is told names: the others will be given arrays in `predict`.
+        if X.names is not None and not X.derived and len(X.names) == self.n_features_in_:
             self.feature_names_in_ = np.array(X.names, dtype=object)
         return X.map(lambda block: self._check_read(block, reset=False))
 
@@ -133,7 +134,7 @@ class StreamingEstimator(BaseEstimator):
         return block.rows(block.weight > 0)  # a row of weight zero is a row that is not there
 
     def _checked_X(self, X, reset, start=0):
-        """X as a checked array; `reset`: True learns width and names, False compares them, None compares the width."""
+        """X as a checked array. `reset`: True learns width and names, False compares both, None only the width."""
         if reset is None:
             X = self._of_known_width(check_array(X, ensure_all_finite=False, **self._check_X))
         else:
@@ -159,6 +160,21 @@ class StreamingEstimator(BaseEstimator):
                 "features as input."
             )
         return X
+
+    def _input_names(self, input_features=None) -> list[str]:
+        """The names of the columns of X: as given, as seen by `fit`, or x0, x1, ..."""
+        check_is_fitted(self)
+        known = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            return [f"x{j}" for j in range(self.n_features_in_)] if known is None else [str(name) for name in known]
+        if len(input_features) != self.n_features_in_:
+            raise ValueError(
+                "input_features should have length equal to number of features "
+                f"({self.n_features_in_}), got {len(input_features)}"
+            )
+        if known is not None and not np.array_equal(known, np.asarray(input_features, dtype=object)):
+            raise ValueError("input_features is not equal to feature_names_in_")
+        return [str(name) for name in input_features]
 
     def _checked_y(self, y):
         if y is None:
@@ -187,8 +203,8 @@ class StreamingTransformer(TransformerMixin, StreamingEstimator):
         check_is_fitted(self)
         if isinstance(X, Source):
             mapped = X.map(lambda block: block.with_X(function(self._checked_rows(block))))
-            # As in a pipeline over arrays: the next step is not told names that it would miss when it is given arrays.
-            mapped.names = None
+            mapped.names = [str(name) for name in self.get_feature_names_out()]
+            mapped.derived = True
             return mapped
         return function(self._checked_X(X, reset=False))
 

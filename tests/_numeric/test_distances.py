@@ -41,9 +41,7 @@ def test_distances_equal_the_double_loop_for_any_blocks(p, kind, width):
     np.testing.assert_array_equal(own, own.T)
     np.testing.assert_array_equal(np.diag(own), 0)
     assert own[4, 11] == 0
-    np.testing.assert_allclose(
-        distances.paired_distances(kind(A[:17]), kind(B), p), np.diag(expected), atol=1e-13
-    )
+    np.testing.assert_allclose(distances.paired_distances(kind(A[:17]), kind(B), p), np.diag(expected), atol=1e-13)
 
 
 @pytest.mark.usefixtures("block")
@@ -84,9 +82,7 @@ def test_near_rows_keep_half_of_their_digits_at_least(dtype, kind):
 
 def test_rows_far_from_the_origin():
     exact = np.round(X * 2**20) / 2**20
-    np.testing.assert_allclose(
-        distances.distances(exact + 2.0**27), naive_distances(exact, exact), atol=1e-13
-    )
+    np.testing.assert_allclose(distances.distances(exact + 2.0**27), naive_distances(exact, exact), atol=1e-13)
 
 
 def test_centering_keeps_the_last_digits():

@@ -38,8 +38,7 @@ tables = hnp.arrays(np.float64, shapes, elements=finite)
 weighted_tables = tables.flatmap(
     lambda X: st.tuples(
         st.just(X),
-        st.none()
-        | hnp.arrays(np.float64, len(X), elements=st.floats(0, LARGEST) | st.sampled_from([0.0, 1.0])),
+        st.none() | hnp.arrays(np.float64, len(X), elements=st.floats(0, LARGEST) | st.sampled_from([0.0, 1.0])),
     )
 )
 
@@ -48,9 +47,7 @@ def fraction_sums(X, weight=None):
     """The slow obvious twin: sums of w x and w x^2 per column in rational numbers."""
     weight = [Fraction(1)] * len(X) if weight is None else [Fraction(w) for w in weight.tolist()]
     columns = [[Fraction(x) for x in column] for column in X.T.tolist()]
-    return [
-        [sum(w * x**p for w, x in zip(weight, column, strict=True)) for column in columns] for p in (1, 2)
-    ]
+    return [[sum(w * x**p for w, x in zip(weight, column, strict=True)) for column in columns] for p in (1, 2)]
 
 
 def as_fractions(low, S):
@@ -60,9 +57,7 @@ def as_fractions(low, S):
 
 def identical(a, b):
     lows = a[::2] == b[::2]
-    return lows and all(
-        s.shape == t.shape and np.array_equal(s, t) for s, t in zip(a[1::2], b[1::2], strict=True)
-    )
+    return lows and all(s.shape == t.shape and np.array_equal(s, t) for s, t in zip(a[1::2], b[1::2], strict=True))
 
 
 def add(a, b):
@@ -219,9 +214,7 @@ def test_nothing_to_sum(module):
 
 
 REFUSED = {
-    "X[1, 0] is not finite": lambda m: m.exact_power_sums(
-        np.array([[1.0, 2.0], [np.nan, 1.0], [np.inf, 0.0]])
-    ),
+    "X[1, 0] is not finite": lambda m: m.exact_power_sums(np.array([[1.0, 2.0], [np.nan, 1.0], [np.inf, 0.0]])),
     "X[0, 1] is not finite": lambda m: m.exact_power_sums(np.array([[1.0, -np.inf]], np.float32), np.ones(1)),
     "data[1], in column 4, is not finite": lambda m: m.exact_power_sums_csr(
         np.array([1.0, np.inf]), np.array([0, 4]), 5
@@ -229,13 +222,9 @@ REFUSED = {
     "indices[1] is outside of 0 .. 3": lambda m: m.exact_power_sums_csr(np.ones(2), np.array([0, 4]), 4),
     "indices[0] is outside of 0 .. 3": lambda m: m.exact_power_sums_csr(np.ones(1), np.array([-1]), 4),
     "one length, got 2 and 1": lambda m: m.exact_power_sums_csr(np.ones(2), np.array([0]), 4),
-    "one number for each of 2 rows, got shape (3,)": lambda m: m.exact_power_sums(
-        np.ones((2, 1)), np.ones(3)
-    ),
+    "one number for each of 2 rows, got shape (3,)": lambda m: m.exact_power_sums(np.ones((2, 1)), np.ones(3)),
     "weight[1] must be finite": lambda m: m.exact_power_sums(np.ones((2, 1)), np.array([1.0, -1.0])),
-    "weight[0] must be finite": lambda m: m.exact_power_sums_csr(
-        np.ones(1), np.array([0]), 1, np.array([np.nan])
-    ),
+    "weight[0] must be finite": lambda m: m.exact_power_sums_csr(np.ones(1), np.array([0]), 1, np.array([np.nan])),
 }
 
 

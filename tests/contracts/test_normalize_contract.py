@@ -39,9 +39,7 @@ MAPS = [
     Impute(strategy="constant", fill=-1.0, indicators=False),
 ]
 NUMERIC = [m for m in MAPS if not isinstance(m, OneHot)]
-SPARSE = [
-    m for m in NUMERIC if isinstance(m, UnitRange | Clip | Log | Impute) or not getattr(m, "with_mean", True)
-]
+SPARSE = [m for m in NUMERIC if isinstance(m, UnitRange | Clip | Log | Impute) or not getattr(m, "with_mean", True)]
 REFUSE_SPARSE = [Center(), Standardize(), Sigmoid(), Quantile(), OneHot()]
 INVERTIBLE = [Center(), UnitRange(), Standardize(), Standardize(with_mean=False), Log(), Log(offset=1e-3)]
 
@@ -91,7 +89,7 @@ every_numeric = pytest.mark.parametrize("estimator", NUMERIC, ids=by_name)
 
 
 @every_map
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(cuts=st.lists(st.integers(0, 60), max_size=6))
 def test_any_pieces_give_the_bits_of_one_fit(estimator, cuts):
     X = table(60)
@@ -108,9 +106,7 @@ def test_any_pieces_give_the_bits_of_one_fit(estimator, cuts):
         assert_same(whole, other, X)
 
 
-@pytest.mark.parametrize(
-    "estimator", [Standardize(), Quantile(), Clip(), UnitRange(), OneHot(), Impute()], ids=by_name
-)
+@pytest.mark.parametrize("estimator", [Standardize(), Quantile(), Clip(), UnitRange(), OneHot(), Impute()], ids=by_name)
 @pytest.mark.parametrize("cut", [1, 8191, 8192, 12_345])
 def test_pieces_across_the_edges_of_blocks(estimator, cut):
     X = table(20_000)[:, 1:] if isinstance(estimator, OneHot) else table(20_000)
@@ -144,7 +140,7 @@ def test_a_weight_of_k_is_k_equal_rows(estimator):
 
 @every_map
 def test_a_source_is_mapped_as_it_is_read(estimator):
-    X = table(20_000)[:, :3]
+    X = np.round(table(20_000)[:, [0, 1, 2]], 1)
     fitted = clone(estimator).fit(X)
     mapped = fitted.transform(MemorySource(X))
     blocks = [dense(block.X) for block in mapped.blocks()]
@@ -258,9 +254,7 @@ def test_sparse_stays_sparse_and_means_the_same(estimator, dtype, container):
     assert sparse.issparse(Z)
     assert Z.format == "csr"
     assert Z.dtype == dtype
-    np.testing.assert_allclose(
-        Z.toarray(), on_dense.transform(X), rtol=1e-15 if dtype == np.float64 else 1e-6
-    )
+    np.testing.assert_allclose(Z.toarray(), on_dense.transform(X), rtol=1e-15 if dtype == np.float64 else 1e-6)
     np.testing.assert_array_equal(before.toarray(), S.toarray())
     if hasattr(on_sparse, "inverse_transform"):
         tolerance = 1e-12 if dtype == np.float64 else 1e-5

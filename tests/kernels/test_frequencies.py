@@ -72,9 +72,7 @@ def test_frequencies_have_the_spectral_law(kernel, d):
     assert_cosines_average_to(kernel, omega, d)
 
 
-@pytest.mark.parametrize(
-    ("kernel", "d"), [(k, d) for k in KERNELS if k.isotropic for d in (1, 2, 5)], ids=repr
-)
+@pytest.mark.parametrize(("kernel", "d"), [(k, d) for k in KERNELS if k.isotropic for d in (1, 2, 5)], ids=repr)
 def test_spectral_scales_times_gaussians_have_the_spectral_law(kernel, d):
     rng = np.random.default_rng(2)
     scales = kernel.spectral_scales(N, rng)
@@ -111,9 +109,7 @@ def test_which_kernels_are_isotropic():
     assert not any(k.isotropic for k in others)
 
 
-@pytest.mark.parametrize(
-    "kernel", [Laplace(norm="l1"), ExponentialPower(p=1.5), Sinc(), Sinc(radial=True)], ids=repr
-)
+@pytest.mark.parametrize("kernel", [Laplace(norm="l1"), ExponentialPower(p=1.5), Sinc(), Sinc(radial=True)], ids=repr)
 def test_no_spectral_scales_without_isotropy(kernel):
     with pytest.raises(TypeError, match="mixture of Gaussians"):
         kernel.spectral_scales(3, np.random.default_rng(0))
@@ -148,9 +144,7 @@ def test_series_sums_to_the_kernel(kernel):
     coefficients = kernel.series(8)
     assert coefficients.shape == (9,)
     for t in (-1.3, 0.0, 0.4, 2.0):
-        assert np.polynomial.polynomial.polyval(t, coefficients) == pytest.approx(
-            kernel([[t]], [[1.0]])[0, 0]
-        )
+        assert np.polynomial.polynomial.polyval(t, coefficients) == pytest.approx(kernel([[t]], [[1.0]])[0, 0])
     np.testing.assert_array_equal(kernel.series(1), coefficients[:2])
 
 

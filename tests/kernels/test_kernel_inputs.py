@@ -25,9 +25,7 @@ def test_data_frames_of_numbers(frame):
 
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
-@pytest.mark.parametrize(
-    ("columns", "same"), [("b", [1]), (["c", "a"], [2, 0]), (1, [1]), (slice(1, 3), [1, 2])]
-)
+@pytest.mark.parametrize(("columns", "same"), [("b", [1]), (["c", "a"], [2, 0]), (1, [1]), (slice(1, 3), [1, 2])])
 def test_columns_of_data_frames(frame, columns, same):
     np.testing.assert_allclose(Laplace().on(columns)(frame), Laplace()(X[:, same]))
 

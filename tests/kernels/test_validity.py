@@ -124,9 +124,7 @@ def test_repairs_are_positive_semidefinite(how):
     assert np.linalg.eigvalsh(fixed)[0] >= -30 * np.finfo(float).eps * np.linalg.norm(fixed, 2)
     assert check_mercer(fixed).psd
     values = np.linalg.eigvalsh((K + K.T) / 2)
-    expected = {"clip": np.maximum(values, 0), "flip": np.sort(np.abs(values)), "shift": values - values[0]}[
-        how
-    ]
+    expected = {"clip": np.maximum(values, 0), "flip": np.sort(np.abs(values)), "shift": values - values[0]}[how]
     np.testing.assert_allclose(np.linalg.eigvalsh(fixed), expected, atol=1e-12)
     assert repair(K.astype(np.float32), how).dtype == np.float32
     good = Gaussian()(X4)

@@ -7,26 +7,31 @@ to a lower instruction set.
 """
 
 import os
+import sys
 import warnings
 from types import ModuleType
 
-# A new family adds itself in three places: this import, the next ones, and `definitions`.
-from . import hadamard as hadamard_definitions
-from . import hashing, machine, projection, sums, trig
+# A new family adds itself in two places: the star imports and `definitions`.
 from .hadamard import *  # noqa: F403
 from .hashing import *  # noqa: F403
 from .machine import *  # noqa: F403
+from .monomials import *  # noqa: F403
 from .projection import *  # noqa: F403
 from .sums import *  # noqa: F403
 from .trig import *  # noqa: F403
 
-definitions: tuple[ModuleType, ...] = (
-    hadamard_definitions,
-    hashing,
-    machine,
-    projection,
-    sums,
-    trig,
+#: The modules of definitions. Names are taken from `sys.modules`: a function may be called like its module.
+definitions: tuple[ModuleType, ...] = tuple(
+    sys.modules[f"{__name__}.{name}"]
+    for name in (
+        "hadamard",
+        "hashing",
+        "machine",
+        "monomials",
+        "projection",
+        "sums",
+        "trig",
+    )
 )
 
 

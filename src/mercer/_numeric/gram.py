@@ -16,35 +16,48 @@ from mercer._numeric.pool import for_each
 FLOAT32_ROWS = 1024
 
 
-def add_products(G: np.ndarray, C: np.ndarray, Z, R: np.ndarray, groups: np.ndarray) -> None:
-    """G[k] += Z_k' Z_k (upper triangle of tiles) and C[k] += Z_k' R_k for the rows of each group k.
+def add_products(G: np.ndarray, C: np.ndarray, P: np.ndarray, Z, R: np.ndarray, V: np.ndarray, groups) -> None:
+    """G[k] += Z_k' Z_k (upper triangle of tiles), C[k] += Z_k' R_k and P[k] += Z_k' Z_k V for the rows of each group k.
 
-    Z : (n, D) float32, float64 or CSR, its rows sorted by group; R : (n, c) float64;
-    groups : bounds of the groups, group k being the rows groups[k]:groups[k+1].
+    Z : (n, D) float32, float64 or CSR, its rows sorted by group; R : (n, c) and V : (D, p) float64;
+    groups : bounds of the groups, group k being the rows groups[k]:groups[k+1]. C and P are formed in float64.
     """
     if hasattr(Z, "tocsr"):
-        return _add_sparse_products(G, C, Z, R, groups)
+        return _add_sparse_products(G, C, P, Z, R, V, groups)
     tiles = _tiles(Z.shape[1])
     chunks = [(k, _chunks(a, b)) for k, (a, b) in enumerate(itertools.pairwise(groups)) if b > a]
     square = [(k, rows, i, j) for k, rows in chunks for a, i in enumerate(tiles) for j in tiles[a:]]
-    thin = [(k, rows, i, None) for k, rows in chunks for i in tiles]
+    thin = [(k, rows, None, None) for k, rows in chunks]
 
     def work(task):
         k, rows, i, j = task
         for r in rows:
-            if j is None:
-                C[k, i] += Z[r, i].T.astype(np.float64) @ R[r]
+            if i is None:
+                _add_thin_products(C[k], P[k], Z[r].astype(np.float64), R[r], V)
             else:
                 G[k, i, j] += Z[r, i].T @ Z[r, j]
 
-    return for_each(work, square + thin)
+    return for_each(work, thin + square)
 
 
-def exact_product(Z, V: np.ndarray) -> np.ndarray:
-    """Z V in float64, whatever the precision of Z, a few rows at a time."""
-    if hasattr(Z, "tocsr"):
-        return Z.astype(np.float64) @ V
-    return np.vstack([Z[rows].astype(np.float64) @ V for rows in _chunks(0, len(Z))])
+def _add_thin_products(C, P, Z, R, V):
+    both = Z.T @ np.hstack([R, Z @ V])
+    C += both[:, : R.shape[1]]
+    P += both[:, R.shape[1] :]
+
+
+def gathered(Z: np.ndarray, order: np.ndarray, origin: np.ndarray, root: np.ndarray | None) -> np.ndarray:
+    """root * (Z[order] - origin), row by row, in the precision of Z and in aligned memory, filled on all cores."""
+    out = aligned_empty(Z.shape, Z.dtype)
+    origin = origin.astype(Z.dtype)
+
+    def fill(rows):
+        np.subtract(Z[order[rows]], origin, out=out[rows])
+        if root is not None:
+            out[rows] *= root[rows, None].astype(Z.dtype)
+
+    for_each(fill, _chunks(0, len(order)))
+    return out
 
 
 def mirror(G: np.ndarray) -> np.ndarray:
@@ -53,20 +66,20 @@ def mirror(G: np.ndarray) -> np.ndarray:
     return upper + np.triu(upper, 1).T
 
 
-def aligned(array: np.ndarray) -> np.ndarray:
-    """A C-ordered copy that starts at a multiple of 64 bytes: matrix products of equal rows then have equal bits."""
-    room = np.empty(array.nbytes + 64, dtype=np.uint8)
+def aligned_empty(shape, dtype) -> np.ndarray:
+    """An array that starts at a multiple of 64 bytes: matrix products of equal rows then have equal bits."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    room = np.empty(size + 64, dtype=np.uint8)
     offset = -room.ctypes.data % 64
-    copy = room[offset : offset + array.nbytes].view(array.dtype).reshape(array.shape)
-    copy[...] = array
-    return copy
+    return room[offset : offset + size].view(dtype).reshape(shape)
 
 
-def _add_sparse_products(G, C, Z, R, groups):
+def _add_sparse_products(G, C, P, Z, R, V, groups):
     for k, (a, b) in enumerate(itertools.pairwise(groups)):
         part = Z[a:b].astype(np.float64)
         G[k] += (part.T @ part).toarray()
         C[k] += part.T @ R[a:b]
+        P[k] += part.T @ (part @ V)
 
 
 def _tiles(width: int) -> list[slice]:

@@ -40,8 +40,8 @@ def sketch_dense(X, seed, nonzeros, with_signs, out):
         out[:, places[0]] += scaled[:, j, None] * sign[0].astype(X.dtype)
 
 
-def sketch_csr(data, indices, indptr, n_columns, seed, nonzeros, with_signs, out):
-    """The same for rows of a CSR matrix with ``n_columns``; ``indptr`` may be a stretch of the matrix's own."""
+def sketch_csr(data, indices, indptr, seed, nonzeros, with_signs, out):
+    """The same for rows of a CSR matrix; ``indptr`` may be a stretch of the matrix's own."""
     if len(data) != len(indices):
         raise ValueError(f"data and indices must be of one length, got {len(data)} and {len(indices)}")
     if len(indptr) != len(out) + 1:

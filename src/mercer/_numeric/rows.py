@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from mercer import _numeric
+from mercer._numeric.pool import ordered_map
+
+_ROWS = 1024
 
 
 def hash_rows(table) -> np.ndarray:
@@ -19,7 +22,9 @@ def hash_rows(table) -> np.ndarray:
         return _numeric.hash_object_rows([np.asarray(table[name]) for name in table.columns])
     table = np.asarray(table)
     if table.dtype.kind in "fiub":
-        return _numeric.hash_dense_rows(as_float(table))
+        spans = [slice(i, i + _ROWS) for i in range(0, len(table), _ROWS)]
+        hashes = ordered_map(lambda rows: _numeric.hash_dense_rows(as_float(table[rows])), spans)
+        return np.concatenate([np.zeros(0, dtype=np.uint64), *hashes])
     return _numeric.hash_object_rows(list(table.T))
 
 

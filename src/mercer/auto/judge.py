@@ -79,11 +79,11 @@ def judge(first, second, rows: Source, task: str, confidence=0.95, random_state=
         y, (one, two) = rows.fold(Predictions((first, second))).finish()
     if task == "classify":
         right, better = one == y, two == y
-        scores = [wilson(int(hits.sum()), len(y), confidence) for hits in (right, better)]
+        score, other = (wilson(int(hits.sum()), len(y), confidence) for hits in (right, better))
         gain = paired_gain(right, better, confidence)
-        return Judgment("accuracy", "Wilson; for the gain Bonett-Price, paired by row", len(y), *scores, gain)
-    scores, gain = _bootstrap_r2(np.asarray(y, dtype=float), one, two, confidence, random_state)
-    return Judgment("R2", "bootstrap over the rows, paired for the gain", len(y), *scores, gain)
+        return Judgment("accuracy", "Wilson; for the gain Bonett-Price, paired by row", len(y), score, other, gain)
+    score, other, gain = _bootstrap_r2(np.asarray(y, dtype=float), one, two, confidence, random_state)
+    return Judgment("R2", "bootstrap over the rows, paired for the gain", len(y), score, other, gain)
 
 
 def wilson(hits: int, n: int, confidence=0.95) -> Estimate:
@@ -111,7 +111,7 @@ def paired_gain(first: np.ndarray, second: np.ndarray, confidence=0.95) -> Estim
     return Estimate((won - lost) / n, float(max(a - b - half, -1.0)), float(min(a - b + half, 1.0)))
 
 
-def _bootstrap_r2(y, one, two, confidence, random_state):
+def _bootstrap_r2(y, one, two, confidence, random_state) -> list[Estimate]:
     """R^2 = 1 - sum e^2 / sum (y - mean)^2 of both models and its gain, on the same resampled rows."""
     rng, n = np.random.default_rng(random_state), len(y)
     sums = np.column_stack([(y - one) ** 2, (y - two) ** 2, y - y.mean(), (y - y.mean()) ** 2])
@@ -119,11 +119,10 @@ def _bootstrap_r2(y, one, two, confidence, random_state):
     spread = np.maximum(drawn[:, 3] - drawn[:, 2] ** 2 / n, np.finfo(float).tiny)
     first, second = 1 - drawn[:, 0] / spread, 1 - drawn[:, 1] / spread
     tail = (1 - confidence) / 2
-    estimates = [
+    return [
         Estimate(float(values[0]), *(float(q) for q in np.quantile(values[1:], [tail, 1 - tail])))
         for values in (first, second, second - first)
     ]
-    return estimates[:2], estimates[2]
 
 
 def _quantile(confidence: float) -> float:

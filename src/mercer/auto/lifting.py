@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 
 from mercer.auto.steps import Steps
@@ -36,7 +37,7 @@ class Trial:
 
     @property
     def alpha(self) -> float:
-        return self.model[-1].alpha_
+        return float(self.model[-1].alpha_)
 
 
 @dataclass(frozen=True)
@@ -109,4 +110,5 @@ def _trial(scale, waves, scaled, task, random_state, multiple=None) -> Trial:
     fitted = {"standardize": scale, "random features": waves, "ridge": ridge}
     model = Pipeline([(name, step) for name, step in fitted.items() if step is not None])
     bandwidth = None if waves is None else float(waves.kernel_.bandwidth)
-    return Trial(model, float(ridge.losses_[ridge.alphas_ == ridge.alpha_][0]), multiple, bandwidth)
+    chosen = list(ridge.alphas_).index(ridge.alpha_)
+    return Trial(model, float(np.asarray(ridge.losses_)[chosen]), multiple, bandwidth)

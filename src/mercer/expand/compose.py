@@ -95,7 +95,7 @@ def bind_columns(kernel: Kernel, d: int, names=None) -> Kernel:
         below = None if names is None else [names[j] for j in columns]
         return Restricted(bind_columns(kernel.kernel, len(columns), below), columns)
     parts = {name: bind_columns(part, d, names) for name, part in _named_parts(kernel).items()}
-    return replace(kernel, **parts) if parts else kernel
+    return replace(kernel, **parts) if parts else kernel  # type: ignore[type-var]
 
 
 def _named_parts(kernel):

@@ -9,6 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer._numeric.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
+from mercer.bounds import KernelCertificate
 from mercer.expand.compose import Plan, bind_columns, check_kernel, prepare
 from mercer.expand.sampling import SAMPLINGS
 from mercer.expand.seeds import Seed
@@ -19,7 +20,7 @@ _SAMPLE_ROWS = 2048
 _PAIRINGS = ("cos-sin", "phase")
 
 
-class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
+class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     """Random features z(x) with E <z(x), z(x')> = k(x, x'), for shift-invariant and polynomial kernels and what is
     composed of them.
 

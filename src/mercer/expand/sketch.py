@@ -15,6 +15,8 @@ al., Oblivious sketching of high-degree polynomial kernels, 2020).
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 from scipy import fft
 
@@ -86,12 +88,9 @@ class _Tree:
 
     def spectrum(self, rows: _Rows) -> np.ndarray:
         """Fourier transform of the sketch of a block of rows, shape (rows, D // 2 + 1)."""
-        product = None
-        for sketched in self._sketched(rows):
-            # `overwrite_x` and one worker: the pool over blocks is the only parallel layer.
-            transformed = fft.rfft(sketched, axis=1, overwrite_x=True, workers=1)
-            product = transformed if product is None else np.multiply(product, transformed, out=product)
-        return product
+        # One worker: the pool over blocks is the only parallel layer.
+        transformed = (fft.rfft(sketched, axis=1, overwrite_x=True, workers=1) for sketched in self._sketched(rows))
+        return reduce(lambda product, factor: np.multiply(product, factor, out=product), transformed)
 
     def _sketched(self, rows):
         if not self.branches:

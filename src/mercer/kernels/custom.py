@@ -71,9 +71,7 @@ class Custom(Kernel):
     def _matrix(self, X, Y, n, m):
         values = np.array(self.function(X, Y), dtype=float)
         if values.shape != (n, m):
-            raise ValueError(
-                f"Custom: the vectorized function returned shape {values.shape} for {n} and {m} rows"
-            )
+            raise ValueError(f"Custom: the vectorized function returned shape {values.shape} for {n} and {m} rows")
         if np.isnan(values).any():
             i, j = np.argwhere(np.isnan(values))[0]
             raise ValueError(f"Custom: the function returned NaN for rows {i} and {j}")

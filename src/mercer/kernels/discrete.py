@@ -29,23 +29,23 @@ class Overlap(Kernel):
     """
 
     def _gram(self, X, Y):
-        if _is_table(X) and _is_table(Y):
+        if is_table(X) and is_table(Y):
             A, B = matching_numbers(X, Y)
-            A = _presence(A)
-            return inner_products(A, A if Y is X else _presence(B))
+            A = presence(A)
+            return inner_products(A, A if Y is X else presence(B))
         column_of: dict = {}
-        A = _incidence(X, column_of, grow=True)
-        B = A if Y is X else _incidence(Y, column_of, grow=False)
+        A = incidence(X, column_of, grow=True)
+        B = A if Y is X else incidence(Y, column_of, grow=False)
         return inner_products(A, B)
 
     def _diag(self, X):
-        if _is_table(X):
-            sizes = np.asarray(_presence(X.numbers).sum(axis=1))
+        if is_table(X):
+            sizes = np.asarray(presence(X.numbers).sum(axis=1))
             return sizes.astype(X.numbers.dtype, copy=False)
-        return np.array([len(_tokens(item, i, X.name)) for i, item in enumerate(_sets(X))], dtype=float)
+        return np.array([len(tokens_of(item, i, X.name)) for i, item in enumerate(sets_of(X))], dtype=float)
 
 
-def _is_table(rows):
+def is_table(rows):
     """Whether the rows are numbers, one column per item, rather than collections of tokens."""
     if is_sparse(rows.raw):
         return True
@@ -55,7 +55,8 @@ def _is_table(rows):
     return kind is not None and kind in "biuf"
 
 
-def _presence(A):
+def presence(A):
+    """1 where there is a non-zero, 0 elsewhere."""
     if not is_sparse(A):
         return (A != 0).astype(A.dtype)
     present = A.copy()
@@ -63,7 +64,7 @@ def _presence(A):
     return present
 
 
-def _sets(rows):
+def sets_of(rows):
     """The items; of a table of objects, the cells of its only column."""
     if len(getattr(rows.raw, "shape", ())) != 2:
         return rows.items
@@ -75,14 +76,14 @@ def _sets(rows):
     return [row[0] for row in rows.items]
 
 
-def _incidence(rows, column_of, grow):
+def incidence(rows, column_of, grow):
     """CSR indicator of every item; unknown items are dropped unless the vocabulary may grow."""
     from scipy.sparse import csr_array
 
     indices: list[int] = []
     ends = [0]
-    for i, item in enumerate(_sets(rows)):
-        for token in _tokens(item, i, rows.name):
+    for i, item in enumerate(sets_of(rows)):
+        for token in tokens_of(item, i, rows.name):
             column = column_of.setdefault(token, len(column_of)) if grow else column_of.get(token)
             if column is not None:
                 indices.append(column)
@@ -93,16 +94,15 @@ def _incidence(rows, column_of, grow):
     return matrix
 
 
-def _tokens(item, row, name):
+def tokens_of(item, row, name):
+    """The set of tokens of one row."""
     if isinstance(item, str | bytes):
         raise ValueError(
-            f"row {row} of {name} is the string {item!r:.60}: "
-            "split it into tokens first, for example with .split()"
+            f"row {row} of {name} is the string {item!r:.60}: split it into tokens first, for example with .split()"
         )
     try:
         return frozenset(item)
     except TypeError:
         raise ValueError(
-            f"row {row} of {name} is {item!r:.60} ({type(item).__name__}), "
-            "not a collection of hashable tokens"
+            f"row {row} of {name} is {item!r:.60} ({type(item).__name__}), not a collection of hashable tokens"
         ) from None

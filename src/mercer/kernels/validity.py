@@ -131,6 +131,9 @@ def check_mercer(kernel_or_matrix, X=None, tolerance=None):
 def repair(K, how="clip"):
     """The nearest use of an indefinite similarity matrix: its symmetric part, made positive semidefinite.
 
+    Only these rows are repaired: the similarities of new rows to them are not.
+    Chen, Garcia, Gupta, Rahimi and Cazzanti, Similarity-based classification, JMLR 2009.
+
     Parameters
     ----------
     K : square matrix
@@ -139,9 +142,6 @@ def repair(K, how="clip"):
         semidefinite matrix in Frobenius norm (Higham 1988): negative parts are noise. "flip" takes
         absolute values: negative parts carry information. "shift" adds the same number to all
         eigenvalues, K - min_eigenvalue I: only self-similarities change.
-
-    Only these rows are repaired: the similarities of new rows to them are not.
-    Chen, Garcia, Gupta, Rahimi and Cazzanti, Similarity-based classification, JMLR 2009.
 
     >>> from mercer.kernels import repair
     >>> repair([[1.0, 3.0], [3.0, 1.0]], how="clip")

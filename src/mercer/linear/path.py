@@ -1,92 +1,75 @@
 """Every ridge penalty at once, scored without another look at the data.
 
-With the spectral decomposition G = Q diag(v) Q' of the centered Gram matrix, the minimizer of
-sum of (y - <w, z> - b)^2 + alpha ||w||^2 is w = Q (v + alpha)^{-1} Q' B for every alpha. The squared error on a
-held-out fold k is Y_k - 2 <w, B_k> + <w, G_k w>, measured from the means of the rows that were trained on.
+The squared error of weights w on a held-out fold k is Y_k - 2 <w, B_k> + <w, G_k w>, measured from the means of the
+rows that were trained on: K-fold cross-validation is exact and touches statistics only.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mercer._numeric.pool import ordered_map
+from mercer.linear.factor import Centered, Spectral
 from mercer.stats.gram import GramPerFold, Normal
 
 N_ALPHAS = 60
 
 
-@dataclass(frozen=True)
-class Spectral:
-    """Normal equations in the basis where they are diagonal."""
-
-    z_mean: np.ndarray
-    y_mean: np.ndarray
-    values: np.ndarray
-    vectors: np.ndarray
-    rotated_B: np.ndarray
-    weight: float
-    Y: np.ndarray
-
-    @classmethod
-    def of(cls, normal: Normal) -> Spectral:
-        from scipy.linalg import eigh
-
-        z_mean, y_mean = normal.means()
-        G, B, Y = normal.about(z_mean, y_mean)
-        values, vectors = eigh(G, overwrite_a=True, check_finite=False, driver="evd")
-        return cls(z_mean, y_mean, values, vectors, vectors.T @ B, normal.weight, Y)
-
-    def rotated_solution(self, alpha: float) -> np.ndarray:
-        """Q' w, one column per target; directions the data do not reach get no weight."""
-        reached = self.values > 0 if alpha > 0 else self.values > _cutoff(self.values)
-        inverse = np.where(reached, 1.0 / np.where(reached, self.values + alpha, 1.0), 0.0)
-        return inverse[:, None] * self.rotated_B
-
-    def degrees_of_freedom(self, alpha: float) -> float:
-        """tr G (G + alpha)^{-1}, and one for the intercept."""
-        positive = np.maximum(self.values, 0.0)
-        return 1.0 + float(np.sum(positive / np.maximum(positive + alpha, np.finfo(float).tiny)))
+#: How many columns of weights are scored in one product.
+_BATCH = 512
 
 
-def floor(gram: GramPerFold, spectral: Spectral) -> float:
+def factor(equations: list[Normal], kind: type[Centered]) -> list[Centered]:
+    """Factor several normal equations, one per core with one thread of BLAS each.
+
+    A reduction hardly gains from more threads, and those of BLAS spin while they wait.
+    """
+    return list(ordered_map(kind.of, equations))
+
+
+def floor(gram: GramPerFold, factor: Centered) -> float:
     """The least penalty that the rounding of the Gram matrix allows: ten times its error.
 
     The error is the larger of what the probes measured and of the most negative eigenvalue.
     """
-    largest = max(spectral.values[-1], 0.0)
-    error = max(gram.error, -spectral.values[0], 4 * np.finfo(float).eps * largest)
+    largest = max(factor.values[-1], 0.0)
+    error = max(gram.error, -factor.values[0], 4 * np.finfo(float).eps * largest)
     return 10.0 * error
 
 
-def default_alphas(spectral: Spectral, least: float) -> np.ndarray:
+def default_alphas(factor: Centered, least: float) -> np.ndarray:
     """Penalties from far above the largest eigenvalue of G down to 1e-10 of it, or to the floor."""
-    largest = spectral.values[-1]
+    largest = factor.values[-1]
     if not largest > 0:
         return np.array([1.0])
     return np.geomspace(10.0 * largest, max(1e-10 * largest, least), N_ALPHAS)
 
 
-def fold_losses(gram: GramPerFold, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean squared K-fold error of each penalty, and the error bar that rounding of G puts on it."""
-    # One fold per core with a single thread of BLAS each: an eigensolver hardly gains from more, and the threads of
-    # BLAS spin while they wait. Sums are taken in the order of the folds.
-    scored = ordered_map(lambda fold: _held_out(gram, fold, alphas), gram.folds)
+def fold_losses(gram: GramPerFold, trained: list[Centered], alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean squared K-fold error of each penalty, and the error bar that rounding of G puts on it.
+
+    `trained` holds the factored equations of the rows outside each fold. Sums are taken in the order of the folds.
+    """
+    pairs = zip(gram.folds, trained, strict=True)
+    scored = ordered_map(lambda pair: _held_out(gram, pair[0], pair[1], alphas), pairs)
     losses, bars = np.sum(list(scored), axis=0) / gram.total.weight
     return losses, bars
 
 
-def _held_out(gram: GramPerFold, fold: Normal, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _held_out(gram: GramPerFold, fold: Normal, train: Centered, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Squared error on one fold of each penalty fitted to the others, and its error bar."""
-    losses, bars = np.empty(len(alphas)), np.empty(len(alphas))
-    train = Spectral.of(gram.total - fold)
     G, B, Y = fold.about(train.z_mean, train.y_mean)
-    H, C = train.vectors.T @ G @ train.vectors, train.vectors.T @ B
-    for i, alpha in enumerate(alphas):
-        w = train.rotated_solution(alpha)
-        losses[i] = np.trace(Y) - 2.0 * np.sum(w * C) + np.sum(w * (H @ w))
-        bars[i] = gram.error * np.sum(w * w) * fold.weight / gram.total.weight
+    losses, bars = np.empty(len(alphas)), np.empty(len(alphas))
+    step = max(1, _BATCH // max(B.shape[1], 1))
+    for start in range(0, len(alphas), step):
+        batch = slice(start, start + step)
+        W = train.solutions(alphas[batch])
+        columns = W.transpose(1, 0, 2).reshape(len(G), -1)
+        GW = (G @ columns).reshape(len(G), -1, B.shape[1]).transpose(1, 0, 2)
+        losses[batch] = np.trace(Y) + np.sum(W * (GW - 2.0 * B), axis=(1, 2))
+        bars[batch] = gram.error * np.sum(W * W, axis=(1, 2)) * fold.weight / gram.total.weight
+    unsolved = np.isnan(losses)
+    losses[unsolved], bars[unsolved] = np.inf, 0.0
     return losses, bars
 
 
@@ -96,8 +79,8 @@ def gcv_losses(spectral: Spectral, alphas: np.ndarray) -> tuple[np.ndarray, np.n
     RSS(alpha) = RSS(0) + sum_i (alpha b_i)^2 / (v_i (v_i + alpha)^2): the sum cancels nothing, so small residuals
     keep their digits.
     """
-    reached = spectral.values > _cutoff(spectral.values)
-    values, b2 = spectral.values[reached], np.sum(spectral.rotated_B[reached] ** 2, axis=1)
+    values = spectral.values[spectral.reached]
+    b2 = np.sum(spectral.rotated_B[spectral.reached] ** 2, axis=1)
     total = np.trace(spectral.Y)
     rounding = 16 * np.finfo(float).eps * total
     least = total - np.sum(b2 / values)
@@ -122,7 +105,3 @@ def choose(alphas: np.ndarray, losses: np.ndarray, bars: np.ndarray) -> int:
     level = pessimistic.min()
     as_good = np.flatnonzero((losses >= 0) & (losses - bars <= level))
     return int(as_good[np.argmax(alphas[as_good])])
-
-
-def _cutoff(values: np.ndarray) -> float:
-    return len(values) * np.finfo(float).eps * max(values[-1], 0.0)

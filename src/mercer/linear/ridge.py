@@ -11,9 +11,9 @@ from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._numeric.pool import single_threaded_blas
 from mercer.base import StreamingEstimator, seed_of
 from mercer.linear import path
+from mercer.linear.factor import Spectral, Tridiagonal
 from mercer.stats import Gram, LabelGram
 from mercer.stats.gram import GramPerFold
 
@@ -41,19 +41,33 @@ class _Ridge(StreamingEstimator):
             raise ValueError(f"Penalties must be finite and not negative, not {self.alphas!r}.")
 
     def _finish(self, learned: GramPerFold):
-        with single_threaded_blas():
-            spectral = path.Spectral.of(learned.total)
-        self.floor_ = path.floor(learned, spectral)
-        self.alphas_ = self._penalties(spectral)
-        scored = self._scored(learned, spectral)
+        total, trained = self._factors(learned)
+        self.floor_ = path.floor(learned, total)
+        self.alphas_ = self._penalties(total)
+        scored = self._scored(learned, total, trained)
         best = 0 if scored is None else path.choose(self.alphas_, *scored)
         self.losses_ = None if scored is None else scored[0]
         self.alpha_ = float(self.alphas_[best])
-        self._set_weights(learned, spectral, self.alpha_)
+        self._set_weights(learned, total)
 
-    def _penalties(self, spectral) -> np.ndarray:
+    def _factors(self, learned):
+        """The factored normal equations of all rows and, where folds are scored, of all rows but those of each fold."""
+        single = np.size(self.alphas) == 1 and not isinstance(self.alphas, str)
+        if self.scoring == "gcv" and not single:
+            return path.factor([learned.total], Spectral)[0], []
+        kind = Tridiagonal if isinstance(self.alphas, str) or np.all(np.asarray(self.alphas) > 0) else Spectral
+        if not single and len(learned.folds) < 2:
+            raise ValueError(
+                f"n_samples={learned.n}, but cross-validation needs at least two distinct rows in different folds "
+                "(equal rows share a fold). Give one penalty, as in alphas=1.0, or use scoring='gcv'."
+            )
+        others = [] if single else [learned.total - fold for fold in learned.folds]
+        total, *trained = path.factor([learned.total, *others], kind)
+        return total, trained
+
+    def _penalties(self, total) -> np.ndarray:
         if isinstance(self.alphas, str):
-            return path.default_alphas(spectral, self.floor_)
+            return path.default_alphas(total, self.floor_)
         asked = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
         low = (asked < self.floor_) & (asked > 0)
         if np.any(low):
@@ -65,23 +79,18 @@ class _Ridge(StreamingEstimator):
             )
         return np.where(low, self.floor_, asked)
 
-    def _scored(self, learned, spectral):
+    def _scored(self, learned, total, trained):
         """Loss and error bar of each penalty, or None where there is nothing to choose."""
         if len(self.alphas_) == 1:
             return None
         if self.scoring == "gcv":
-            return path.gcv_losses(spectral, self.alphas_)
-        if len(learned.folds) < 2:
-            raise ValueError(
-                f"n_samples={learned.n}, but cross-validation needs at least two distinct rows in different folds "
-                "(equal rows share a fold). Give one penalty, as in alphas=1.0, or use scoring='gcv'."
-            )
-        return path.fold_losses(learned, self.alphas_)
+            return path.gcv_losses(total, self.alphas_)
+        return path.fold_losses(learned, trained, self.alphas_)
 
-    def _set_weights(self, learned, spectral, alpha):
-        coef = spectral.vectors @ spectral.rotated_solution(alpha)
-        z_mean = spectral.z_mean + learned.z_origin
-        y_mean = spectral.y_mean + learned.y_origin
+    def _set_weights(self, learned, total):
+        coef = total.solutions(np.array([self.alpha_]))[0]
+        z_mean = total.z_mean + learned.z_origin
+        y_mean = total.y_mean + learned.y_origin
         self._set_outputs(coef, y_mean - z_mean @ coef, learned)
 
     def _scores(self, X) -> np.ndarray:

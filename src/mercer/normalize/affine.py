@@ -182,8 +182,9 @@ class UnitRange(_Affine):
         if len(shifted):
             j = shifted[0]
             raise ValueError(
-                f"UnitRange got a sparse matrix, but column {j} has minimum {self.data_min_[j]:g}: zeros "
-                "would turn into other numbers. Use X.toarray() if memory allows, or Standardize(with_mean=False)."
+                f"UnitRange got a sparse matrix, but column {j} has minimum {self.data_min_[j]:g}: "
+                "zeros would turn into other numbers. Use X.toarray() if memory allows, or "
+                "Standardize(with_mean=False), which keeps zeros."
             )
 
 

@@ -74,11 +74,7 @@ class Impute(StreamingTransformer):
 
     def _empty(self):
         moments = Moments(skip_missing=True)
-        return (
-            Together(moments=moments, sample=Sample())
-            if self.strategy == "median"
-            else Together(moments=moments)
-        )
+        return Together(moments=moments, sample=Sample()) if self.strategy == "median" else Together(moments=moments)
 
     def _finish(self, learned):
         moments = learned["moments"]
@@ -91,9 +87,7 @@ class Impute(StreamingTransformer):
             fill = np.where(np.isnan(fill), moments.mean, fill)  # so rarely present that the sample has none
         self.fill_ = np.where(np.isnan(fill), float(self.fill), fill)
         everywhere = np.full(self.n_features_in_, self.indicators == "all")
-        self.indicated_ = np.flatnonzero(
-            everywhere | moments.missing if self.indicators else ~everywhere & False
-        )
+        self.indicated_ = np.flatnonzero(everywhere | moments.missing if self.indicators else ~everywhere & False)
 
     def _apply(self, X):
         gaps = np.isnan(X.data) if hasattr(X, "tocsr") else np.isnan(X)

@@ -66,20 +66,14 @@ class OneHot(StreamingTransformer):
         if self.unseen not in ("zeros", "error"):
             raise ValueError(f"unseen must be 'zeros' or 'error', not {self.unseen!r}.")
         if self.max_levels is not None and (not isinstance(self.max_levels, Integral) or self.max_levels < 1):
-            raise ValueError(
-                f"max_levels must be a whole number of at least 1 or None, not {self.max_levels!r}."
-            )
+            raise ValueError(f"max_levels must be a whole number of at least 1 or None, not {self.max_levels!r}.")
 
     def _checked_X(self, X, reset, start=0):
         if hasattr(X, "columns"):  # column by column: a common type would turn integers into floats
             X = validate_data(self, X, reset=reset, skip_check_array=True)
-            columns = [np.asarray(X[name], dtype=object) for name in X.columns]
-            X = np.stack(columns, axis=1) if columns else np.empty((len(X), 0), dtype=object)
-            return check_array(X, dtype=None, ensure_all_finite=False, estimator=self)
+            return check_array(_objects(X), dtype=None, ensure_all_finite=False, estimator=self)
         X = super()._checked_X(X, reset, start)
-        return (
-            X.astype(object) if X.dtype.kind in "US" else X
-        )  # so that blocks of strings and numbers may follow
+        return X.astype(object) if X.dtype.kind in "US" else X  # so that blocks of strings and numbers may follow
 
     def _empty(self):
         return Counts()
@@ -153,6 +147,16 @@ class OneHot(StreamingTransformer):
         return tags
 
 
+def _objects(frame) -> np.ndarray:
+    """The values of a pandas, polars or pyarrow table as they are, integers beside missing values too."""
+    names = getattr(frame, "column_names", frame.columns)  # pyarrow calls them so
+    values = np.empty((len(frame), len(names)), dtype=object)
+    for j, name in enumerate(names):
+        column = frame[name]
+        values[:, j] = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+    return values
+
+
 def _most_frequent(column: Levels, most):
     """The levels to keep and the others, both in sorted order."""
     if most is None or len(column.levels) <= most:
@@ -170,9 +174,7 @@ def _places(kept, others) -> dict:
 
 def _labels(kept, others) -> list[str]:
     """What the indicators of a column are called; levels that read alike are quoted."""
-    plain = [_MISSING if level is None else str(level) for level in kept.tolist()] + [_OTHER] * (
-        len(others) > 0
-    )
+    plain = [_MISSING if level is None else str(level) for level in kept.tolist()] + [_OTHER] * (len(others) > 0)
     often = Counter(plain)
     levels = kept.tolist() + [None] * (len(others) > 0)
     return [

@@ -110,9 +110,7 @@ class Sigmoid(OneToOneFeatureMixin, InvertibleTransformer):
         _check_positive("slope", self.slope)
 
     def _checked_X(self, X, reset, start=0):
-        refuse_sparse(
-            X, "Sigmoid", "it maps zero to 1/2", "Use X.toarray() if memory allows, or Log or Clip."
-        )
+        refuse_sparse(X, "Sigmoid", "it maps zero to 1/2", "Use X.toarray() if memory allows, or Log or Clip.")
         return super()._checked_X(X, reset, start)
 
     def _apply(self, X):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -25,8 +26,8 @@ def progress(title: str, quiet: bool) -> Iterator[Callable[[str, int], None]]:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description:<46}"), BarColumn(20), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bars:
-        task = bars.add_task(f"{title}: loading", total=None, completed=-1)
-        yield lambda name, total: bars.update(task, description=f"{title}: {name}", advance=1, total=total)
+        task, done = bars.add_task(f"{title}: loading", total=None), count()
+        yield lambda name, total: bars.update(task, description=f"{title}: {name}", completed=next(done), total=total)
 
 
 def render_intro(report: dict[str, Any]) -> RenderableType:

@@ -8,6 +8,7 @@ counter. So the result has the same bits for any size of the pieces handed in, a
 from __future__ import annotations
 
 from copy import copy
+from typing import Any
 
 from mercer._numeric.block import Block, concatenate
 
@@ -20,7 +21,7 @@ class Accumulator:
 
     def __init__(self, empty):
         self.empty = empty
-        self.subtrees: list[tuple[int, object]] = []
+        self.subtrees: list[tuple[int, Any]] = []
         self.part = empty
         self.part_rows = 0
         self.pending: Block | None = None

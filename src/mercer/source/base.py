@@ -22,11 +22,13 @@ class Task(NamedTuple):
 class Source(ABC):
     """Rows in memory, in files, in a stream or on a cluster.
 
-    `names` are the names of the columns, or None. `n_rows` is None for a stream that nobody has counted.
+    `names` are the names of the columns, or None. `n_rows` is None for a stream that nobody has counted. `derived`
+    says that the columns were made by an estimator, not read.
     """
 
     names: list[str] | None = None
     n_rows: int | None = None
+    derived: bool = False
 
     @abstractmethod
     def tasks(self) -> Iterator[Task]:
@@ -96,7 +98,7 @@ class MappedSource(Source):
 
     def __init__(self, parent: Source, function: Callable[[Block], Block]):
         self.parent, self.function = parent, function
-        self.names, self.n_rows = parent.names, parent.n_rows
+        self.names, self.n_rows, self.derived = parent.names, parent.n_rows, parent.derived
 
     def tasks(self):
         for rows, read in self.parent.tasks():
@@ -108,7 +110,7 @@ class SliceSource(RowSource):
 
     def __init__(self, parent: RowSource, first: int, last: int):
         self.parent, self.first = parent, first
-        self.names, self.n_rows = parent.names, last - first
+        self.names, self.n_rows, self.derived = parent.names, last - first, parent.derived
 
     def read(self, start, stop):
         return self.parent.read(self.first + start, self.first + stop)

@@ -75,11 +75,7 @@ def distinct(column: np.ndarray) -> tuple[list, np.ndarray]:
     if column.dtype.kind == "O":
         return _distinct_objects(column)
     values, codes = np.unique(column, return_inverse=True)
-    levels = (
-        list(values)
-        if values.dtype.kind == "M"
-        else (values + 0 if values.dtype.kind == "f" else values).tolist()
-    )
+    levels = list(values) if values.dtype.kind == "M" else (values + 0 if values.dtype.kind == "f" else values).tolist()
     if levels and is_missing(levels[-1]):
         levels[-1] = None
     return levels, codes

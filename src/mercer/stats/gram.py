@@ -7,13 +7,13 @@ exact K-fold cross-validation, generalized cross-validation, forward selection, 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.block import Block
-from mercer._numeric.gram import add_products, aligned, exact_product, mirror
+from mercer._numeric.gram import add_products, gathered, mirror
 from mercer.stats.base import Statistic
 
 _PROBES = 4
@@ -80,13 +80,13 @@ class Gram(Statistic):
     n_folds: int = 5
     seed: int = 0
     n: int = 0
-    z_origin: np.ndarray | None = None
-    y_origin: np.ndarray | None = None
-    G: np.ndarray | None = None
-    C: np.ndarray | None = None
-    T: np.ndarray | None = None
-    probe: np.ndarray | None = None
-    labels: np.ndarray | None = None
+    z_origin: Any = None
+    y_origin: Any = None
+    G: Any = None
+    C: Any = None
+    T: Any = None
+    probe: Any = None
+    labels: Any = None
 
     parallel_inside = True
 
@@ -127,16 +127,15 @@ class Gram(Statistic):
         fold = _numeric.buckets(_numeric.splitmix64(block.ids, self.seed), self.n_folds)
         order = np.argsort(fold, kind="stable")
         bounds = np.searchsorted(fold[order], np.arange(self.n_folds + 1))
-        Z = _measured(block.X, order, self.z_origin)
         R = np.hstack([np.ones((len(block), 1)), self._targets(block)[order] - self.y_origin])
+        root = None
         if block.weight is not None:
-            root = np.sqrt(np.asarray(block.weight, dtype=np.float64)[order])[:, None]
-            Z, R = _scaled(Z, root), R * root
-        seen = exact_product(Z, _signs(Z.shape[1]))
-        C = np.zeros((*self.C.shape[:2], R.shape[1] + _PROBES))
-        add_products(self.G, C, Z, np.hstack([R, seen]), bounds)
-        self.C[...] += C[..., : R.shape[1]]
-        self.probe[...] += C[..., R.shape[1] :].sum(axis=0)
+            root = np.sqrt(np.asarray(block.weight, dtype=np.float64)[order])
+            R *= root[:, None]
+        Z = _measured(block.X, order, self.z_origin, root)
+        probes = np.zeros((self.n_folds, *self.probe.shape))
+        add_products(self.G, self.C, probes, Z, R, _signs(Z.shape[1]), bounds)
+        self.probe[...] += probes.sum(axis=0)
         for k in range(self.n_folds):
             part = R[bounds[k] : bounds[k + 1]]
             self.T[k] += part.T @ part
@@ -233,19 +232,11 @@ def _origin(Z, weight) -> np.ndarray:
     return mean.astype(Z.dtype).astype(np.float64)
 
 
-def _measured(Z, order, origin):
-    if hasattr(Z, "tocsr"):
-        return Z.tocsr()[order]
-    kept = aligned(Z[order])
-    kept -= origin.astype(Z.dtype)
-    return kept
-
-
-def _scaled(Z, root):
-    if hasattr(Z, "tocsr"):
-        return Z.multiply(root).tocsr()
-    Z *= root.astype(Z.dtype)
-    return Z
+def _measured(Z, order, origin, root):
+    if not hasattr(Z, "tocsr"):
+        return gathered(Z, order, origin, root)
+    Z = Z.tocsr()[order]
+    return Z if root is None else Z.multiply(root[:, None]).tocsr()
 
 
 def _signs(D: int) -> np.ndarray:

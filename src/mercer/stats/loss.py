@@ -35,7 +35,7 @@ class LossAt(Statistic):
     n: int = 0
     weight: float = 0.0
     value: float = 0.0
-    gradient: np.ndarray | None = None
+    gradient: Any = None
     hessian: np.ndarray | None = None
 
     def of(self, block):

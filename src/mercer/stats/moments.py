@@ -100,9 +100,7 @@ class Moments(Statistic):
         total = self.weight if not nobody.any() else _numeric.add_limbs(*self.weight, *_limbs_of(safe))
         exact = _numeric.exact_mean_and_variance(total, *self.first, *self.second)
         rest = _rest(_fractions(self.first, len(self.min)), totals, exact.mean)
-        mean, std, var = (
-            np.where(nobody, np.nan, moment) for moment in (exact.mean, exact.std, exact.variance)
-        )
+        mean, std, var = (np.where(nobody, np.nan, moment) for moment in (exact.mean, exact.std, exact.variance))
         return ColumnMoments(self.n, weight, mean, rest, std, var, self.min, self.max, self.missing)
 
 

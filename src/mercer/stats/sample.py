@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class Sample(Statistic):
     n: int = 0
     keys: np.ndarray | None = None
     rows: Block | None = None
-    weight: np.ndarray | None = None
+    weight: Any = None
     complete: bool = True
 
     def of(self, block):

@@ -1,0 +1,118 @@
+"""Centered normal equations in a basis where every penalty is cheap.
+
+The minimizer of sum of (y - <w, z> - b)^2 + alpha ||w||^2 solves (G + alpha) w = B, G and B centered. `Tridiagonal`
+reduces G to Q T Q' once (a third of the work of an eigensolver); each penalty is then a tridiagonal system.
+`Spectral` goes on to eigenvectors, which the minimum-norm solution (alpha = 0) and generalized cross-validation need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.stats.gram import Normal
+
+
+@dataclass(frozen=True)
+class Centered:
+    """What both factorizations keep: the means, the eigenvalues in ascending order, and the targets' own sums."""
+
+    z_mean: np.ndarray
+    y_mean: np.ndarray
+    weight: float
+    Y: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, normal: Normal) -> Centered:
+        """Center and factor normal equations."""
+        raise NotImplementedError
+
+    def solutions(self, alphas: np.ndarray) -> np.ndarray:
+        """w for each penalty: an array (penalties, features, targets); NaN where the system has no solution."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Spectral(Centered):
+    """G = Q diag(values) Q'."""
+
+    vectors: np.ndarray
+    rotated_B: np.ndarray
+
+    @classmethod
+    def of(cls, normal: Normal) -> Spectral:
+        from scipy.linalg import eigh
+
+        z_mean, y_mean = normal.means()
+        G, B, Y = normal.about(z_mean, y_mean)
+        values, vectors = eigh(G, overwrite_a=True, check_finite=False, driver="evd")
+        return cls(z_mean, y_mean, normal.weight, Y, values, vectors, vectors.T @ B)
+
+    def solutions(self, alphas):
+        return np.stack([self.vectors @ self._rotated_solution(alpha) for alpha in alphas])
+
+    def _rotated_solution(self, alpha: float) -> np.ndarray:
+        """Q' w, one column per target; directions the data do not reach get no weight."""
+        reached = self.values > 0 if alpha > 0 else self.reached
+        inverse = np.where(reached, 1.0 / np.where(reached, self.values + alpha, 1.0), 0.0)
+        return inverse[:, None] * self.rotated_B
+
+    @property
+    def reached(self) -> np.ndarray:
+        """Which directions have an eigenvalue beyond rounding."""
+        return self.values > len(self.values) * np.finfo(float).eps * max(self.values[-1], 0.0)
+
+    def degrees_of_freedom(self, alpha: float) -> float:
+        """tr G (G + alpha)^{-1}, and one for the intercept."""
+        positive = np.maximum(self.values, 0.0)
+        return 1.0 + float(np.sum(positive / np.maximum(positive + alpha, np.finfo(float).tiny)))
+
+
+@dataclass(frozen=True)
+class Tridiagonal(Centered):
+    """G = Q T Q' with T tridiagonal and Q a product of reflectors, kept as LAPACK left them."""
+
+    diagonal: np.ndarray
+    off_diagonal: np.ndarray
+    reflectors: np.ndarray
+    tau: np.ndarray
+    rotated_B: np.ndarray
+
+    @classmethod
+    def of(cls, normal: Normal) -> Centered:
+        from scipy.linalg import lapack
+
+        if len(normal.z) < 2:  # LAPACK's wrappers have no room for an empty off-diagonal
+            return Spectral.of(normal)
+        z_mean, y_mean = normal.means()
+        G, B, Y = normal.about(z_mean, y_mean)
+        reduced, d, e, tau, _ = lapack.dsytrd(G.T, lower=1, lwork=64 * len(G), overwrite_a=1)
+        # Below the first row the reflectors have the very layout of a QR factorization.
+        reflectors = np.asfortranarray(reduced[1:, :-1])
+        values, _ = lapack.dsterf(d, e)
+        rotated_B = _times_q(reflectors, tau, B, "T")
+        return cls(z_mean, y_mean, normal.weight, Y, values, d, e, reflectors, tau, rotated_B)
+
+    def solutions(self, alphas):
+        from scipy.linalg import lapack
+
+        D, c = self.rotated_B.shape
+        rotated = np.empty((D, len(alphas) * c), order="F")
+        for i, alpha in enumerate(alphas):
+            *_, w, failed = lapack.dptsv(self.diagonal + alpha, self.off_diagonal, self.rotated_B)
+            rotated[:, i * c : (i + 1) * c] = np.nan if failed else w
+        W = _times_q(self.reflectors, self.tau, rotated, "N")
+        return W.reshape(D, len(alphas), c).transpose(1, 0, 2)
+
+
+def _times_q(reflectors, tau, C, transposed: str) -> np.ndarray:
+    """Q C or Q' C, Q = diag(1, H_1 ... H_{D-1})."""
+    from scipy.linalg import lapack
+
+    result = np.asfortranarray(C).copy(order="F")
+    if len(tau) and C.shape[1]:
+        lwork = 64 * C.shape[1]
+        result[1:], _, _ = lapack.dormqr("L", transposed, reflectors, tau, result[1:], lwork)
+    return result
