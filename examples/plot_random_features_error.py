@@ -13,7 +13,7 @@ from mercer.expand import RandomFeatures
 from mercer.kernels import Gaussian, Polynomial
 
 WAYS = ("iid", "orthogonal", "structured", "quasi")
-SIZES = 2 ** np.arange(6, 13)
+SIZES = 2 ** np.arange(6, 12)
 
 
 def error(kernel, X, n_components, **options):
