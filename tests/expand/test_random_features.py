@@ -190,7 +190,9 @@ def test_the_default_bandwidth_is_the_median_distance_and_grid_search_reaches_it
 
 
 @pytest.mark.parametrize(
-    "kernel", [Custom(np.dot), Precomputed(), Gaussian() + Overlap(), (2 * Overlap()).on([0])], ids=str
+    "kernel",
+    [Custom(np.dot), Precomputed(), Gaussian() + Overlap(), (2 * Overlap()).on([0])],
+    ids=["custom", "precomputed", "sum", "columns"],
 )
 def test_kernels_without_random_features_say_what_to_use(kernel):
     with pytest.raises(ValueError, match=r"(Custom|Precomputed|Overlap).* has no random features.*Landmarks"):
