@@ -20,6 +20,7 @@ def run() -> None:
                 rows = race(contestants(X), "bare product")
             show(f"{dtype.__name__}, {n} thread(s), n={N:,}, d={D}, {OUT} outputs", rows)
         check(X)
+    wide()
     busy()
 
 
@@ -47,6 +48,15 @@ def check(X):
         error = np.sqrt(np.mean((Z @ Z.T - exact) ** 2))
         print(f"  root mean square error of the kernel, {type(features).__name__}: {error:.4f}")
         assert error < 0.05
+
+
+def wide():
+    """Rows of thousands of columns: structured frequencies need neither the product nor the memory of dense ones."""
+    X = np.random.default_rng(0).normal(size=(2_000, 2048)).astype(np.float32)
+    maps = {way: RandomFeatures(Gaussian(64.0), OUT, sampling=way).fit(X) for way in ("orthogonal", "structured")}
+    with threads(1):
+        rows = race({way: lambda m=m: m.transform(X) for way, m in maps.items()}, "orthogonal", 3)
+    show(f"wide rows (float32), 1 thread, n={len(X):,}, d={X.shape[1]}, {OUT} outputs", rows)
 
 
 def busy():

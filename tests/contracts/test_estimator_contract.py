@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer._numeric.block import Block
+from mercer.expand import RandomFeatures
 from mercer.expand import ParabolicLift, PolynomialLift, RandomFeatures, SubsetLift, lift
 from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
 from mercer.linear import RidgeClassifier, RidgeRegressor
@@ -28,6 +29,8 @@ TABLE = [
     RandomFeatures(Gaussian(3.0), n_components=16),
     RandomFeatures(Laplace(norm="l1"), n_components=6, sampling="iid"),
     RandomFeatures(Matern(nu=2.5), n_components=5, pairing="phase"),
+    RandomFeatures(Gaussian(2.0) + 0.5 * Polynomial(2, scale=0.1).normalized(), n_components=12, sampling="quasi"),
+    RandomFeatures(Laplace("median") * Linear().normalized(), n_components=9, sampling="structured"),
     FeatureHashing(n_components=16),
     FeatureHashing(n_components=16, nonzeros=2, keep_keys=2),
     GaussianProjection(n_components=3),

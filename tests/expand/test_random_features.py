@@ -1,78 +1,164 @@
-"""Random features: unbiased with the variance theory gives, the same map however it is applied."""
+"""The estimator: compositions, the same map however it is applied, errors that help."""
+
+import pickle
+import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+from estimates import LONG, assert_mean_is, draw, exact, exact_twice, over_seeds, pairs
 from mercer.expand import RandomFeatures
-from mercer.kernels import Cauchy, Gaussian, Laplace, Linear, Matern, RationalQuadratic
+from mercer.kernels import (
+    AllSubsets,
+    Anova,
+    Cauchy,
+    Constant,
+    Custom,
+    Gaussian,
+    Laplace,
+    Linear,
+    Matern,
+    Overlap,
+    Polynomial,
+    Precomputed,
+    Sinc,
+)
 from mercer.linear import RidgeRegressor
 
-SEEDS = 400
-KERNELS = {
-    "gaussian": Gaussian(1.3),
-    "laplace": Laplace(2.0),
-    "laplace l1": Laplace(2.0, norm="l1"),
-    "cauchy": Cauchy(1.5),
-    "matern": Matern(1.5, nu=1.5),
-    "rational quadratic": RationalQuadratic(1.2, alpha=0.7),
-}
+SEEDS = 4000 if LONG else 400
+
+COMPOSITIONS = [
+    Constant(2.0),
+    Linear(),
+    3 * Linear() + 1,
+    Gaussian(1.3) + 0.5 * Polynomial(2),
+    Gaussian(1.3) + Laplace(norm="l1") + Linear().on([0, 2]) + 2,
+    Gaussian(1.3) * Linear(),
+    2 * Gaussian(1.3) * Polynomial(2, 0.5) * Cauchy(2.0),
+    Gaussian(1.3).on([0]) * Polynomial(2).on([1, 2]),
+    Gaussian(1.3) * (Linear() + 1),
+    Cauchy() * (Anova(2) + AllSubsets(0.5) + Gaussian(0.7)),
+    Linear() * Linear(),
+    Polynomial(2).normalized(),
+    (Gaussian(1.3) + Linear()).normalized() * Matern(),
+    AllSubsets(0.5).on([1, 2]) + Anova(2),
+    0 * Polynomial(2) + Gaussian(),
+    Polynomial(0) + Anova(0),
+]
 
 
-def pairs(d, seed=1):
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(5, d))
-    return x, x + rng.normal(size=(5, d)) * np.array([0.1, 0.3, 0.6, 1.0, 1.5])[:, None]
+@pytest.mark.parametrize("kernel", COMPOSITIONS, ids=repr)
+def test_compositions_are_unbiased(kernel):
+    x, z = pairs(4, norm=0.9)
+    for n in (5, 32):
+        assert_mean_is(over_seeds(kernel, x, z, n, SEEDS), exact(kernel, x, z))
 
 
-def estimates(kernel, x, z, n_components, seeds, **options):
-    maps = (RandomFeatures(kernel, n_components, random_state=seed, **options).fit(x) for seed in range(seeds))
-    return np.array([np.sum(m.transform(x) * m.transform(z), axis=1) for m in maps])
-
-
-def exact(kernel, x, z):
-    k = np.array([kernel(a[None], b[None])[0, 0] for a, b in zip(x, z, strict=True)])
-    twice = np.array([kernel(a[None], (2 * b - a)[None])[0, 0] for a, b in zip(x, z, strict=True)])
-    return k, twice
-
-
-@pytest.mark.parametrize("d", [1, 2, 5])
-@pytest.mark.parametrize("pairing", ["cos-sin", "phase"])
-@pytest.mark.parametrize("name", KERNELS)
-def test_independent_frequencies_are_unbiased(name, pairing, d):
-    kernel, n = KERNELS[name], 64
-    x, z = pairs(d)
-    k, twice = exact(kernel, x, z)
-    mean = estimates(kernel, x, z, n, SEEDS, sampling="iid", pairing=pairing).mean(axis=0)
-    variance = (1 + twice - 2 * k**2) / n if pairing == "cos-sin" else (1 + 0.5 * twice - k**2) / n
-    # 5.3 standard errors of the mean; 1e-6 allows for cosines in float32.
-    assert np.all(np.abs(mean - k) <= 5.3 * np.sqrt(variance / SEEDS) + 1e-6)
-
-
-@pytest.mark.parametrize("d", [1, 2, 5, 16])
-@pytest.mark.parametrize("name", ["gaussian", "laplace", "matern"])
-def test_orthogonal_frequencies_are_unbiased_and_no_worse(name, d):
-    kernel, n, seeds = KERNELS[name], 64, 1000
-    x, z = pairs(d)
-    k, twice = exact(kernel, x, z)
-    values = estimates(kernel, x, z, n, seeds)
-    variance = (1 + twice - 2 * k**2) / n
-    assert np.all(np.abs(values.mean(axis=0) - k) <= 5.3 * np.sqrt(variance / seeds) + 1e-6)
-    assert np.all(values.var(axis=0) <= variance * (1 + 5 * np.sqrt(2 / seeds) * 1.5) + 1e-9)
+@pytest.mark.parametrize("kernel", [*COMPOSITIONS, Gaussian(), Laplace(norm="l1"), Sinc()], ids=repr)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_map_does_not_depend_on_blocks_threads_or_storage(kernel, dtype, monkeypatch):
+    X = np.random.default_rng(0).uniform(-0.9, 0.9, size=(600, 4)).astype(dtype)
+    features = RandomFeatures(kernel, 37).fit(X)
+    monkeypatch.setenv("MERCER_THREADS", "1")
+    one = features.transform(X)
+    monkeypatch.setenv("MERCER_THREADS", "3")
+    assert one.dtype == dtype
+    assert one.shape == (600, 37)
+    assert np.array_equal(features.transform(X), one)
+    close = {"rtol": 0, "atol": 1e-5 if dtype == np.float32 else 2e-6}  # cosines have float32's accuracy
+    np.testing.assert_allclose(np.vstack([features.transform(X[i : i + 41]) for i in range(0, 600, 41)]), one, **close)
+    np.testing.assert_allclose(features.transform(np.asfortranarray(X)), one, **close)
+    np.testing.assert_allclose(features.transform(sparse.csr_matrix(X)), one, **close)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(features)).transform(X), one)
 
 
 @pytest.mark.parametrize("pairing", ["cos-sin", "phase"])
-def test_variance_is_the_formula(pairing):
-    x, z = pairs(3)
-    k, twice = exact(Gaussian(1.3), x, z)
-    seeds, n = 2000, 32
-    values = estimates(Gaussian(1.3), x, z, n, seeds, sampling="iid", pairing=pairing)
-    variance = (1 + twice - 2 * k**2) / n if pairing == "cos-sin" else (1 + 0.5 * twice - k**2) / n
-    # The estimates are near normal: the empirical variance errs by sqrt(2/R) relatively, 5 of which are allowed.
-    np.testing.assert_allclose(values.var(axis=0), variance, rtol=5 * np.sqrt(2 / seeds) * 1.3)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_waves_are_the_same_bits_for_any_blocks(pairing, dtype):
+    X = np.random.default_rng(0).normal(size=(1000, 7)).astype(dtype)
+    features = RandomFeatures(Gaussian(1.0), 65, pairing=pairing).fit(X)
+    one = features.transform(X)
+    assert np.array_equal(np.vstack([features.transform(X[i : i + 37]) for i in range(0, 1000, 37)]), one)
+
+
+def test_a_product_varies_as_products_of_independent_columns_do():
+    """Var <= ((1 + k(2r)/2)(|x|^2 |z|^2 + 2 <x, z>^2) - k^2 <x, z>^2)/n for a Gaussian times a linear kernel."""
+    d, n, seeds = 16, 64, 1000
+    x, z = pairs(d, norm=1.0)
+    values = over_seeds(Gaussian(1.0) * Linear(), x, z, n, seeds)
+    k, twice = exact(Gaussian(1.0), x, z), exact_twice(Gaussian(1.0), x, z)
+    dot = np.sum(x * z, axis=1)
+    bound = ((1 + twice / 2) * (1 + 2 * dot**2) - (k * dot) ** 2) / n
+    assert np.all(values.var(axis=0) <= bound * (1 + 5 * np.sqrt(3 / seeds)))
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), 3 * Laplace() + Gaussian(), Matern().on([1]) + 2], ids=repr)
+def test_pairs_of_waves_have_the_exact_norm(kernel):
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    n = 65 if kernel.mass == 3 else 64  # an even number for the waves, and a column for the constant
+    Z = RandomFeatures(kernel, n).fit_transform(X)
+    np.testing.assert_allclose(np.sum(Z * Z, axis=1), kernel.mass, atol=1e-5)
+
+
+def test_columns_are_shared_in_proportion():
+    X = np.zeros((3, 4))
+    features = RandomFeatures(3 * Gaussian() + Laplace() + Linear() + 5, 101).fit(X)
+    assert [part.n_components for part in features._map.parts] == [72, 24, 4, 1]
+    assert features.sampling_ == "orthogonal, exact"
+
+
+def test_more_terms_than_columns_are_drawn_at_random_and_unbiased():
+    kernel = sum(2.0**j * Gaussian(1.3).on([j]) for j in range(4)) + Polynomial(2)
+    x, z = pairs(4, norm=0.9)
+    for n in (1, 3):
+        assert_mean_is(over_seeds(kernel, x, z, n, 2000), exact(kernel, x, z))
+
+
+def test_what_was_used_is_told():
+    X = np.random.default_rng(0).normal(size=(5, 3))
+    told = {
+        Gaussian: "orthogonal",
+        Sinc: "iid",
+        Polynomial: "tensor sketch",
+        Anova: "signs",
+        Linear: "exact",
+    }
+    assert {kernel: RandomFeatures(kernel(), 16).fit(X).sampling_ for kernel in told} == told
+    assert RandomFeatures(Gaussian(), 16, sampling="structured").fit(X).sampling_ == "structured"
+    fitted = RandomFeatures(Gaussian().on([0, 2]), 16, sampling="quasi").fit(X)
+    assert fitted.sampling_ == "quasi"
+    assert fitted.frequencies_.shape == (8, 3)
+    assert not fitted.frequencies_[:, 1].any()
+    fitted.set_params(kernel=Polynomial(2)).fit(X)
+    assert not hasattr(fitted, "frequencies_")
+
+
+def test_columns_can_be_named():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=["a", "b", "c"])
+    named = RandomFeatures(Gaussian("median").on(["c", "a"]) + Linear().on("b"), 32).fit(X)
+    by_number = RandomFeatures(Gaussian("median").on([2, 0]) + Linear().on([1]), 32).fit(X.to_numpy())
+    np.testing.assert_array_equal(named.transform(X), by_number.transform(X.to_numpy()))
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Polynomial(3), Polynomial(2) * Gaussian(), Anova(2)], ids=repr)
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_nothing_larger_than_a_block_is_held_beside_the_output(kernel, storage, monkeypatch):
+    monkeypatch.setenv("MERCER_THREADS", "1")
+    n, width, rows = 4096, 512, 256
+    X = storage(np.random.default_rng(0).normal(size=(n, 4)))
+    features = RandomFeatures(kernel, width).fit(X)
+    features.transform(X[:10])
+    tracemalloc.start()
+    out = features.transform(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    block = rows * width * out.itemsize
+    assert peak <= out.nbytes + 1.1 * block  # a tenth for the small things
 
 
 def test_uniform_error_stays_below_hoeffding():
@@ -86,32 +172,7 @@ def test_uniform_error_stays_below_hoeffding():
 
 def test_an_odd_number_of_columns_is_unbiased_too():
     x, z = pairs(2)
-    k, _ = exact(Gaussian(1.3), x, z)
-    values = estimates(Gaussian(1.3), x, z, 5, 3000, sampling="iid")
-    assert values.shape[1] == 5
-    assert np.all(np.abs(values.mean(axis=0) - k) <= 5.3 * values.std(axis=0) / np.sqrt(3000) + 1e-6)
-
-
-@pytest.mark.parametrize("pairing", ["cos-sin", "phase"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_map_does_not_depend_on_blocks_threads_or_storage(pairing, dtype, monkeypatch):
-    X = np.random.default_rng(0).normal(size=(1000, 7)).astype(dtype)
-    features = RandomFeatures(Gaussian(1.0), 65, pairing=pairing).fit(X)
-    monkeypatch.setenv("MERCER_THREADS", "1")
-    one = features.transform(X)
-    monkeypatch.setenv("MERCER_THREADS", "3")
-    assert one.dtype == dtype
-    assert np.array_equal(features.transform(X), one)
-    assert np.array_equal(np.vstack([features.transform(X[i : i + 37]) for i in range(0, 1000, 37)]), one)
-    assert np.array_equal(features.transform(np.asfortranarray(X)), one)
-    thin = sparse.csr_matrix(X)
-    np.testing.assert_allclose(features.transform(thin), one, atol=3e-6 if dtype == np.float32 else 1e-6)
-
-
-def test_a_smaller_map_is_the_beginning_of_a_larger_one():
-    X = np.random.default_rng(0).normal(size=(10, 4))
-    small, large = (RandomFeatures(Gaussian(), n).fit(X).frequencies_ for n in (10, 40))
-    np.testing.assert_array_equal(large[:4], small[:4])
+    assert_mean_is(over_seeds(Gaussian(1.3), x, z, 5, 2000, sampling="iid"), exact(Gaussian(1.3), x, z))
 
 
 def test_the_default_bandwidth_is_the_median_distance_and_grid_search_reaches_it():
@@ -128,15 +189,27 @@ def test_the_default_bandwidth_is_the_median_distance_and_grid_search_reaches_it
     assert clone(model).get_params()["randomfeatures__kernel__bandwidth"] == 1.0
 
 
+@pytest.mark.parametrize(
+    "kernel",
+    [Custom(np.dot), Precomputed(), Gaussian() + Overlap(), (2 * Overlap()).on([0])],
+    ids=["custom", "precomputed", "sum", "columns"],
+)
+def test_kernels_without_random_features_say_what_to_use(kernel):
+    with pytest.raises(ValueError, match=r"(Custom|Precomputed|Overlap).* has no random features.*Landmarks"):
+        RandomFeatures(kernel).fit(np.zeros((3, 2)))
+
+
 def test_what_cannot_be_done_is_explained():
-    X = np.zeros((3, 2))
-    with pytest.raises(ValueError, match="not shift-invariant"):
-        RandomFeatures(Linear()).fit(X)
+    X = np.zeros((3, 4))
     with pytest.raises(TypeError, match="must be one of mercer"):
         RandomFeatures("rbf").fit(X)
-    with pytest.raises(ValueError, match="Use sampling='iid'"):
-        RandomFeatures(Laplace(norm="l1")).fit(X)
     with pytest.raises(ValueError, match="sampling must be one of"):
         RandomFeatures(sampling="magic").fit(X)
     with pytest.raises(ValueError, match="positive whole number"):
         RandomFeatures(n_components=0).fit(X)
+    with pytest.raises(ValueError, match="at most 3 dimensions"):
+        RandomFeatures(Sinc(radial=True)).fit(X)
+    with pytest.raises(ValueError, match="only 4 columns"):
+        RandomFeatures(Gaussian().on([7])).fit(X)
+    with pytest.raises(ValueError, match="Sobol points have at most"):
+        draw(Gaussian(), 30_000, 4, sampling="quasi")

@@ -1,12 +1,12 @@
 """From a kernel to a drawn feature map, by recursion over the structure of the kernel.
 
-    shift-invariant (compositions included)   waves                        sqrt(mass/m) cos, sin
-    constant, linear                          the columns themselves, or a sketch of degree 1
-    polynomial                                TensorSketch
-    all subsets, ANOVA                        polynomials of randomly signed columns
-    sum                                       the maps of its terms, side by side
-    product                                   products of the columns of two independent maps
-    scale, restriction, normalization         sqrt(scale) z,  z(x[columns]),  z(x) / sqrt(k(x, x))
+shift-invariant (compositions included)   waves                        sqrt(mass/m) cos, sin
+constant, linear                          the columns themselves, or a sketch of degree 1
+polynomial                                TensorSketch
+all subsets, ANOVA                        polynomials of randomly signed columns
+sum                                       the maps of its terms, side by side
+product                                   products of the columns of two independent maps
+scale, restriction, normalization         sqrt(scale) z,  z(x[columns]),  z(x) / sqrt(k(x, x))
 """
 
 from __future__ import annotations
@@ -60,6 +60,8 @@ class Plan:
 
 def prepare(kernel: Kernel, plan: Plan) -> FeatureMap:
     """Draw the feature map of the kernel."""
+    if plan.weight == 0:
+        return Flat(plan.n, 0.0)
     node = _NODES.get(type(kernel))
     if node is None or (type(kernel) in (Product, Normalized) and is_stationary(kernel)):
         return _waves(kernel, plan)
@@ -73,8 +75,8 @@ def check_kernel(kernel: Kernel) -> None:
             check_kernel(part)
     elif not is_stationary(kernel):
         raise ValueError(
-            f"{kernel!r} has no random features: it is neither a function of x - z with a known spectrum nor built from "
-            "products of columns. Use Landmarks(kernel), which needs nothing but values of the kernel."
+            f"{kernel!r} has no random features: it is neither a function of x - z with a known spectrum nor built "
+            "from products of columns. Use Landmarks(kernel), which needs nothing but values of the kernel."
         )
 
 
@@ -93,7 +95,7 @@ def bind_columns(kernel: Kernel, d: int, names=None) -> Kernel:
         below = None if names is None else [names[j] for j in columns]
         return Restricted(bind_columns(kernel.kernel, len(columns), below), columns)
     parts = {name: bind_columns(part, d, names) for name, part in _named_parts(kernel).items()}
-    return replace(kernel, **parts) if parts else kernel
+    return replace(kernel, **parts) if parts else kernel  # type: ignore[type-var]
 
 
 def _named_parts(kernel):
@@ -149,40 +151,41 @@ def _normalized(kernel, plan):
 
 
 def _sum(kernel, plan):
-    terms = _gathered(kernel, plan)
-    weights = [weight * (term.mass if is_stationary(term) else 1.0) for term, weight in terms]
+    terms = _gathered(kernel)
+    masses = [weight * (term.mass if is_stationary(term) else 1.0) for term, weight in terms]
+    if len(terms) > plan.n:
+        return _sum_at_random(terms, masses, plan)
     enough = [None if plan.spread else _exact_width(term, plan.d) for term, _ in terms]
-    in_pairs = [plan.pairing == "cos-sin" and is_stationary(term) for term, _ in terms]
-    counts = share_columns(plan.n, weights, enough, in_pairs)
-    parts = []
-    for i, ((term, weight), count) in enumerate(zip(terms, counts, strict=True)):
-        draw = _waves if isinstance(term, Sum) else prepare
-        parts.append(draw(term, plan.child(i, n=count, weight=plan.weight * weight)))
+    waves = [is_stationary(term) and not isinstance(term, Constant) for term, _ in terms]
+    in_pairs = [wave and plan.pairing == "cos-sin" for wave in waves]
+    counts = share_columns(plan.n, masses, enough, in_pairs)
+    parts = [
+        prepare(term, plan.child(i, n=count, weight=plan.weight * weight))
+        for i, ((term, weight), count) in enumerate(zip(terms, counts, strict=True))
+    ]
     spare = plan.n - sum(counts)
     return SideBySide([*parts, Flat(spare, 0.0)] if spare else parts)
 
 
-def _gathered(kernel, plan):
-    """The terms with their weights: the constants as one, and no more terms than columns.
+def _sum_at_random(terms, masses, plan):
+    """One term per column, drawn in proportion to its mass p and divided by n p, when there are too few columns."""
+    chances = np.array(masses) / sum(masses)
+    drawn = plan.seed.rng().choice(len(terms), size=plan.n, p=chances)
+    parts = []
+    for i, t in enumerate(drawn):
+        term, weight = terms[t]
+        parts.append(prepare(term, plan.child(i, n=1, weight=plan.weight * weight / (plan.n * chances[t]))))
+    return SideBySide(parts)
 
-    If there are more, the shift-invariant terms become one, a mixture of their spectra: the only term that is a sum.
-    """
+
+def _gathered(kernel):
+    """The terms with their weights, the constants as one; those of no weight are left out."""
     terms = _terms(kernel)
     constant = sum(weight * term.value for term, weight in terms if isinstance(term, Constant))
     terms = [(term, weight) for term, weight in terms if weight > 0 and not isinstance(term, Constant)]
     if constant > 0 or not terms:
         terms.append((Constant(constant), 1.0))
-    if len(terms) <= plan.n:
-        return terms
-    waves = [Scaled(term, weight) for term, weight in terms if is_stationary(term)]
-    others = [(term, weight) for term, weight in terms if not is_stationary(term)]
-    mixture = [(reduce(Sum, waves), 1.0)] if waves else []
-    if len(others) + len(mixture) > plan.n:
-        raise ValueError(
-            f"n_components={plan.n} columns are not enough for {kernel!r}: it has {len(others) + len(mixture)} parts "
-            "that need at least one each."
-        )
-    return others + mixture
+    return terms
 
 
 def _terms(kernel, weight=1.0):

@@ -1,4 +1,4 @@
-"""CountSketch: every coordinate, with a random sign, added to a random bucket (Charikar, Chen and Farach-Colton 2002)."""
+"""CountSketch: every coordinate, with a random sign, added to a random bucket (Charikar, Chen, Farach-Colton 2002)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class CountSketch:
     def of(self, X, scale: float = 1.0) -> np.ndarray:
         """The sketches of scale times the rows of X, an array or CSR matrix of no more columns than the sketch has."""
         n, d = X.shape
-        signs = (self.signs[:d] * scale).astype(X.dtype)
+        scale = X.dtype.type(scale)
         if hasattr(X, "tocsr"):
-            data, indices, indptr = X.data * signs[X.indices], self.buckets[X.indices], X.indptr
+            data, indices, indptr = X.data * self.signs[X.indices] * scale, self.buckets[X.indices], X.indptr
         else:
-            data, indices = (X * signs).ravel(), np.tile(self.buckets[:d], n)
+            data, indices = (X * (self.signs[:d] * scale)).ravel(), np.tile(self.buckets[:d], n)
             indptr = np.arange(0, n * d + 1, d)
         # Entries of one bucket are duplicates, and `toarray` adds duplicates up.
         return csr_array((data, indices, indptr), shape=(n, self.n_buckets)).toarray()

@@ -15,6 +15,9 @@ from mercer.expand.maps import FeatureMap
 from mercer.expand.sampling import draw_frequencies
 from mercer.expand.structured import StructuredFrequencies
 
+#: Numbers of a block of padded rows.
+_STRUCTURED_BLOCK = 2**18
+
 
 def fourier_map(kernel, n_components: int, d: int, weight: float, sampling: str, pairing: str, seed) -> FeatureMap:
     """The waves of `weight` times a shift-invariant kernel, `n_components` columns in all."""
@@ -33,6 +36,8 @@ class Waves(FeatureMap):
 
     Memory: the frequencies (m x d, float64) and one copy of them in the precision and layout of the input.
     """
+
+    rows = 256
 
     def __init__(self, frequencies, shift, scale: float, sampling: str):
         self.frequencies, self.shift, self.scale = frequencies, shift, scale
@@ -79,7 +84,10 @@ class StructuredWaves(FeatureMap):
         self.n_components = 2 * len(waves) - len(shift)
 
     def apply(self, X, out):
-        write_waves(self.waves.products(X), self.shift, self.scale, out)
+        step = max(1, _STRUCTURED_BLOCK // self.waves.width)
+        for start in range(0, X.shape[0], step):
+            rows = slice(start, start + step)
+            write_waves(self.waves.products(X[rows]), self.shift, self.scale, out[rows])
 
 
 def write_waves(arguments, shift, scale: float, out) -> None:

@@ -17,6 +17,8 @@ class FeatureMap:
 
     n_components: int
     how: tuple[str, ...] = ()
+    #: Rows to apply it to at a time: few where much is computed on the way to the features.
+    rows = 64
     #: The frequencies, where the map is one set of waves.
     frequencies: np.ndarray | None = None
     #: The phases of those frequencies that are not paired.
@@ -29,7 +31,7 @@ class FeatureMap:
         """Refuse rows outside the domain of the map, saying where they are."""
 
     def apply(self, X, out: np.ndarray) -> None:
-        """Write the features of the rows of X, an array or CSR matrix, into `out`, possibly columns of a wider array."""
+        """Write the features of the rows of X, an array or CSR matrix, into `out`, maybe columns of a wider array."""
         raise NotImplementedError
 
 
@@ -37,6 +39,7 @@ class Columns(FeatureMap):
     """sqrt(weight) times the columns as they are: the linear kernel, exactly. Columns to spare are zero."""
 
     how = ("exact",)
+    rows = 256
 
     def __init__(self, d: int, n_components: int, weight: float):
         self.d, self.n_components, self.weight = d, n_components, weight
@@ -51,6 +54,7 @@ class Flat(FeatureMap):
     """sqrt(value/n) in each of n columns: the constant kernel, exactly."""
 
     how = ("exact",)
+    rows = 256
 
     def __init__(self, n_components: int, value: float):
         self.n_components, self.value = n_components, value
@@ -64,7 +68,7 @@ class Chosen(FeatureMap):
 
     def __init__(self, part: FeatureMap, columns: list[int], d: int):
         self.part, self.columns, self.d = part, columns, d
-        self.n_components, self.how, self.shift = part.n_components, part.how, part.shift
+        self.n_components, self.how, self.rows, self.shift = part.n_components, part.how, part.rows, part.shift
 
     @property
     def frequencies(self):
@@ -92,6 +96,7 @@ class SideBySide(FeatureMap):
         self.parts = parts
         self.n_components = sum(part.n_components for part in parts)
         self.how = tuple(dict.fromkeys(name for part in parts for name in part.how))
+        self.rows = min(part.rows for part in parts)
 
     def ready(self, dtype, sparse):
         for part in self.parts:

@@ -16,6 +16,7 @@ from mercer.kernels.rows import column_positions
 
 _LARGEST_DIMENSION = stats.qmc.Sobol.MAXDIM
 _HALF_CELL = 2.0**-31  # points are multiples of 2^-30: the middle of a cell is neither 0 nor 1
+_ANYWHERE = 0.4
 
 
 def quasi_frequencies(kernel, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
@@ -24,7 +25,7 @@ def quasi_frequencies(kernel, n: int, d: int, rng: np.random.Generator) -> np.nd
     Each single frequency has the spectral law of the kernel, so features are unbiased; together they fill the space
     more evenly than independent draws.
     """
-    counter = _Coordinates(np.full((1, 0), 0.5))
+    counter = _Coordinates(np.empty((1, 0)))
     _draw(kernel, d, counter)
     return _draw(kernel, d, _Coordinates(_sobol(n, counter.used, kernel, rng)))
 
@@ -32,8 +33,8 @@ def quasi_frequencies(kernel, n: int, d: int, rng: np.random.Generator) -> np.nd
 def _sobol(n, dimension, kernel, rng):
     if dimension > _LARGEST_DIMENSION:
         raise ValueError(
-            f"sampling='quasi' needs {dimension} coordinates per frequency for {kernel!r}, and Sobol points have at most "
-            f"{_LARGEST_DIMENSION}. Use sampling='orthogonal' or 'iid'; in so many columns they are as good."
+            f"sampling='quasi' needs {dimension} coordinates per frequency for {kernel!r}, and Sobol points have at "
+            f"most {_LARGEST_DIMENSION}. Use sampling='orthogonal' or 'iid'; in so many columns they are as good."
         )
     if dimension == 0:
         return np.empty((n, 0))
@@ -69,7 +70,7 @@ def _draw_mixture(kernel, d, numbers):
 class _Coordinates:
     """Reads like a `numpy.random.Generator` of n numbers at a time: the next coordinates of the points, transformed.
 
-    Given points without coordinates it answers with their middle and counts how many it was asked for.
+    Given points without coordinates it answers with one number and counts how many it was asked for.
     """
 
     def __init__(self, points):
@@ -86,7 +87,7 @@ class _Coordinates:
         count = int(np.prod(rest, dtype=int))
         first, self.used = self.used, self.used + count
         if self.points.shape[1] == 0:
-            return np.full((n, *rest), 0.5)
+            return np.full((n, *rest), _ANYWHERE)
         return self.points[:, first : self.used].reshape(n, *rest)
 
     def uniform(self, low, high, size):

@@ -16,8 +16,6 @@ from mercer.expand.seeds import Seed
 from mercer.kernels import Gaussian, Kernel
 from mercer.stats import Sample
 
-#: Rows per call of a map: its output stays in the second-level cache until it is scaled and stored.
-_ROWS = 256
 _SAMPLE_ROWS = 2048
 _PAIRINGS = ("cos-sin", "phase")
 
@@ -29,8 +27,8 @@ class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, Streami
     **Shift-invariant kernels** (Rahimi and Recht 2007), sums, products, scales and restrictions of them included. With
     frequencies omega_1..omega_m from the spectral law of the kernel and mass = k(x, x),
 
-        z(x) = sqrt(mass/m) (cos<omega_i, x>, sin<omega_i, x>)_{i=1..m}            (pairing="cos-sin", n_components = 2m)
-        z(x) = sqrt(2 mass/m) (cos(<omega_i, x> + b_i))_{i=1..m},  b_i ~ U[0, 2pi)  (pairing="phase",   n_components = m)
+        z(x) = sqrt(mass/m) (cos<omega_i, x>, sin<omega_i, x>)_{i=1..m}           (pairing="cos-sin", n_components = 2m)
+        z(x) = sqrt(2 mass/m) (cos(<omega_i, x> + b_i))_{i=1..m},  b_i ~ U[0, 2pi) (pairing="phase",   n_components = m)
 
     Cos-sin has the variance (1 + k(2r) - 2k(r)^2)/n_components for mass 1, never more than that of phase for Gaussian
     and Laplace kernels, and gives ||z(x)||^2 = k(x, x) exactly.
@@ -40,7 +38,8 @@ class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, Streami
     there are columns enough.
 
     **Compositions.** A sum puts the maps of its terms side by side: columns in proportion to scale times mass (mass 1
-    for kernels that are not shift-invariant), at least one each. A product of a shift-invariant kernel and others
+    for kernels that are not shift-invariant), at least one each; with more terms than columns each column is of a term
+    drawn at random. A product of a shift-invariant kernel and others
     multiplies the columns of independent maps, in random order. A scale multiplies, a restriction selects columns,
     `normalized()` divides by sqrt(k(x, x)).
 
@@ -73,7 +72,7 @@ class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, Streami
     -----
     Memory: m x n_features float64 numbers and a copy in the precision of the input for waves; bytes and such a copy for
     all-subsets and ANOVA; one bucket and one sign per column and degree for polynomials; for structured frequencies 3
-    bytes per column and block. Beside the output `transform` holds one block of 256 rows per thread.
+    bytes per column and block. Beside the output `transform` holds the size of one block of 256 rows of it per thread.
 
     Examples
     --------
@@ -135,7 +134,7 @@ class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, Streami
         X = X if sparse else np.ascontiguousarray(X)
         self._map.check(X)
         self._map.ready(X.dtype, sparse)
-        spans = [slice(i, i + _ROWS) for i in range(0, X.shape[0], _ROWS)]
+        spans = [slice(i, i + self._map.rows) for i in range(0, X.shape[0], self._map.rows)]
         for_each(lambda rows: self._map.apply(X[rows], out[rows]), spans)
         return out
 

@@ -22,16 +22,16 @@ def share_columns(n: int, weights: list[float], enough: list[int | None], in_pai
         if not open_terms:
             break
         shares = _proportional(n - sum(counts.values()), np.array([weights[i] for i in open_terms]))
-        full = {i: enough[i] for i, share in zip(open_terms, shares, strict=True) if _covers(share, enough[i])}
+        full = {}
+        for i, share in zip(open_terms, shares, strict=True):
+            needed = enough[i]
+            if needed is not None and share >= needed:
+                full[i] = needed
         if not full:
             counts.update(zip(open_terms, shares, strict=True))
             break
         counts.update(full)
     return _even([counts[i] for i in range(len(weights))], in_pairs)
-
-
-def _covers(share, enough):
-    return enough is not None and share >= enough
 
 
 def _proportional(n, weights):

@@ -7,6 +7,8 @@ the squares of its coefficients.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mercer.expand.maps import FeatureMap
@@ -65,16 +67,16 @@ class AllSubsetsMap(FeatureMap):
         else:
             row, column = divmod(int(far), X.shape[1])
         raise ValueError(
-            f"Random features of AllSubsets need |sqrt(scale) x| < 1, but column {column} is {X[row, column]:.6g}, first "
-            f"at row {row}, and sqrt(scale) is {self.root:.3g}. Scale the columns down (mercer.normalize.UnitRange, or "
-            "divide by the norm of the longest row) or choose a smaller AllSubsets(scale=...)."
+            f"Random features of AllSubsets need |sqrt(scale) x| < 1, but column {column} is {X[row, column]:.6g}, "
+            f"first at row {row}, and sqrt(scale) is {self.root:.3g}. Scale the columns down (for example by "
+            "mercer.normalize.UnitRange and a factor below 1) or choose a smaller AllSubsets(scale=...)."
         )
 
     def apply(self, X, out):
         y = X * X.dtype.type(self.root)
         exponents = self.signs.products(_of_entries(np.arctanh, y))
         squares = _of_entries(lambda v: 0.5 * np.log1p(-v * v), y)
-        log_c = np.asarray(squares.sum(axis=1)).reshape(-1, 1) + np.log(self.factor)
+        log_c = np.asarray(squares.sum(axis=1)).reshape(-1, 1) + math.log(self.factor)
         p = self.n_pairs
         up, down = np.exp(exponents[:, :p] + log_c), np.exp(log_c - exponents[:, :p])
         np.multiply(up + down, 0.5, out=out[:, :p], dtype=out.dtype)

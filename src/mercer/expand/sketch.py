@@ -15,6 +15,8 @@ al., Oblivious sketching of high-degree polynomial kernels, 2020).
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 from scipy import fft
 
@@ -49,14 +51,13 @@ class TensorSketch(FeatureMap):
             self._write(spectrum, out[rows])
 
     def _write(self, spectrum, out):
-        """Real parts, then imaginary parts where the transform is not real."""
+        """The real values of the transform first, then its other values as (real, imaginary)."""
         D = self.n_components
-        whole, half = np.sqrt(self.weight * 2 / D), np.sqrt(self.weight / D)
-        n_real, n_imaginary = D // 2 + 1, (D - 1) // 2
-        np.multiply(spectrum.real, whole, out=out[:, :n_real], dtype=out.dtype)
-        np.multiply(spectrum.imag[:, 1 : 1 + n_imaginary], whole, out=out[:, n_real:], dtype=out.dtype)
-        real_only = [0] if D % 2 else [0, D // 2]
-        out[:, real_only] *= out.dtype.type(half / whole)
+        one, half = np.sqrt(self.weight / D), D // 2
+        n_real = 2 - D % 2
+        out[:, :n_real] = spectrum.real[:, [0, half][:n_real]] * one
+        numbers = spectrum.view(spectrum.real.dtype)
+        np.multiply(numbers[:, 2 : 2 + D - n_real], np.sqrt(2.0) * one, out=out[:, n_real:], dtype=out.dtype)
 
 
 class _Rows:
@@ -87,12 +88,9 @@ class _Tree:
 
     def spectrum(self, rows: _Rows) -> np.ndarray:
         """Fourier transform of the sketch of a block of rows, shape (rows, D // 2 + 1)."""
-        product = None
-        for sketched in self._sketched(rows):
-            # `overwrite_x` and one worker: the pool over blocks is the only parallel layer.
-            transformed = fft.rfft(sketched, axis=1, overwrite_x=True, workers=1)
-            product = transformed if product is None else np.multiply(product, transformed, out=product)
-        return product
+        # One worker: the pool over blocks is the only parallel layer.
+        transformed = (fft.rfft(sketched, axis=1, overwrite_x=True, workers=1) for sketched in self._sketched(rows))
+        return reduce(lambda product, factor: np.multiply(product, factor, out=product), transformed)
 
     def _sketched(self, rows):
         if not self.branches:

@@ -40,9 +40,14 @@ class StructuredFrequencies:
     def __len__(self):
         return len(self.lengths)
 
+    @property
+    def width(self) -> int:
+        """P, to which rows are padded."""
+        return self.signs.shape[2]
+
     def products(self, X) -> np.ndarray:
         """<omega_i, x> for the rows x of X, shape (rows, m)."""
-        P, m = self.signs.shape[2], len(self)
+        P, m = self.width, len(self)
         rows = X.toarray() if hasattr(X, "tocsr") else X
         turned = np.empty((X.shape[0], P), dtype=X.dtype)
         out = np.empty((X.shape[0], m), dtype=X.dtype)

@@ -1,0 +1,157 @@
+"""Polynomial, all-subsets and ANOVA kernels: unbiased, with the variance theory gives (HANDBOOK statement 16)."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from estimates import LONG, apply, assert_mean_is, contributions, draw, exact, over_seeds, pairs
+from mercer.expand import RandomFeatures
+from mercer.expand.count_sketch import CountSketch
+from mercer.kernels import AllSubsets, Anova, Polynomial
+
+SEEDS = 4000 if LONG else 600
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 64])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Polynomial(1),
+        Polynomial(2),
+        Polynomial(2, offset=0.0),
+        Polynomial(3, 0.5, 0.8),
+        Polynomial(4, 1.0, 0.5),
+        Polynomial(5, 0.0, 1.2),
+    ],
+    ids=repr,
+)
+def test_sketches_are_unbiased_and_vary_no_more_than_the_bound(kernel, n):
+    x, z = pairs(6, norm=1.0)
+    values = over_seeds(kernel, x, z, n, SEEDS)
+    assert_mean_is(values, exact(kernel, x, z))
+    p = kernel.degree
+    bound = (2 + 3**p) / n * (kernel.offset + kernel.scale) ** (2 * p)
+    fourth = np.mean((values - values.mean(axis=0)) ** 4, axis=0)
+    error = np.sqrt(np.maximum(fourth - values.var(axis=0) ** 2, 0) / SEEDS)
+    assert np.all(values.var(axis=0) <= bound + 3 * error)
+
+
+def test_a_tree_varies_less_than_one_flat_sketch_of_high_degree(monkeypatch):
+    """In high dimension a flat sketch of degree p has variance ~ 3^p for rows that agree, a tree ~ p."""
+    x = np.full((1, 32), 32**-0.5)
+    kernel, n, seeds = Polynomial(8, offset=0.0), 256, 200
+    tree = over_seeds(kernel, x, x, n, seeds).var()
+    monkeypatch.setattr("mercer.expand.sketch.FLAT", 8)
+    assert tree < 0.5 * over_seeds(kernel, x, x, n, seeds).var()
+
+
+@pytest.mark.parametrize("n", [6, 7])
+def test_the_sketch_has_the_inner_products_of_convolved_count_sketches(n):
+    """Pham and Pagh's definition: a circular convolution, here by its double sum."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4, 5))
+    feature_map = draw(Polynomial(2, offset=0.0), 5, n)
+    first, second = (sketch.of(X) for sketch in feature_map.tree.sketches)
+    turn = (np.arange(n)[:, None] - np.arange(n)) % n
+    convolved = np.einsum("ij,ikj->ik", first, second[:, turn])
+    features = apply(feature_map, X)
+    np.testing.assert_allclose(features @ features.T, convolved @ convolved.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_count_sketch_is_its_definition(dtype):
+    rng = np.random.default_rng(0)
+    sketch = CountSketch.draw(20, 6, rng)
+    X = rng.normal(size=(3, 20)).astype(dtype)
+    expected = np.zeros((3, 6))
+    for j in range(20):
+        expected[:, sketch.buckets[j]] += 2.0 * sketch.signs[j] * X[:, j]
+    assert sketch.of(X, 2.0).dtype == dtype
+    tolerance = 1e-5 if dtype == np.float32 else 1e-12
+    np.testing.assert_allclose(sketch.of(X, 2.0), expected, atol=tolerance)
+    np.testing.assert_allclose(sketch.of(sparse.csr_array(X), 2.0), expected, atol=tolerance)
+
+
+def test_wide_sparse_rows_are_not_made_dense():
+    rng = np.random.default_rng(0)
+    indices = np.sort(rng.integers(1_000_000, size=(300, 10)), axis=1).ravel()
+    X = sparse.csr_array((rng.normal(size=3000), indices, np.arange(0, 3001, 10)), shape=(300, 1_000_000))
+    features = RandomFeatures(Polynomial(2, offset=0.0), 64).fit(X)
+    features_of_rows = features.transform(X)
+    assert features_of_rows.shape == (300, 64)
+    # Each row with itself: 5 standard deviations by the bound of the variance.
+    squares = Polynomial(2, offset=0.0).diag(X)
+    assert np.all(np.abs(np.sum(features_of_rows**2, axis=1) - squares) <= 5 * np.sqrt(11 / 64) * squares + 1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.4])
+@pytest.mark.parametrize("d", [1, 6, 40])
+def test_all_subsets_features_are_unbiased_with_the_variance_of_antithetic_pairs(d, scale):
+    x, z = pairs(d, norm=0.9)
+    kernel, m = AllSubsets(scale), 40_000
+    values = contributions(apply(draw(kernel, d, 2 * m), np.vstack([x, z])))
+    values = (values[:, :m] + values[:, m:]) / 2
+    assert_mean_is(values.T, exact(kernel, x, z), floor=1e-12)
+    # E (f f')^2 = prod ((1 + y y')^2 + (y + y')^2), and E f_r f'_r f_-r f'_-r = prod (1 - y^2)(1 - y'^2).
+    y, t = np.sqrt(scale) * x, np.sqrt(scale) * z
+    square = np.prod((1 + y * t) ** 2 + (y + t) ** 2, axis=1)
+    cross = np.prod((1 - y**2) * (1 - t**2), axis=1)
+    expected = (square + cross) / 2 - exact(kernel, x, z) ** 2
+    fourth = np.mean((values - values.mean(axis=1, keepdims=True)) ** 4, axis=1)
+    error = np.sqrt(np.maximum(fourth - values.var(axis=1) ** 2, 0) / m)
+    assert np.all(np.abs(values.var(axis=1) - expected) <= 6 * error + 1e-9)
+
+
+def test_single_all_subsets_features_have_the_relative_variance_of_the_handbook():
+    """Var / k^2 = prod (1 + (x + z)^2 / (1 + x z)^2) - 1: maps of one column are single features."""
+    x, z = pairs(5, norm=0.6)
+    values = over_seeds(AllSubsets(), x, z, 1, 4000)
+    k = exact(AllSubsets(), x, z)
+    assert_mean_is(values, k)
+    expected = np.prod(1 + (x + z) ** 2 / (1 + x * z) ** 2, axis=1) - 1
+    fourth = np.mean((values - values.mean(axis=0)) ** 4, axis=0)
+    error = np.sqrt((fourth - values.var(axis=0) ** 2) / len(values)) / k**2
+    assert np.all(np.abs(values.var(axis=0) / k**2 - expected) <= 6 * error)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("d", [3, 7])
+def test_anova_features_are_unbiased(degree, d):
+    x, z = pairs(d, norm=1.0)
+    values = contributions(apply(draw(Anova(degree), d, 20_000), np.vstack([x, z])))
+    assert_mean_is(values.T, exact(Anova(degree), x, z), floor=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("degree", [1, 2, 3, 4])
+def test_power_sums_and_the_recursion_over_columns_give_the_same_anova_features(degree, dtype, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(20, 30)).astype(dtype)
+    X[:, ::3] = 0
+    by_sums = apply(draw(Anova(degree), 30, 50), X)
+    monkeypatch.setattr("mercer.expand.signs.NEWTON", 0)
+    by_columns = apply(draw(Anova(degree), 30, 50), X)
+    size = np.sqrt(np.mean(by_columns**2))
+    np.testing.assert_allclose(by_sums, by_columns, atol=(1e-4 if dtype == np.float32 else 1e-12) * size)
+    np.testing.assert_allclose(apply(draw(Anova(degree), 30, 50), sparse.csr_array(X)), by_columns, atol=1e-5 * size)
+
+
+@pytest.mark.parametrize("kernel", [AllSubsets(), Anova(3)], ids=repr)
+def test_smaller_maps_of_signs_are_the_beginning_of_larger_ones(kernel):
+    small, large = (draw(kernel, 7, n).signs.bytes for n in (10, 41))
+    np.testing.assert_array_equal(large[: len(small)], small)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_rows_outside_the_domain_of_all_subsets_are_named(storage):
+    X = np.full((300, 4), 0.3)
+    X[270, 2] = -1.5
+    features = RandomFeatures(AllSubsets(), 16).fit(storage(X))
+    with pytest.raises(ValueError, match=r"column 2 is -1.5, first at row 270.*Scale the columns down"):
+        features.transform(storage(X))
+    assert np.isfinite(RandomFeatures(AllSubsets(scale=0.4), 16).fit_transform(storage(X))).all()
+
+
+def test_many_columns_near_one_do_not_overflow():
+    X = np.full((1, 5000), 0.999)
+    features = apply(draw(AllSubsets(), 5000, 8), X)
+    assert np.isfinite(features).all()
