@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer._numeric.block import Block
-from mercer.expand import RandomFeatures
 from mercer.expand import ParabolicLift, PolynomialLift, RandomFeatures, SubsetLift, lift
 from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
 from mercer.linear import RidgeClassifier, RidgeRegressor

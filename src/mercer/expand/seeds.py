@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+#: A key that no caller uses: data drawn from `default_rng(0)` must not meet their own numbers as frequencies.
+_OWN = 0x6D657263
+
 
 @dataclass(frozen=True)
 class Seed:
@@ -20,4 +23,4 @@ class Seed:
 
     def rng(self) -> np.random.Generator:
         """The stream of this place, from its beginning."""
-        return np.random.default_rng(np.random.SeedSequence(self.number, spawn_key=self.place))
+        return np.random.default_rng(np.random.SeedSequence(self.number, spawn_key=(_OWN, *self.place)))
