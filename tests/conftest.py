@@ -4,3 +4,9 @@ import os
 
 # scikit-learn's check of array API input runs only if SciPy was told before it is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+from hypothesis import settings  # noqa: E402
+
+# A busy machine is not a failure: nothing here is timed.
+settings.register_profile("mercer", deadline=None)
+settings.load_profile("mercer")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from estimates import LONG, apply, assert_mean_is, contributions, draw, exact, over_seeds, pairs
+from estimates import LONG, Z, apply, assert_mean_is, contributions, draw, exact, over_seeds, pairs
 from mercer.expand import RandomFeatures
 from mercer.expand.count_sketch import CountSketch
 from mercer.kernels import AllSubsets, Anova, Polynomial
@@ -28,9 +28,12 @@ SEEDS = 4000 if LONG else 600
 def test_sketches_are_unbiased_and_vary_no_more_than_the_bound(kernel, n):
     x, z = pairs(6, norm=1.0)
     values = over_seeds(kernel, x, z, n, SEEDS)
-    assert_mean_is(values, exact(kernel, x, z))
     p = kernel.degree
     bound = (2 + 3**p) / n * (kernel.offset + kernel.scale) ** (2 * p)
+    if n >= 7 or p <= 3:
+        assert_mean_is(values, exact(kernel, x, z))
+    else:  # a kurtosis near 1,000 makes the empirical error worthless: the bound on the variance serves
+        assert np.all(np.abs(values.mean(axis=0) - exact(kernel, x, z)) <= Z * np.sqrt(bound / SEEDS))
     fourth = np.mean((values - values.mean(axis=0)) ** 4, axis=0)
     error = np.sqrt(np.maximum(fourth - values.var(axis=0) ** 2, 0) / SEEDS)
     assert np.all(values.var(axis=0) <= bound + 3 * error)
