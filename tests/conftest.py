@@ -5,7 +5,7 @@ import os
 # scikit-learn's check of array API input runs only if SciPy was told before it is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-from hypothesis import settings  # noqa: E402
+from hypothesis import settings
 
 # A busy machine is not a failure: nothing here is timed.
 settings.register_profile("mercer", deadline=None)
