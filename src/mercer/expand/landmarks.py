@@ -21,7 +21,7 @@ from mercer.stats.sample import SAMPLE_ROWS
 
 WAYS = ("rpcholesky", "uniform", "kmeans", "all")
 #: Entries of similarities computed at a time: they stay in the cache until they are whitened.
-_ENTRIES = 2**18
+_ENTRIES = 2**19
 _MEDIAN_ROWS = 2048
 _ROUNDING = 64
 
