@@ -10,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from mercer import _numeric
 from mercer._numeric.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
+from mercer.bounds import KernelCertificate
 from mercer.expand.sampling import draw_frequencies
 from mercer.kernels import Gaussian, Kernel, Stationary
 from mercer.stats import Sample
@@ -19,7 +20,7 @@ _ROWS = 256
 _SAMPLE_ROWS = 2048
 
 
-class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
+class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     """Random Fourier features z(x) with <z(x), z(x')> ~ k(x, x') (Rahimi and Recht 2007).
 
     With frequencies omega_1..omega_m from the spectral law of the kernel,
