@@ -14,7 +14,7 @@ from mercer._numeric.block import take_rows
 from mercer._numeric.distances import is_sparse
 from mercer._numeric.rows import hash_rows
 from mercer._numeric.rpcholesky import rp_cholesky
-from mercer.expand.landmark_rows import for_kernel, identities, wide
+from mercer.expand.landmark_rows import for_kernel, identities, of_objects, wide
 
 #: The most landmarks taken to reach a tolerance.
 MOST = 4096
@@ -102,7 +102,7 @@ def cluster_centers(sample, n_landmarks: int, seed: int) -> np.ndarray:
     from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits
 
-    if sample.X.dtype == object:
+    if of_objects(sample.X):
         raise ValueError("choose='kmeans' needs rows of numbers to average; for objects use 'rpcholesky' or 'uniform'.")
     clusters = KMeans(min(n_landmarks, sample.X.shape[0]), n_init=1, max_iter=50, random_state=seed % 2**32)
     # Threads of k-means add up in any order: on one thread the centers are the same every time.
@@ -112,10 +112,12 @@ def cluster_centers(sample, n_landmarks: int, seed: int) -> np.ndarray:
     return clusters.cluster_centers_.astype(sample.X.dtype)
 
 
-def same_storage(landmarks, X):
-    """Landmarks stored as X is, dense or sparse."""
-    if is_sparse(X) and not is_sparse(landmarks):
-        from scipy.sparse import csr_array
+def stored_as(landmarks, sparse: bool):
+    """Landmarks dense or sparse, as the rows they will be compared with."""
+    if sparse == is_sparse(landmarks):
+        return landmarks
+    if not sparse:
+        return landmarks.toarray()
+    from scipy.sparse import csr_array
 
-        return csr_array(landmarks)
-    return landmarks
+    return csr_array(landmarks)

@@ -43,6 +43,11 @@ def _is_numeric(rows) -> bool:
         return False
 
 
+def of_objects(X) -> bool:
+    """Whether checked rows, or landmarks, are objects."""
+    return X.dtype.kind == "O"
+
+
 def object_column(items) -> np.ndarray:
     """A sequence of objects as an (n, 1) array."""
     items = np.asarray(items).ravel() if hasattr(items, "__array__") else items
@@ -54,17 +59,17 @@ def object_column(items) -> np.ndarray:
 
 def for_kernel(X):
     """Rows as kernels read them: an object column as the list of its objects, a table as it is."""
-    return list(X[:, 0]) if X.dtype == object else X
+    return list(X[:, 0]) if of_objects(X) else X
 
 
 def wide(X):
     """Numbers in float64, objects as they are."""
-    return X if X.dtype == object else X.astype(np.float64, copy=False)
+    return X if of_objects(X) else X.astype(np.float64, copy=False)
 
 
 def identities(X):
     """What the hash of a row is taken of: numbers themselves, objects by a canonical text of their contents."""
-    if X.dtype != object:
+    if not of_objects(X):
         return X
     return object_column([canonical(item) for item in X[:, 0]])
 
@@ -93,7 +98,7 @@ class RowSample(Sample):
     """`Sample` of numbers or of objects."""
 
     def of(self, block):
-        return self._typed(super().of(replace(block, raw=identities(block.X)) if _is_object(block) else block))
+        return self._typed(super().of(replace(block, raw=identities(block.X)) if of_objects(block.X) else block))
 
     def _smallest(self, *found):
         return self._typed(super()._smallest(*found))
@@ -127,7 +132,3 @@ class AllRows(Statistic):
         _, first, codes = np.unique(hash_rows(identities(X)), return_index=True, return_inverse=True)
         order = np.argsort(first)
         return SampledRows(take_rows(X, first[order]), None, np.bincount(codes, weight)[order], True)
-
-
-def _is_object(block) -> bool:
-    return getattr(block.X, "dtype", None) == object

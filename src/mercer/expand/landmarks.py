@@ -6,27 +6,28 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.utils.validation import check_is_fitted
 
 from mercer._numeric.block import take_rows
 from mercer._numeric.distances import is_sparse
 from mercer._numeric.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
-from mercer.expand.landmark_choice import check_columns, choose_columns, choose_landmarks, same_storage
-from mercer.expand.landmark_rows import AllRows, RowSample, for_kernel, holds_objects, object_column, wide
+from mercer.expand.landmark_certificate import ResidualCertificate
+from mercer.expand.landmark_choice import check_columns, choose_columns, choose_landmarks, stored_as
+from mercer.expand.landmark_rows import AllRows, RowSample, for_kernel, holds_objects, object_column, of_objects, wide
 from mercer.expand.whitening import triangular_product, whitening
 from mercer.kernels import Gaussian, Kernel, Precomputed
-from mercer.source import Source
 from mercer.stats.sample import SAMPLE_ROWS
 
 WAYS = ("rpcholesky", "uniform", "kmeans", "all")
 #: Entries of similarities computed at a time: they stay in the cache until they are whitened.
 _ENTRIES = 2**19
 _MEDIAN_ROWS = 2048
+#: Pivots below this many roundings of k(x, x) are taken for 0.
 _ROUNDING = 64
+_EPS32, _EPS64 = float(np.finfo(np.float32).eps), float(np.finfo(np.float64).eps)
 
 
-class Landmarks(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
+class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     """Similarity to landmarks s_1..s_m, plain or whitened (the Nystrom approximation of the kernel).
 
         plain     z(x) = (k(x, s_1), ..., k(x, s_m))
@@ -91,9 +92,7 @@ class Landmarks(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
            [1., 1.]])
     """
 
-    def __init__(
-        self, kernel=None, n_landmarks=500, choose="rpcholesky", landmarks=None, whiten=True, random_state=0
-    ):
+    def __init__(self, kernel=None, n_landmarks=500, choose="rpcholesky", landmarks=None, whiten=True, random_state=0):
         self.kernel = kernel
         self.n_landmarks = n_landmarks
         self.choose = choose
@@ -178,7 +177,11 @@ class Landmarks(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     @property
     def _rounding(self) -> float:
         """Pivots below this share of k(x, x) are rounding, in the precision of the rows seen by fit."""
-        return _ROUNDING * float(np.finfo(np.float32 if self._fit_dtype == np.float32 else np.float64).eps)
+        return _ROUNDING * (_EPS32 if self._fit_dtype == np.float32 else _EPS64)
+
+    def _rounding_of(self, rows) -> float:
+        """The rounding of features of these rows."""
+        return max(self._rounding, _ROUNDING * _EPS32 if getattr(rows, "dtype", None) == np.float32 else 0.0)
 
     # checking: numbers as every estimator does, objects not at all
 
@@ -190,10 +193,9 @@ class Landmarks(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
             if reset:
                 self.n_features_in_ = 1
                 vars(self).pop("feature_names_in_", None)
-        kind = X.dtype
         if reset:
-            self._fit_dtype = kind
-        elif (kind == object) != (self._fit_dtype == object):
+            self._fit_dtype = X.dtype
+        elif of_objects(X) != (self._fit_dtype.kind == "O"):
             raise ValueError(
                 "Some rows are numbers and others objects: fit, transform and landmarks must agree on what a row is."
             )
@@ -207,21 +209,24 @@ class Landmarks(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     # applying
 
     def _apply(self, X):
-        dtype = np.dtype(np.float64) if X.dtype == object else X.dtype
+        dtype = np.dtype(np.float64) if of_objects(X) else X.dtype
         out = np.empty((X.shape[0], self.n_landmarks_), dtype=dtype)
-        step = max(64, _ENTRIES // self.n_landmarks_)
-        self._prepare(X)
-        spans = [slice(start, start + step) for start in range(0, X.shape[0], step)]
-        for_each(lambda rows: self._write(X[rows], out[rows]), spans)
+        self._by_blocks(X, X.dtype, lambda rows, part: self._write(part, out[rows]))
         return out
 
+    def _by_blocks(self, X, dtype, function):
+        """Call function(rows, X[rows] in this precision) for blocks of rows that fit the cache, on all cores."""
+        self._prepare(dtype, is_sparse(X))
+        step = max(64, _ENTRIES // self.n_landmarks_)
+        spans = [slice(start, start + step) for start in range(0, X.shape[0], step)]
+        for_each(lambda rows: function(rows, X[rows].astype(dtype, copy=False)), spans)
+
     def _write(self, X, out):
-        working = self._working(X.dtype)
-        landmarks, upper = self._prepared[X.dtype, is_sparse(X)]
-        similarities = self._similarities(X if X.dtype == working else X.astype(working), landmarks)
+        landmarks, upper, working = self._prepared[X.dtype, is_sparse(X)]
+        similarities = self._similarities(X.astype(working, copy=False), landmarks)
         if upper is None:
             out[:] = similarities
-        elif out.dtype == working or X.dtype == object:
+        elif similarities.dtype == out.dtype == upper.dtype:
             triangular_product(similarities, upper, out)
         else:
             out[:] = similarities @ upper
@@ -232,48 +237,37 @@ class Landmarks(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
             return columns.toarray() if is_sparse(columns) else columns
         return self.kernel_(for_kernel(X), landmarks)
 
+    def _prepare(self, dtype, sparse):
+        """Landmarks and whitening as rows of this kind need them, made once."""
+        if (dtype, sparse) in self._prepared:
+            return
+        working = self._working(dtype)
+        landmarks = self._landmarks
+        if of_objects(landmarks):
+            landmarks = for_kernel(landmarks)
+        elif not self._precomputed:
+            landmarks = stored_as(landmarks.astype(working, copy=False), sparse)
+        upper = self.whitening_.astype(working if working.kind == "f" else np.float64) if self.whiten else None
+        self._prepared[dtype, sparse] = landmarks, upper, working
+
     def _working(self, dtype):
         """The precision to compute in: float32 only if no pivot is so small that it would show."""
         if dtype != np.float32 or not self.whiten:
             return dtype
-        enough = self._smallest_pivot >= _ROUNDING * np.finfo(np.float32).eps
-        return dtype if enough else np.dtype(np.float64)
-
-    def _prepare(self, X):
-        """Landmarks and whitening as rows like X need them, once per kind."""
-        kind = X.dtype, is_sparse(X)
-        if kind in self._prepared:
-            return
-        working = self._working(X.dtype)
-        landmarks = self._landmarks
-        if not self._precomputed and working != object:
-            landmarks = same_storage(landmarks.astype(working, copy=False), X)
-        elif working == object:
-            landmarks = for_kernel(landmarks)
-        numbers = np.float64 if working == object else working
-        upper = self.whitening_.astype(numbers, copy=False) if self.whiten else None
-        self._prepared[kind] = landmarks, upper
-
-    # what the approximation leaves
-
-    def residual(self, X):
-        """r(x) = k(x, x) - ||z(x)||^2 >= 0 for every row, in float64: what the landmarks do not explain of it.
-
-        The square of the distance of phi(x) from the span of the landmarks. With ``Precomputed()``, X is the square
-        matrix of the training rows. A `Source` gives the residuals of all its rows.
-        """
-        check_is_fitted(self)
-        if not self.whiten:
-            raise ValueError("Plain similarities approximate no kernel: there is a residual with whiten=True only.")
-        if isinstance(X, Source):
-            return np.concatenate([self._residual(self._checked_rows(block)) for block in X.blocks() if len(block)])
-        return self._residual(self._checked_X(X, reset=False))
+        return dtype if self._smallest_pivot >= _ROUNDING * _EPS32 else np.dtype(np.float64)
 
     def _residual(self, X):
-        X = wide(X)
-        diagonal = self.kernel_.diag(for_kernel(X)).astype(np.float64, copy=False)
-        Z = self._apply(X)
-        return np.maximum(diagonal - np.einsum("ij,ij->i", Z, Z), 0.0)
+        """r(x) and k(x, x) of checked rows, in float64 and without keeping the features."""
+        diagonal = np.asarray(self.kernel_.diag(for_kernel(wide(X))), dtype=np.float64)
+        explained = np.empty(X.shape[0])
+
+        def explain(rows, part):
+            Z = np.empty((part.shape[0], self.n_landmarks_))
+            self._write(part, Z)
+            explained[rows] = np.einsum("ij,ij->i", Z, Z)
+
+        self._by_blocks(X, X.dtype if of_objects(X) else np.dtype(np.float64), explain)
+        return np.maximum(diagonal - explained, 0.0), diagonal
 
     @property
     def _n_features_out(self):
