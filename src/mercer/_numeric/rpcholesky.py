@@ -107,7 +107,8 @@ class _State:
         done = len(self.chosen)
         new = self.factor[done : done + count]
         spans = [slice(start, start + ROWS) for start in range(0, len(self.first), ROWS)]
-        for_each(lambda rows: self._write(new, rows, accepted, small), spans)
+        write_all = for_each if len(spans) > 1 else _each
+        write_all(lambda rows: self._write(new, rows, accepted, small), spans)
         traces = self.traces[-1] - np.cumsum([float(self.weight @ (row * row)) for row in new])
         enough = np.flatnonzero(traces <= target)
         count = int(enough[0]) + 1 if len(enough) else count
@@ -135,6 +136,12 @@ class _State:
                 f"The similarity is not positive semidefinite: after {len(self.chosen)} landmarks a residual is "
                 f"{self.residual[worst]:.3g}. {_ADVICE}"
             )
+
+
+def _each(function, items):
+    """Without the pool, which costs more than a small update."""
+    for item in items:
+        function(item)
 
 
 _ADVICE = (

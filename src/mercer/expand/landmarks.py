@@ -135,7 +135,7 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
         vars(self).pop("residual_path_", None)
         landmarks, gram = self._columns(learned) if self._precomputed else self._rows(learned)
         if self.whiten:
-            found = whitening(gram(landmarks), self._rounding)
+            found = whitening(gram(landmarks), self._rounding, in_order=hasattr(self, "residual_path_"))
             landmarks = take_rows(landmarks, found.kept)
             self.whitening_, self._smallest_pivot = found.matrix, found.smallest
         self.n_landmarks_ = landmarks.shape[0]

@@ -25,12 +25,12 @@ class Whitening:
     smallest: float
 
 
-def whitening(gram: np.ndarray, rounding: float) -> Whitening:
+def whitening(gram: np.ndarray, rounding: float, in_order: bool = False) -> Whitening:
     """W = D^-1/2 L^-T, where LL' = D^-1/2 K_SS D^-1/2 with D the diagonal of K_SS.
 
-    Landmarks in the order given if no pivot is below `rounding`; else in the order of Cholesky with the largest pivot
-    first, which ends where only rounding is left. Dropping those landmarks changes nothing that could be computed, and
-    unlike a ridge on the diagonal it keeps the features exact.
+    By Cholesky with the largest pivot first, which is stable and ends where only rounding is left. Dropping what comes
+    after changes nothing that could be computed, and unlike a ridge on the diagonal it keeps the features exact.
+    Landmarks that come from pivots already stay `in_order`, unless one of those turns out to be rounding.
     """
     from scipy.linalg import lapack
 
@@ -40,13 +40,20 @@ def whitening(gram: np.ndarray, rounding: float) -> Whitening:
         return Whitening(np.zeros(1, dtype=np.intp), np.zeros((1, 1)), 1.0)
     size = size[some]
     scaled = gram[np.ix_(some, some)] / size / size[:, None]
-    factor, info = lapack.dpotrf(scaled, lower=True, clean=True)
-    order = np.arange(len(some))
-    if info or np.diagonal(factor).min() ** 2 <= rounding:
-        factor, order = _pivoted(scaled, rounding)
+    found = _ordered(scaled, rounding) if in_order else None
+    factor, order = found or _pivoted(scaled, rounding)
     inverse, _ = lapack.dtrtri(factor, lower=True)
     smallest = float(np.diagonal(factor).min() ** 2)
     return Whitening(some[order], np.ascontiguousarray(np.tril(inverse).T) / size[order][:, None], smallest)
+
+
+def _ordered(scaled, rounding):
+    from scipy.linalg import lapack
+
+    factor, failed = lapack.dpotrf(scaled, lower=True, clean=True)
+    if failed or np.diagonal(factor).min() ** 2 <= rounding:
+        return None
+    return factor, np.arange(len(factor))
 
 
 def _pivoted(scaled, rounding):
