@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -78,7 +79,7 @@ class ResidualCertificate:
         """
         return self._residual_and_diagonal(X)[0]
 
-    def certificate(self, X, delta=0.05, n_pairs=N_PAIRS, random_state=0) -> LandmarkCertificate:
+    def certificate(self: Any, X, delta=0.05, n_pairs=N_PAIRS, random_state=0) -> LandmarkCertificate:
         """How well <z, z'> agrees with the kernel on the rows of X: for certain, and measured on random pairs.
 
         Certain are the bound sqrt(r(x) r(x')) of every pair (``pointwise``; 64 roundings of k(x, x) are added to each

@@ -23,14 +23,14 @@ from mercer.stats.sample import SampledRows
 
 def holds_objects(X) -> bool:
     """Whether X is a sequence of objects (strings, sets, tuples, ...) rather than a table of numbers."""
-    if is_sparse(X) or len(getattr(X, "shape", (0,))) > 2:
+    if is_sparse(X) or getattr(X, "ndim", 1) > 2:
         return False
     if isinstance(X, list | tuple):
         return len(X) > 0 and not _is_numeric(X)
-    cells = np.asarray(X) if hasattr(X, "__array__") else np.zeros(0)
+    cells: np.ndarray = np.asarray(X) if hasattr(X, "__array__") else np.zeros(0)
     if cells.size == 0 or cells.dtype.kind not in "OUS":
         return False
-    if cells.ndim == 2 and cells.shape[1] > 1:  # a table: its cells have to be numbers
+    if cells.ndim == 2 and cells.size > len(cells):  # a table: its cells have to be numbers
         return False
     first = cells.flat[0]
     return isinstance(first, str | bytes) or not isinstance(first, Number | type(None))
