@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 from mercer._numeric.block import Block
 from mercer.expand import Landmarks
+from mercer.expand.landmark_rows import object_column
 from mercer.kernels import (
     AllSubsets,
     Cauchy,
@@ -254,7 +255,11 @@ def test_objects_fit_in_pieces_as_they_do_at_once():
     merged = (
         Landmarks(Custom(shared_letters), 6).fit(words[:9]).merge(Landmarks(Custom(shared_letters), 6).fit(words[9:]))
     )
-    assert whole.landmarks_ == pieces.landmarks_ == merged.landmarks_
+    stream = StreamSource(lambda: (Block(object_column(words[i : i + 11])) for i in range(0, len(words), 11)))
+    streamed = Landmarks(Custom(shared_letters), 6).fit(stream)
+    assert whole.landmarks_ == pieces.landmarks_ == merged.landmarks_ == streamed.landmarks_
+    mapped = np.vstack([block.X for block in streamed.transform(stream).blocks()])
+    np.testing.assert_array_equal(mapped, whole.transform(words))
     np.testing.assert_array_equal(whole.transform(words), merged.transform(words))
 
 
@@ -310,6 +315,14 @@ def test_all_keeps_the_order_of_the_data_and_merges():
     np.testing.assert_array_equal(both.landmarks_, X)
     source = Landmarks(Gaussian(), choose="all", whiten=False).fit(MemorySource(X)).transform(MemorySource(X))
     np.testing.assert_allclose(np.vstack([b.X for b in source.blocks()]), Gaussian()(X), atol=1e-12)
+
+
+def test_a_second_fit_forgets_the_first():
+    X = rows()
+    features = Landmarks(Gaussian(), 10).fit(X)
+    features.set_params(whiten=False, choose="uniform").fit(X)
+    assert not hasattr(features, "whitening_")
+    assert not hasattr(features, "residual_path_")
 
 
 def test_a_pickled_map_is_the_same_map():

@@ -132,7 +132,8 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
         return RowSample(max(SAMPLE_ROWS, self.n_landmarks))
 
     def _finish(self, learned):
-        vars(self).pop("residual_path_", None)
+        for name in ("residual_path_", "whitening_"):  # of another fit, with other parameters
+            vars(self).pop(name, None)
         landmarks, gram = self._columns(learned) if self._precomputed else self._rows(learned)
         if self.whiten:
             found = whitening(gram(landmarks), self._rounding, in_order=hasattr(self, "residual_path_"))
@@ -258,13 +259,16 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
 
     def _residual(self, X):
         """r(x) and k(x, x) of checked rows, in float64 and without keeping the features."""
-        diagonal = np.asarray(self.kernel_.diag(for_kernel(wide(X))), dtype=np.float64)
+        # Of a precomputed matrix only the whole has a diagonal.
+        diagonal = self.kernel_.diag(wide(X)) if self._precomputed else np.empty(X.shape[0])
         explained = np.empty(X.shape[0])
 
         def explain(rows, part):
             Z = np.empty((part.shape[0], self.n_landmarks_))
             self._write(part, Z)
             explained[rows] = np.einsum("ij,ij->i", Z, Z)
+            if not self._precomputed:
+                diagonal[rows] = self.kernel_.diag(for_kernel(part))
 
         self._by_blocks(X, X.dtype if of_objects(X) else np.dtype(np.float64), explain)
         return np.maximum(diagonal - explained, 0.0), diagonal
