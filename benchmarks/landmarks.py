@@ -15,6 +15,7 @@ from mercer.kernels import Gaussian
 
 N, D, OUT = 50_000, 50, 1000
 RIDGE_ROWS = int(os.environ.get("MERCER_BENCH_ROWS", "200000"))
+RIDGE_COLUMNS, RIDGE_BANDWIDTH = 10, 3.0
 RIDGE_LANDMARKS = min(2000, RIDGE_ROWS // 20)
 
 
@@ -57,14 +58,14 @@ def choosing() -> None:
 
 def ridge() -> None:
     """Each in a process of its own, so that memory is its own."""
-    print(f"\n{RIDGE_LANDMARKS} landmarks and ridge, n={RIDGE_ROWS:,}, d={D}, float32, 2 threads")
+    print(f"\n{RIDGE_LANDMARKS} landmarks and ridge, n={RIDGE_ROWS:,}, d={RIDGE_COLUMNS}, float32, 2 threads")
     for who in ("mercer", "sklearn"):
         subprocess.run([sys.executable, "-m", "benchmarks.landmarks", who], check=True)
 
 
 def smooth_problem():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(RIDGE_ROWS + 20_000, D)).astype(np.float32)
+    X = rng.normal(size=(RIDGE_ROWS + 20_000, RIDGE_COLUMNS)).astype(np.float32)
     y = np.sin(X[:, 0] + X[:, 1]) + 0.5 * np.tanh(X[:, 2] * X[:, 3]) + 0.1 * rng.normal(size=len(X))
     return X, y
 
@@ -86,11 +87,12 @@ def one(who: str) -> None:
     wall, cpu = time.perf_counter(), time.process_time()
     with threads(2):
         if who == "mercer":
-            features = Landmarks(Gaussian(10.0), RIDGE_LANDMARKS).fit(X[train])
+            features = Landmarks(Gaussian(RIDGE_BANDWIDTH), RIDGE_LANDMARKS).fit(X[train])
             model = RidgeRegressor().fit(features.transform(MemorySource(X[train], y[train])))
             predicted = model.predict(features.transform(X[test]))
         else:
-            peer = Nystroem(gamma=1 / 200, n_components=RIDGE_LANDMARKS, random_state=0)
+            gamma = 1 / (2 * RIDGE_BANDWIDTH**2)
+            peer = Nystroem(gamma=gamma, n_components=RIDGE_LANDMARKS, random_state=0)
             predicted = make_pipeline(peer, Ridge(1e-3)).fit(X[train], y[train]).predict(X[test])
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base) / 1024
