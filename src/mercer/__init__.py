@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from mercer import auto, bounds, expand, io, kernels, linear, normalize, project, source, stats
     from mercer.expand import RandomFeatures
+    from mercer import auto, bounds, expand, io, kernels, linear, normalize, source, stats
+    from mercer.expand import Landmarks, RandomFeatures
     from mercer.io.read import read
     from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer
     from mercer.linear import RidgeClassifier, RidgeRegressor
@@ -36,6 +38,7 @@ _HOMES = {
     "Matern": "mercer.kernels",
     "Polynomial": "mercer.kernels",
     "check_mercer": "mercer.kernels",
+    "Landmarks": "mercer.expand",
     "RandomFeatures": "mercer.expand",
     "RidgeClassifier": "mercer.linear",
     "RidgeRegressor": "mercer.linear",
@@ -44,6 +47,7 @@ _HOMES = {
 __all__ = [
     "Gaussian",
     "Impute",
+    "Landmarks",
     "Laplace",
     "Matern",
     "OneHot",

@@ -17,6 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mercer._numeric.block import Block
 from mercer.expand import ParabolicLift, PolynomialLift, RandomFeatures, SubsetLift, lift
 from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
+from mercer.expand import Landmarks, RandomFeatures
+from mercer.kernels import Gaussian, Laplace, Linear, Matern
 from mercer.linear import RidgeClassifier, RidgeRegressor
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
 from mercer.source import MemorySource, StreamSource
@@ -24,6 +26,10 @@ from mercer.source import MemorySource, StreamSource
 ROOMS = ["normalize", "expand", "linear", "project"]
 
 TABLE = [
+    Landmarks(n_landmarks=20),
+    Landmarks(Gaussian(3.0), n_landmarks=0.05),
+    Landmarks(Laplace(2.0), n_landmarks=10, choose="uniform", whiten=False),
+    Landmarks(0.5 * Matern(nu=2.5) + Linear(), n_landmarks=12, choose="kmeans"),
     RandomFeatures(n_components=16),
     RandomFeatures(Gaussian(3.0), n_components=16),
     RandomFeatures(Laplace(norm="l1"), n_components=6, sampling="iid"),

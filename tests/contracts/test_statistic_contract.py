@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from mercer._numeric.block import Block
+from mercer.expand.landmark_rows import AllRows, RowSample
 from mercer.linear.losses import Hinge, Logistic, Squared
 from mercer.stats import Counts, Gram, LabelCounts, LabelGram, LossAt, Moments, Sample, Together
 
@@ -31,6 +32,8 @@ TABLE = {
     "label counts": (LabelCounts(), "label", True, True),
     "sample of all": (Sample(), "number", True, True),
     "small sample": (Sample(7), "number", True, True),
+    "sample of rows": (RowSample(7), "none", True, True),
+    "every row": (AllRows(), "none", True, True),
     "squared loss": (LossAt(Squared(), COEF, 0.1, curvature=True), "number", False, True),
     "logistic loss": (LossAt(Logistic(), COEF, 0.1, curvature=True), "sign", False, True),
     "hinge loss": (LossAt(Hinge(), COEF, 0.1), "sign", False, True),

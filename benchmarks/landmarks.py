@@ -1,0 +1,104 @@
+"""Landmarks beside its two bare matrix products and Nystroem; with ridge, beside Nystroem and Ridge on many rows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+from sklearn.kernel_approximation import Nystroem
+
+from benchmarks.harness import race, show, threads
+from mercer.expand import Landmarks
+from mercer.kernels import Gaussian
+
+N, D, OUT = 50_000, 50, 1000
+RIDGE_ROWS = int(os.environ.get("MERCER_BENCH_ROWS", "200000"))
+RIDGE_COLUMNS, RIDGE_BANDWIDTH = 10, 3.0
+RIDGE_LANDMARKS = min(2000, RIDGE_ROWS // 20)
+
+
+def run() -> None:
+    for dtype in (np.float32, np.float64):
+        X = np.random.default_rng(0).normal(size=(N, D)).astype(dtype)
+        people = contestants(X)
+        for n in (1, 2):
+            with threads(n):
+                rows = race(people, "two bare products")
+            show(f"transform, {dtype.__name__}, {n} thread(s), n={N:,}, d={D}, {OUT} landmarks", rows)
+    choosing()
+    ridge()
+
+
+def contestants(X):
+    rng = np.random.default_rng(1)
+    first, second = (rng.normal(size=shape).astype(X.dtype) for shape in ((D, OUT), (OUT, OUT)))
+    ours = Landmarks(Gaussian(10.0), OUT, "uniform").fit(X)
+    peer = Nystroem(gamma=1 / 200, n_components=OUT, random_state=0).fit(X[:5000])
+    return {
+        "two bare products": lambda: (X @ first) @ second,
+        "Landmarks": lambda: ours.transform(X),
+        "scikit-learn Nystroem": lambda: peer.transform(X),
+    }
+
+
+def choosing() -> None:
+    """What is left of the trace, and what it costs to choose: clusters of very different sizes."""
+    rng = np.random.default_rng(0)
+    sizes = rng.pareto(0.8, size=300) + 0.05
+    X = 4 * rng.normal(size=(300, 10))[rng.choice(300, size=20_000, p=sizes / sizes.sum())]
+    X = X + 0.3 * rng.normal(size=X.shape)
+    ways = ("rpcholesky", "uniform", "kmeans")
+    fits = {how: (lambda how=how: Landmarks(Gaussian(1.5), 300, how).fit(X)) for how in ways}
+    show("fit on 20,000 rows of 300 clusters, 300 landmarks", race(fits, "uniform", repeats=2))
+    for how in ways:
+        print(f"  {how:<12} leaves {Landmarks(Gaussian(1.5), 300, how).fit(X).residual(X).mean():.4f} of the trace")
+
+
+def ridge() -> None:
+    """Each in a process of its own, so that memory is its own."""
+    print(f"\n{RIDGE_LANDMARKS} landmarks and ridge, n={RIDGE_ROWS:,}, d={RIDGE_COLUMNS}, float32, 2 threads")
+    for who in ("mercer", "sklearn"):
+        subprocess.run([sys.executable, "-m", "benchmarks.landmarks", who], check=True)
+
+
+def smooth_problem():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(RIDGE_ROWS + 20_000, RIDGE_COLUMNS)).astype(np.float32)
+    y = np.sin(X[:, 0] + X[:, 1]) + 0.5 * np.tanh(X[:, 2] * X[:, 3]) + 0.1 * rng.normal(size=len(X))
+    return X, y
+
+
+def one(who: str) -> None:
+    """Fit, score and weigh one contestant."""
+    import resource
+    import time
+
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+
+    from mercer.linear import RidgeRegressor
+    from mercer.source import MemorySource
+
+    X, y = smooth_problem()
+    train, test = slice(0, RIDGE_ROWS), slice(RIDGE_ROWS, None)
+    base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    wall, cpu = time.perf_counter(), time.process_time()
+    with threads(2):
+        if who == "mercer":
+            features = Landmarks(Gaussian(RIDGE_BANDWIDTH), RIDGE_LANDMARKS).fit(X[train])
+            model = RidgeRegressor().fit(features.transform(MemorySource(X[train], y[train])))
+            predicted = model.predict(features.transform(X[test]))
+        else:
+            gamma = 1 / (2 * RIDGE_BANDWIDTH**2)
+            peer = Nystroem(gamma=gamma, n_components=RIDGE_LANDMARKS, random_state=0)
+            predicted = make_pipeline(peer, Ridge(1e-3)).fit(X[train], y[train]).predict(X[test])
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base) / 1024
+    score = 1 - np.mean((predicted - y[test]) ** 2) / np.var(y[test])
+    print(f"  {who:<8} {wall:7.1f} s wall {cpu:7.1f} s CPU {memory:7.0f} MB more   R2 {score:.4f}")
+
+
+if __name__ == "__main__":
+    one(sys.argv[1])

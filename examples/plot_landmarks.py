@@ -1,0 +1,89 @@
+"""
+Similarity to landmarks
+=======================
+
+Describe a row by its similarity to a few others, and a linear model on that description is a kernel machine. Which rows
+should the others be, and how narrow may the similarity get?
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_moons
+
+import mercer
+from mercer.kernels import Gaussian
+
+# %%
+# A picture of the features
+# -------------------------
+# Two moons and nine landmarks. Each feature is a bump around its landmark; a linear model adds bumps.
+
+X, y = make_moons(300, noise=0.1, random_state=0)
+bumps = mercer.Landmarks(Gaussian(0.4), n_landmarks=9, whiten=False).fit(X)
+model = mercer.RidgeClassifier().fit(bumps.transform(X), y)
+grid = np.meshgrid(np.linspace(-1.5, 2.5, 160), np.linspace(-1, 1.5, 100))
+plane = np.column_stack([axis.ravel() for axis in grid])
+
+
+def draw(ax, score, title):
+    ax.contourf(*grid, score.reshape(grid[0].shape), levels=20, cmap="RdBu_r", alpha=0.6, extend="both")
+    ax.contour(*grid, score.reshape(grid[0].shape), levels=[0], colors="black")
+    ax.scatter(*X.T, c=y, cmap="RdBu_r", s=8)
+    ax.set(title=title, xticks=[], yticks=[])
+
+
+fig, axes = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
+axes[0].contour(*grid, bumps.transform(plane)[:, 0].reshape(grid[0].shape), cmap="viridis")
+axes[0].scatter(*X.T, color="lightgray", s=8)
+axes[0].scatter(*bumps.landmarks_.T, color="black", marker="*", s=90)
+axes[0].set(title="landmarks, and similarity to the first", xticks=[], yticks=[])
+draw(
+    axes[1],
+    model.decision_function(bumps.transform(plane)),
+    f"nine bumps added up: {np.mean(model.predict(bumps.transform(X)) == y):.2f}",
+)
+
+# %%
+# Which rows: look where nothing is explained yet
+# -----------------------------------------------
+# One large cluster and twenty small ones. Uniform landmarks fall into the large one again and again; randomly pivoted
+# Cholesky draws each next landmark in proportion to what the ones before leave unexplained.
+
+rng = np.random.default_rng(0)
+centers = rng.uniform(-10, 10, size=(20, 2))
+small = centers[rng.integers(20, size=100)] + 0.15 * rng.normal(size=(100, 2))
+C = np.vstack([0.5 * rng.normal(size=(1900, 2)), small])
+fig, axes = plt.subplots(1, 3, figsize=(11, 3.3), layout="constrained")
+counts = np.arange(1, 61)
+for ax, choose in zip(axes, ("uniform", "rpcholesky"), strict=False):
+    chosen = mercer.Landmarks(Gaussian(1.0), n_landmarks=30, choose=choose).fit(C)
+    ax.scatter(*C.T, color="lightgray", s=6)
+    ax.scatter(*chosen.landmarks_.T, color="crimson", marker="*", s=60)
+    ax.set(title=f"30 landmarks, {choose}", xticks=[], yticks=[])
+    left = [
+        np.mean(
+            [mercer.Landmarks(Gaussian(1.0), int(m), choose, random_state=s).fit(C).residual(C).mean() for s in (0, 1)]
+        )
+        for m in counts[::4]
+    ]
+    axes[2].semilogy(counts[::4], left, "o-", label=choose)
+axes[2].set(xlabel="landmarks", title="share of the kernel unexplained")
+axes[2].legend()
+
+# %%
+# How narrow: at the end is the nearest neighbor
+# ----------------------------------------------
+# Every training row is a landmark, and a row's score is the mean label weighted by similarity. Wide kernels see only
+# the mean of everything; narrow ones see only the nearest row.
+
+labels = np.where(y == 1, 1.0, -1.0)
+nearest = labels[np.argmin(((plane[:, None] - X) ** 2).sum(axis=2), axis=1)]
+fig, axes = plt.subplots(1, 4, figsize=(13, 2.6), layout="constrained")
+for ax, bandwidth in zip(axes, (1.0, 0.3, 0.05), strict=False):
+    everyone = mercer.Landmarks(Gaussian(bandwidth), choose="all", whiten=False).fit(X)
+    similarity = everyone.transform(plane)
+    score = similarity @ labels / np.maximum(similarity.sum(axis=1), 1e-300)
+    agree = np.mean(np.sign(score) == nearest)
+    draw(ax, score, f"bandwidth {bandwidth:g}: {agree:.0%} as 1-NN")
+draw(axes[3], nearest, "nearest neighbor")
+plt.show()
