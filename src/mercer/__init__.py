@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mercer import auto, bounds, expand, io, kernels, linear, normalize, project, source, stats
-    from mercer.expand import RandomFeatures
-    from mercer import auto, bounds, expand, io, kernels, linear, normalize, source, stats
     from mercer.expand import Landmarks, RandomFeatures
     from mercer.io.read import read
     from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer

@@ -15,10 +15,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer._numeric.block import Block
-from mercer.expand import ParabolicLift, PolynomialLift, RandomFeatures, SubsetLift, lift
+from mercer.expand import Landmarks, ParabolicLift, PolynomialLift, RandomFeatures, SubsetLift, lift
 from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
-from mercer.expand import Landmarks, RandomFeatures
-from mercer.kernels import Gaussian, Laplace, Linear, Matern
 from mercer.linear import RidgeClassifier, RidgeRegressor
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
 from mercer.source import MemorySource, StreamSource
