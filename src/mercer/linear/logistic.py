@@ -1,0 +1,244 @@
+"""Logistic regression on rows wherever they are: each step is one pass, and every problem of a search shares it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.special import log_softmax
+from sklearn.exceptions import ConvergenceWarning
+
+from mercer.base import seed_of
+from mercer.linear.classes import LinearClassifier, at_least_two, coded
+from mercer.linear.curvature import Landscape, sample_of
+from mercer.linear.lbfgs import minimize, side_by_side
+from mercer.linear.losses import LogLoss
+from mercer.linear.passes import IteratedEstimator
+from mercer.source import Source
+from mercer.stats import LabelCounts, Moments, Together
+from mercer.stats.loss import LossesAt
+
+N_ALPHAS = 12
+#: Steps taken before the curvature is measured anew where they led.
+_ROUND = 15
+#: How far the problems of a search are solved: their scores need no more.
+_SEARCH_TOL, _SEARCH_ITER = 1e-3, 40
+#: Relative error of a sum of losses, by the precision of the rows.
+_ROUNDING = {np.dtype(np.float32): 1e-7, np.dtype(np.float64): 1e-13}
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Rows with class numbers for targets, and what one look told of them."""
+
+    source: Source
+    landscape: Landscape
+    priors: np.ndarray
+    rounding: float
+
+    @property
+    def start(self) -> np.ndarray:
+        """No weights, and the intercepts that give the class frequencies."""
+        logs = np.log(self.priors)
+        intercept = logs[1:] - logs[:1] if len(logs) == 2 else logs - logs.mean()
+        return np.vstack([np.zeros((len(self.landscape.origin), len(intercept))), intercept])
+
+    def losses(self, points: np.ndarray, left_out=None, n_folds=1, seed=0):
+        return self.source.fold(LossesAt(LogLoss(), points, self.landscape.origin, left_out, n_folds, seed)).finish()
+
+
+class LogisticClassifier(LinearClassifier, IteratedEstimator):
+    """Logistic regression: minimizes sum_i w_i log(1 + exp(-y_i (<coef, x_i> + b))) + alpha ||coef||^2.
+
+    It is scikit-learn's ``LogisticRegression(C=1 / (2 * alpha))``, the intercept without penalty; more than two classes
+    share a softmax. Each step is one pass over an array, CSR matrix, frame or source. Steps are quasi-Newton from a
+    matrix that bounds the curvature (Boehning 1992), so the first one is ridge regression, and the curvature is
+    measured again where the steps led.
+
+    Parameters
+    ----------
+    alphas : a number, several, or "path", default=1.0
+        The penalty. Among several the one with the least log loss on held-out folds is chosen; "path" tries twelve
+        over seven decades. All problems of the search advance on the same passes.
+    tol : float, default=1e-6
+        Stop where the gradient, in the norm of the bound on the curvature, has fallen to this share of what it was
+        without weights.
+    max_iter : int, default=300
+        The most steps.
+    n_folds : int, default=5
+        Folds for the choice among several penalties; rows fall into them by their hash.
+    random_state : int, default=0
+        Seed of the assignment to folds.
+
+    Attributes
+    ----------
+    classes_ : the labels in sorted order
+    coef_, intercept_ : one row per class, or one in all for two classes
+    alpha_ : float, the penalty
+    alphas_, losses_ : the penalties tried and the mean held-out log loss of each (None for one penalty)
+    n_iter_ : int, the steps taken
+    converged_ : bool
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from mercer.linear import LogisticClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogisticClassifier().fit(scale(X), y)
+    >>> round(model.score(scale(X), y), 3)
+    0.988
+    """
+
+    def __init__(self, alphas=1.0, tol=1e-6, max_iter=300, n_folds=5, random_state=0):
+        self.alphas = alphas
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_folds = n_folds
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        if isinstance(self.alphas, str):
+            if self.alphas != "path":
+                raise ValueError(f"alphas must be 'path', a number or a list of numbers, not {self.alphas!r}.")
+        elif np.size(self.alphas) == 0 or not np.all(np.isfinite(self.alphas)) or np.any(np.asarray(self.alphas) <= 0):
+            raise ValueError(f"Penalties must be finite and positive, not {self.alphas!r}.")
+        if not isinstance(self.n_folds, (int, np.integer)) or self.n_folds < 2:
+            raise ValueError(f"n_folds must be a whole number of at least 2, not {self.n_folds!r}.")
+        if not self.tol > 0 or not self.max_iter >= 1:
+            raise ValueError(f"tol and max_iter must be positive, not {self.tol!r} and {self.max_iter!r}.")
+
+    def _solve(self, source):
+        problem = self._problem(source)
+        bound = problem.landscape.bound(LogLoss().bound(problem.start.shape[1]))
+        if isinstance(self.alphas, str):
+            self.alphas_ = bound.trace() * np.geomspace(1.0, 1e-7, N_ALPHAS) if bound.trace() > 0 else np.ones(1)
+        else:
+            self.alphas_ = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
+        self.losses_ = self._held_out_losses(problem, bound) if len(self.alphas_) > 1 else None
+        best = 0 if self.losses_ is None else np.lexsort((-self.alphas_, self.losses_))[0]
+        self.alpha_ = float(self.alphas_[best])
+        self._set_weights(self._minimum(problem, bound), problem.landscape.origin)
+
+    def _problem(self, source) -> _Problem:
+        """One look: the classes, the mean and spread of each column."""
+        seen = source.fold(Together(labels=LabelCounts(), columns=Moments())).finish()
+        labels, columns = seen["labels"], seen["columns"]
+        self.classes_ = labels.levels
+        at_least_two(self.classes_, type(self).__name__)
+        weight = float(np.sum(labels.counts))
+        dtype = _precision(source)
+        origin = columns.mean.astype(dtype).astype(np.float64)
+        source = coded(source, self.classes_)
+        rows = sample_of(source, columns.n, len(origin), seed_of(self.random_state))
+        landscape = Landscape(rows, weight, origin, weight * columns.var)
+        return _Problem(source, landscape, labels.counts / weight, _ROUNDING[dtype])
+
+    def _minimum(self, problem, bound) -> np.ndarray:
+        """The minimizer for the chosen penalty, in rounds between which the curvature is measured anew."""
+        solve = first = bound.solver(self.alpha_)
+        told: list = [None, None]  # the last point and the answer there: rounds begin where the last one ended
+
+        def answer(points):
+            if told[0] is not points[0]:
+                step = problem.losses(points[0][None])
+                told[:] = points[0], _penalized(points[0], step.value[0], step.gradient[0], self.alpha_)
+            return {0: told[1]}
+
+        def norm(g):
+            return _norm(g, first)
+
+        x, self.n_iter_ = problem.start, 0
+        least = self.tol * norm(answer({0: x})[0][1])
+        while True:
+            steps = min(_ROUND, self.max_iter - self.n_iter_)
+            [end] = side_by_side([minimize(x, solve, norm, least, steps, problem.rounding)], answer)
+            x, self.n_iter_ = end.x, self.n_iter_ + end.n_iter
+            if end.converged or self.n_iter_ >= self.max_iter or (end.stalled and end.n_iter == 0):
+                break
+            solve = self._curvature_at(problem, x).solver(self.alpha_)
+        # A point that no step improves is the minimum as far as the rounding of the values can tell.
+        self.converged_ = bool(end.converged or (end.stalled and end.norm**2 <= 100 * problem.rounding * end.value))
+        if not self.converged_:
+            self._warn(end.norm / least * self.tol)
+        return x
+
+    def _curvature_at(self, problem, x):
+        origin = problem.landscape.origin
+
+        def bend(block):
+            shift = x[-1] - origin @ x[:-1]
+            return LogLoss().bend(np.asarray(block.X @ x[:-1], dtype=np.float64) + shift)
+
+        return problem.landscape.at(bend, LogLoss().bound(x.shape[1]))
+
+    def _warn(self, reached):
+        warnings.warn(
+            f"LogisticClassifier stopped after {self.n_iter_} steps with a relative gradient of {reached:.1e}, above "
+            f"tol={self.tol:.1e}. Raise max_iter, raise the penalty (alphas), or standardize the columns.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+
+    def _held_out_losses(self, problem, bound) -> np.ndarray:
+        """Mean log loss on held-out folds of each penalty: every penalty and fold advances on the same passes."""
+        left_out = np.tile(np.arange(self.n_folds), len(self.alphas_))
+        alphas = np.repeat(self.alphas_, self.n_folds)
+        seed = seed_of(self.random_state)
+        solvers = [bound.solver(alpha) for alpha in self.alphas_]
+
+        def answer(points):
+            places = list(points)
+            step = problem.losses(np.stack(list(points.values())), left_out[places], self.n_folds, seed)
+            parts = zip(places, points.values(), step.value, step.gradient, strict=True)
+            return {place: _penalized(x, value, g, alphas[place]) for place, x, value, g in parts}
+
+        start = np.broadcast_to(problem.start, (len(alphas), *problem.start.shape))
+        firsts = answer(dict(enumerate(start)))
+        dialogues = []
+        for place, (_, gradient) in firsts.items():
+            solve = solvers[place // self.n_folds]
+            least = _SEARCH_TOL * _norm(gradient, solve)
+            norm = partial(_norm, solve=solve)
+            dialogues.append(minimize(start[place], solve, norm, least, _SEARCH_ITER, problem.rounding))
+        ends = np.stack([end.x for end in side_by_side(dialogues, answer)])
+        step = problem.losses(ends, left_out, self.n_folds, seed)
+        sums = np.stack([step.held_out, step.held_out_weight]).reshape(2, len(self.alphas_), self.n_folds).sum(axis=2)
+        return sums[0] / sums[1]
+
+    def _set_weights(self, x, origin):
+        self.coef_ = x[:-1].T.copy()
+        self.intercept_ = x[-1] - origin @ x[:-1]
+
+    def predict_proba(self, X):
+        """Probability of each class, one column per class."""
+        scores = self._scores(X).astype(np.float64)
+        p = LogLoss().probabilities(scores)
+        return np.hstack([1.0 - p, p]) if len(self.classes_) == 2 else p
+
+    def predict_log_proba(self, X):
+        """Logarithms of the probabilities, accurate where they underflow."""
+        scores = self._scores(X).astype(np.float64)
+        if len(self.classes_) == 2:
+            return -np.hstack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)])
+        return log_softmax(scores, axis=1)
+
+
+def _penalized(x, value, gradient, alpha):
+    """Value and gradient with alpha ||w||^2; the intercept, in the last row, goes free."""
+    gradient = gradient.copy()
+    gradient[:-1] += 2 * alpha * x[:-1]
+    return value + alpha * np.vdot(x[:-1], x[:-1]), gradient
+
+
+def _norm(gradient, solve) -> float:
+    """The length of a gradient as the curvature measures it: half its square is about what is left to gain."""
+    return float(np.sqrt(max(np.vdot(gradient, solve(gradient)), 0.0)))
+
+
+def _precision(source) -> np.dtype:
+    """The precision of the rows of a source."""
+    blocks = (task.read() for task in source.tasks())
+    return next(block for block in blocks if len(block)).X.dtype
