@@ -1,6 +1,7 @@
-"""Linear predictors learned from mergeable statistics."""
+"""Linear predictors learned from mergeable statistics, in passes over a source, or row by row."""
 
+from mercer.linear.hinge import HingeClassifier
 from mercer.linear.logistic import LogisticClassifier
 from mercer.linear.ridge import RidgeClassifier, RidgeRegressor
 
-__all__ = ["LogisticClassifier", "RidgeClassifier", "RidgeRegressor"]
+__all__ = ["HingeClassifier", "LogisticClassifier", "RidgeClassifier", "RidgeRegressor"]

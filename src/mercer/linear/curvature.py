@@ -63,37 +63,39 @@ class Curvature:
 def sample_of(source: Source, n: int, n_columns: int, seed: int) -> Source:
     """Enough rows of a source to see its curvature: all of them, or a share chosen by their hashes."""
     share = max(_SAMPLE_ROWS, _ROWS_PER_COLUMN * n_columns) / n
-    return source if share >= 0.8 else source.where(lambda block: in_holdout(block, share, seed))
+    if share >= 0.8:
+        return source
+    sample = source.where(lambda block: in_holdout(block, share, seed))
+    # Equal rows come together or not at all: of few distinct rows there may be none.
+    return sample if sample.fold(_Weight()).n else source
 
 
 @dataclass(frozen=True)
 class Landscape:
     """What the curvature is measured from: rows (perhaps a sample), the total weight of all, their origin and spread.
 
-    `spread` is the weighted sum of squares of each centered column, and all that is used where there are many.
+    `spread`, the weighted sum of squares of each centered column, is all that is used where there are many columns.
     """
 
     rows: Source
     weight: float
     origin: np.ndarray
-    spread: np.ndarray
+    spread: np.ndarray | None
 
     def bound(self, kappa: float) -> Curvature:
         """The curvature where each row bends by kappa."""
-        if len(self.spread) > MOST_COLUMNS:
-            return self._diagonal(kappa)
+        if self.spread is not None:
+            return Curvature(kappa * self.spread, kappa * self.weight, np.zeros(len(self.spread)))
         seen = self.rows.map(lambda block: replace(block, y=None)).fold(Gram(n_folds=1))
-        return self._scaled(seen, kappa * self.weight) if seen.n else self._diagonal(kappa)
+        return self._scaled(seen, kappa * self.weight)
 
     def at(self, bend: Callable, kappa: float) -> Curvature:
         """The curvature where the rows of a block bend by `bend(block)`, at most by kappa."""
-        if len(self.spread) > MOST_COLUMNS:
-            return self._diagonal(kappa)
+        if self.spread is not None:
+            return self.bound(kappa)
         seen = self.rows.map(lambda block: _bent(block, bend)).fold(Gram(n_folds=1))
-        if seen.n == 0:
-            return self._diagonal(kappa)
-        plain = self.rows.fold(_Weight())
-        return self._scaled(seen, self.weight * seen.finish().total.weight / plain.total)
+        plain = self.rows.fold(_Weight()).finish()
+        return self._scaled(seen, self.weight * seen.finish().total.weight / plain)
 
     def _scaled(self, seen: Gram, c: float) -> Curvature:
         """The curvature that a Gram matrix of some rows tells of all, whose bends sum to c."""
@@ -101,9 +103,6 @@ class Landscape:
         z_mean, y_mean = gram.total.means()
         H, _, _ = gram.total.about(z_mean, y_mean)
         return Curvature(H * (c / gram.total.weight), c, z_mean + gram.z_origin - self.origin)
-
-    def _diagonal(self, kappa):
-        return Curvature(kappa * self.spread, kappa * self.weight, np.zeros(len(self.spread)))
 
 
 @dataclass(frozen=True)

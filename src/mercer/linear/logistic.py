@@ -12,12 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.base import seed_of
 from mercer.linear.classes import LinearClassifier, at_least_two, coded
-from mercer.linear.curvature import Landscape, sample_of
+from mercer.linear.curvature import MOST_COLUMNS, Landscape, sample_of
 from mercer.linear.lbfgs import minimize, side_by_side
 from mercer.linear.losses import LogLoss
 from mercer.linear.passes import IteratedEstimator
 from mercer.source import Source
-from mercer.stats import LabelCounts, Moments, Together
+from mercer.stats import LabelCounts, Moments
 from mercer.stats.loss import LossesAt
 
 N_ALPHAS = 12
@@ -123,18 +123,19 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
         self._set_weights(self._minimum(problem, bound), problem.landscape.origin)
 
     def _problem(self, source) -> _Problem:
-        """One look: the classes, the mean and spread of each column."""
-        seen = source.fold(Together(labels=LabelCounts(), columns=Moments())).finish()
-        labels, columns = seen["labels"], seen["columns"]
+        """One look: the classes and their frequencies (and the spread of the columns, where there are many)."""
+        counted = source.fold(LabelCounts())
+        labels = counted.finish()
         self.classes_ = labels.levels
         at_least_two(self.classes_, type(self).__name__)
         weight = float(np.sum(labels.counts))
-        dtype = _precision(source)
-        origin = columns.mean.astype(dtype).astype(np.float64)
+        first = _first_block(source).X
+        origin = np.asarray(first.mean(axis=0, dtype=np.float64)).ravel().astype(first.dtype).astype(np.float64)
+        spread = weight * source.fold(Moments()).finish().var if len(origin) > MOST_COLUMNS else None
         source = coded(source, self.classes_)
-        rows = sample_of(source, columns.n, len(origin), seed_of(self.random_state))
-        landscape = Landscape(rows, weight, origin, weight * columns.var)
-        return _Problem(source, landscape, labels.counts / weight, _ROUNDING[dtype])
+        rows = sample_of(source, counted.n, len(origin), seed_of(self.random_state))
+        landscape = Landscape(rows, weight, origin, spread)
+        return _Problem(source, landscape, labels.counts / weight, _ROUNDING[first.dtype])
 
     def _minimum(self, problem, bound) -> np.ndarray:
         """The minimizer for the chosen penalty, in rounds between which the curvature is measured anew."""
@@ -238,7 +239,6 @@ def _norm(gradient, solve) -> float:
     return float(np.sqrt(max(np.vdot(gradient, solve(gradient)), 0.0)))
 
 
-def _precision(source) -> np.dtype:
-    """The precision of the rows of a source."""
+def _first_block(source):
     blocks = (task.read() for task in source.tasks())
-    return next(block for block in blocks if len(block)).X.dtype
+    return next(block for block in blocks if len(block))
