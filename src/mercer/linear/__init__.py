@@ -2,6 +2,7 @@
 
 from mercer.linear.hinge import HingeClassifier
 from mercer.linear.logistic import LogisticClassifier
+from mercer.linear.perceptron import Perceptron
 from mercer.linear.ridge import RidgeClassifier, RidgeRegressor
 
-__all__ = ["HingeClassifier", "LogisticClassifier", "RidgeClassifier", "RidgeRegressor"]
+__all__ = ["HingeClassifier", "LogisticClassifier", "Perceptron", "RidgeClassifier", "RidgeRegressor"]

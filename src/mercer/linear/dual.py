@@ -2,7 +2,8 @@
 
 With signs y and weights c, minimize P(w, b) = sum_i c_i max(0, 1 - y_i (<w, x_i> + b)) + alpha ||w||^2. Its dual is
 
-    maximize D(beta) = sum_i beta_i - ||sum_i beta_i y_i x_i||^2 / (4 alpha),  0 <= beta_i <= c_i,  sum_i beta_i y_i = 0,
+    maximize D(beta) = sum_i beta_i - ||sum_i beta_i y_i x_i||^2 / (4 alpha)
+    subject to 0 <= beta_i <= c_i and sum_i beta_i y_i = 0,
 
 with w = sum_i beta_i y_i x_i / (2 alpha). The equality belongs to the intercept. Coordinate descent cannot move along
 it, so it is taken by the method of multipliers: b moves to b + rho sum_i beta_i y_i after some sweeps on the problem in

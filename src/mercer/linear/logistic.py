@@ -129,13 +129,13 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
         self.classes_ = labels.levels
         at_least_two(self.classes_, type(self).__name__)
         weight = float(np.sum(labels.counts))
-        first = _first_block(source).X
-        origin = np.asarray(first.mean(axis=0, dtype=np.float64)).ravel().astype(first.dtype).astype(np.float64)
+        first = _first_block(source)
+        origin = _mean(first)
         spread = weight * source.fold(Moments()).finish().var if len(origin) > MOST_COLUMNS else None
         source = coded(source, self.classes_)
         rows = sample_of(source, counted.n, len(origin), seed_of(self.random_state))
         landscape = Landscape(rows, weight, origin, spread)
-        return _Problem(source, landscape, labels.counts / weight, _ROUNDING[first.dtype])
+        return _Problem(source, landscape, labels.counts / weight, _ROUNDING[first.X.dtype])
 
     def _minimum(self, problem, bound) -> np.ndarray:
         """The minimizer for the chosen penalty, in rounds between which the curvature is measured anew."""
@@ -242,3 +242,10 @@ def _norm(gradient, solve) -> float:
 def _first_block(source):
     blocks = (task.read() for task in source.tasks())
     return next(block for block in blocks if len(block))
+
+
+def _mean(block) -> np.ndarray:
+    """The (weighted) mean of some rows, representable in their precision."""
+    weight = np.ones(len(block)) if block.weight is None else block.weight
+    total = weight @ block.X if hasattr(block.X, "tocsr") else weight @ block.X.astype(np.float64)
+    return (np.asarray(total).ravel() / weight.sum()).astype(block.X.dtype).astype(np.float64)
