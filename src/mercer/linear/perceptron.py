@@ -51,7 +51,7 @@ class Perceptron(LinearClassifier, StreamingEstimator):
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     >>> model = Perceptron().fit(X, ["no", "yes", "yes", "yes"])
     >>> model.coef_, model.intercept_, model.mistakes_
-    (array([[1., 1.]]), array([0.]), array([0, 1, 0, 2, 0]))
+    (array([[2., 2.]]), array([-1.]), array([0, 1, 2, 0, 0, 1, 0, 2, 0]))
     """
 
     _needs_y = True
