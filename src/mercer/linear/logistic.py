@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.base import seed_of
 from mercer.linear.classes import LinearClassifier, at_least_two, coded
 from mercer.linear.curvature import MOST_COLUMNS, Landscape, sample_of
+from mercer.linear.joint import MOST_ENTRIES, JointHessian
 from mercer.linear.lbfgs import minimize, side_by_side
 from mercer.linear.losses import LogLoss
 from mercer.linear.passes import IteratedEstimator
@@ -22,7 +23,7 @@ from mercer.stats.loss import LossesAt
 
 N_ALPHAS = 12
 #: Steps taken before the curvature is measured anew where they led.
-_ROUND = 15
+_ROUND = 12
 #: How far the problems of a search are solved: their scores need no more.
 _SEARCH_TOL, _SEARCH_ITER = 1e-3, 40
 #: Relative error of a sum of losses, by the precision of the rows.
@@ -170,6 +171,8 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
 
     def _curvature_at(self, problem, x):
         origin = problem.landscape.origin
+        if x.shape[1] > 1 and x.size <= MOST_ENTRIES:
+            return problem.source.fold(JointHessian(x, origin)).finish()
 
         def bend(block):
             shift = x[-1] - origin @ x[:-1]
