@@ -36,6 +36,8 @@ TABLE = [
 
 # They look at the rows more than once, or learn from their order: no pieces to put together, everything else holds.
 ITERATED = [
+    RidgeRegressor(scoring="loo"),
+    RidgeClassifier(alphas=[0.1, 1.0], scoring="loo"),
     LogisticClassifier(),
     LogisticClassifier(alphas=[0.1, 1.0, 10.0], n_folds=3),
     HingeClassifier(),

@@ -21,7 +21,7 @@ class JointCurvature:
     H: np.ndarray
 
     def solver(self, alpha: float) -> Callable[[np.ndarray], np.ndarray]:
-        """x -> the inverse of the Hessian with the penalty alpha ||w||^2, times x (D + 1 rows, one column per class)."""
+        """x -> the inverse of the Hessian with the penalty alpha ||w||^2, times x (D + 1 rows, a column per class)."""
         from scipy.linalg import cho_factor, cho_solve
 
         C, rows = self.H.shape[:2]
@@ -38,7 +38,7 @@ class JointCurvature:
 
 @dataclass(frozen=True)
 class JointHessian(Statistic):
-    """The Hessian at a point (D + 1 rows, the intercepts last; one column per class) for rows measured from `origin`."""
+    """The Hessian at a point (D + 1 rows, the intercepts last; a column per class), rows measured from `origin`."""
 
     point: np.ndarray
     origin: np.ndarray
