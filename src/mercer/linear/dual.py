@@ -8,17 +8,19 @@ With signs y and weights c, minimize P(w, b) = sum_i c_i max(0, 1 - y_i (<w, x_i
 with w = sum_i beta_i y_i x_i / (2 alpha). The equality belongs to the intercept. Coordinate descent cannot move along
 it, so it is taken by the method of multipliers: b moves to b + rho sum_i beta_i y_i after some sweeps on the problem in
 which b is drawn to its last value, (b - b_last)^2 / (2 rho) (Rockafellar 1976). What is left is exact: rows strictly
-inside the margin's bounds satisfy linear equations, which one solve of their size finishes.
+inside the margin's bounds satisfy linear equations, which one solve of their size finishes. Where sweeps do not get
+there soon and columns are few, an interior-point method takes over.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mercer import _numeric
+from mercer.linear.interior import interior_point
 
 #: Sweeps between two moves of the intercept's anchor, and between two looks at the gap.
 _SWEEPS_PER_MOVE, _SWEEPS_PER_LOOK = 3, 9
@@ -26,6 +28,10 @@ _SWEEPS_PER_MOVE, _SWEEPS_PER_LOOK = 3, 9
 _MOST_FREE = 500
 #: The gap, as a share of the objective, from which on finishing is tried, and how long.
 _NEARLY, _MOST_ROUNDS = 0.1, 10
+
+
+#: Sweeps after which small problems (columns; rows times columns squared) go to the interior-point method.
+_PATIENCE, _MOST_COLUMNS, _MOST_WORK = 54, 1000, 1e9
 
 
 @dataclass
@@ -92,6 +98,17 @@ class HingeProblem:
                 break
         return self.judged(beta)
 
+    @property
+    def is_small(self) -> bool:
+        n, d = self.X.shape
+        return d <= _MOST_COLUMNS and n * d * d <= _MOST_WORK
+
+    def by_interior_point(self, tol: float) -> Margin:
+        """The solution by steps through the inside of the bounds, then the finish."""
+        X = (self.X.toarray() if hasattr(self.X, "tocsr") else self.X).astype(np.float64)
+        beta = interior_point(np.sqrt(self.scale) * self.sign[:, None] * X, self.sign, self.upper, tol)
+        return min(self.judged(beta), self.finished(beta), key=lambda seen: seen.gap)
+
     def _free_values(self, beta, free):
         """beta at the free rows: margins of one there, and a sum of beta y of zero, the others held."""
         y, rest = self.sign[free], beta.copy()
@@ -124,6 +141,9 @@ def solve(problem: HingeProblem, tol: float, max_sweeps: int, rng: np.random.Gen
             best.sweeps = sweeps
             if best.gap <= tol * best.objective:
                 break
+            if sweeps >= _PATIENCE and problem.is_small:
+                inside = problem.by_interior_point(0.01 * tol)
+                return replace(min(best, inside, key=lambda seen: seen.gap), sweeps=sweeps)
     return best
 
 

@@ -21,9 +21,11 @@ class HingeClassifier(LinearClassifier, IteratedEstimator):
     """Hinge loss with an l2 penalty: minimizes sum_i w_i max(0, 1 - y_i (<coef, x_i> + b)) + alpha ||coef||^2.
 
     It is scikit-learn's ``SVC(kernel="linear", C=1 / (2 * alpha))``: the intercept goes without penalty. Dual
-    coordinate descent (Hsieh et al. 2008) sweeps over the rows in random order; the duality gap says how far from the
-    optimum the answer can be at most. More than two classes are told apart one against the rest. Rows of a source are
-    brought into memory, in their own precision, CSR kept sparse: the sweeps visit them in no order of the data.
+    coordinate descent (Hsieh et al. 2008) sweeps over the rows in random order; where that takes long and columns are
+    few an interior-point method finishes. The duality gap says how far from the optimum the answer can be at most.
+
+    More than two classes are told apart one against the rest. Rows of a source are brought into memory, in their own
+    precision, CSR kept sparse: the sweeps visit them in no order of the data.
 
     Parameters
     ----------

@@ -18,14 +18,13 @@ from mercer.linear.lbfgs import minimize, side_by_side
 from mercer.linear.losses import LogLoss
 from mercer.linear.passes import IteratedEstimator
 from mercer.source import Source
-from mercer.stats import LabelCounts, Moments
-from mercer.stats.loss import LossesAt
+from mercer.stats import LabelCounts, LossesAt, Moments
 
 N_ALPHAS = 12
 #: Steps taken before the curvature is measured anew where they led.
 _ROUND = 12
 #: How far the problems of a search are solved: their scores need no more.
-_SEARCH_TOL, _SEARCH_ITER = 1e-3, 40
+_SEARCH_TOL, _SEARCH_ITER = 1e-4, 40
 #: Relative error of a sum of losses, by the precision of the rows.
 _ROUNDING = {np.dtype(np.float32): 1e-7, np.dtype(np.float64): 1e-13}
 

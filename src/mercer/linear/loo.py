@@ -2,7 +2,7 @@
 
 The error that row i would have if the fit had not seen it is e_i = (y_i - yhat_i) / (1 - h_i), where
 h_i = min(w_i, 1) (1/W + z_i' (G + alpha)^{-1} z_i) is its leverage, z_i measured from the mean and W the sum of weights
-(Allen 1974). A weight of 3 is three rows, of which one is left out; a weight of 1/2 is half a row, which is left out. In
+(Allen 1974). A weight of 3 is three rows, of which one is left out; a weight of 1/2 is half a row, and left out. In
 the eigenvectors of G all penalties share one rotation of the row.
 """
 
