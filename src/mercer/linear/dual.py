@@ -74,10 +74,10 @@ class HingeProblem:
 
     def sweep(self, order, beta, w, b, rho) -> float:
         """One sweep of coordinate descent; the intercept after it."""
-        rows = (self.X.data, self.X.indices, self.X.indptr) if hasattr(self.X, "tocsr") else (self.X,)
-        sweep = _numeric.hinge_sweep_csr if hasattr(self.X, "tocsr") else _numeric.hinge_sweep
-        b, _ = sweep(*rows, self.sign, self.upper, order, beta, w, b, self.scale, rho)
-        return b
+        state = self.sign, self.upper, order, beta, w, b, self.scale, rho
+        if hasattr(self.X, "tocsr"):
+            return _numeric.hinge_sweep_csr(self.X.data, self.X.indices, self.X.indptr, *state)[0]
+        return _numeric.hinge_sweep(self.X, *state)[0]
 
     def finished(self, beta: np.ndarray) -> Margin:
         """The solution of the equations of the rows whose variables are strictly between their bounds.

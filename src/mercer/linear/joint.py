@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,7 @@ class JointHessian(Statistic):
     point: np.ndarray
     origin: np.ndarray
     n: int = 0
-    H: np.ndarray | None = None
+    H: Any = None
 
     def of(self, block):
         if len(block) == 0:

@@ -101,7 +101,7 @@ class Perceptron(LinearClassifier, StreamingEstimator):
         return self
 
     @property
-    def merge(self):  # type: ignore[override]
+    def merge(self):
         """Absent."""
         raise AttributeError(
             "A Perceptron has no merge: it learns row after row, and what two of them learned apart cannot be put "

@@ -113,8 +113,8 @@ class LossesAt(Statistic):
     n_folds: int = 1
     seed: int = 0
     n: int = 0
-    sums: np.ndarray | None = None  # value, loss held out, and the weights of both: (4, models)
-    gradient: np.ndarray | None = None
+    sums: Any = None  # value, loss held out, and the weights of both: (4, models)
+    gradient: Any = None
 
     def of(self, block):
         if len(block) == 0:
