@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from mercer.source import Source, in_holdout
 from mercer.stats import Gram
-from mercer.stats.base import Statistic
+from mercer.stats.gram import GramPerFold
 
 #: Beyond this many columns only the diagonal is kept.
 MOST_COLUMNS = 4096
@@ -60,70 +61,59 @@ class Curvature:
         return lambda x: cho_solve(factor, x, check_finite=False)
 
 
-def sample_of(source: Source, n: int, n_columns: int, seed: int) -> Source:
-    """Enough rows of a source to see its curvature: all of them, or a share chosen by their hashes."""
-    share = max(_SAMPLE_ROWS, _ROWS_PER_COLUMN * n_columns) / n
-    if share >= 0.8:
-        return source
-    sample = source.where(lambda block: in_holdout(block, share, seed))
-    # Equal rows come together or not at all: of few distinct rows there may be none.
-    return sample if sample.fold(_Weight()).n else source
-
-
 @dataclass(frozen=True)
 class Landscape:
-    """What the curvature is measured from: rows (perhaps a sample), the total weight of all, their origin and spread.
+    """What the curvature is measured from: rows (perhaps a sample), their Gram matrix, the total weight and an origin.
 
     `spread`, the weighted sum of squares of each centered column, is all that is used where there are many columns.
     """
 
     rows: Source
+    seen: Any
     weight: float
     origin: np.ndarray
     spread: np.ndarray | None
 
+    @classmethod
+    def of(cls, source: Source, n: int, weight: float, origin: np.ndarray, spread, seed: int) -> Landscape:
+        """One look at enough of the n rows of a source: all of them, or a share chosen by their hashes."""
+        if spread is not None:
+            return cls(source, None, weight, origin, spread)
+        share = max(_SAMPLE_ROWS, _ROWS_PER_COLUMN * len(origin)) / n
+        rows = source if share >= 0.8 else source.where(lambda block: in_holdout(block, share, seed))
+        gram = _gram(rows)
+        if gram.n == 0:  # equal rows come together or not at all: of few distinct rows there may be none
+            rows, gram = source, _gram(source)
+        return cls(rows, gram.finish(), weight, origin, None)
+
     def bound(self, kappa: float) -> Curvature:
         """The curvature where each row bends by kappa."""
         if self.spread is not None:
-            return Curvature(kappa * self.spread, kappa * self.weight, np.zeros(len(self.spread)))
-        seen = self.rows.map(lambda block: replace(block, y=None)).fold(Gram(n_folds=1))
-        return self._scaled(seen, kappa * self.weight)
+            return Curvature(kappa * self.spread, kappa * self.weight, np.zeros(len(self.origin)))
+        return self._scaled(self.seen, kappa * self.weight)
 
     def at(self, bend: Callable, kappa: float) -> Curvature:
         """The curvature where the rows of a block bend by `bend(block)`, at most by kappa."""
         if self.spread is not None:
             return self.bound(kappa)
-        seen = self.rows.map(lambda block: _bent(block, bend)).fold(Gram(n_folds=1))
-        plain = self.rows.fold(_Weight()).finish()
-        return self._scaled(seen, self.weight * seen.finish().total.weight / plain)
+        bent = _gram(self.rows, bend).finish()
+        return self._scaled(bent, self.weight * bent.total.weight / self.seen.total.weight)
 
-    def _scaled(self, seen: Gram, c: float) -> Curvature:
+    def _scaled(self, gram: GramPerFold, c: float) -> Curvature:
         """The curvature that a Gram matrix of some rows tells of all, whose bends sum to c."""
-        gram = seen.finish()
         z_mean, y_mean = gram.total.means()
         H, _, _ = gram.total.about(z_mean, y_mean)
         return Curvature(H * (c / gram.total.weight), c, z_mean + gram.z_origin - self.origin)
 
 
-@dataclass(frozen=True)
-class _Weight(Statistic):
-    """The sum of the weights of the rows."""
-
-    n: int = 0
-    total: float = 0.0
-
-    def of(self, block):
-        return _Weight(len(block), float(len(block) if block.weight is None else np.sum(block.weight)))
-
-    def _merge(self, other):
-        return _Weight(self.n + other.n, self.total + other.total)
-
-    def finish(self):
-        return self.total
+def _gram(rows: Source, bend=None) -> Gram:
+    return rows.map(lambda block: replace(block, y=None, weight=_bent(block, bend))).fold(Gram(n_folds=1))
 
 
 def _bent(block, bend):
-    weight = bend(block)
+    """The weights of a block, times its bends if there are any."""
+    if bend is None:
+        return block.weight
+    weight = bend(block) if block.weight is None else bend(block) * block.weight
     # Rows so far from the boundary that their bend underflows still count as rows.
-    weight = np.maximum(weight if block.weight is None else weight * block.weight, np.finfo(float).tiny)
-    return replace(block, y=None, weight=weight)
+    return np.maximum(weight, np.finfo(float).tiny)

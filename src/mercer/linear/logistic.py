@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.base import seed_of
 from mercer.linear.classes import LinearClassifier, at_least_two, coded
-from mercer.linear.curvature import MOST_COLUMNS, Landscape, sample_of
+from mercer.linear.curvature import MOST_COLUMNS, Landscape
 from mercer.linear.joint import MOST_ENTRIES, JointHessian
 from mercer.linear.lbfgs import minimize, side_by_side
 from mercer.linear.losses import LogLoss
@@ -133,8 +133,7 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
         origin = _mean(first)
         spread = weight * source.fold(Moments()).finish().var if len(origin) > MOST_COLUMNS else None
         source = coded(source, self.classes_)
-        rows = sample_of(source, counted.n, len(origin), seed_of(self.random_state))
-        landscape = Landscape(rows, weight, origin, spread)
+        landscape = Landscape.of(source, counted.n, weight, origin, spread, seed_of(self.random_state))
         return _Problem(source, landscape, labels.counts / weight, _ROUNDING[first.X.dtype])
 
     def _minimum(self, problem, bound) -> np.ndarray:
