@@ -25,6 +25,9 @@ N_ALPHAS = 12
 _ROUND = 12
 #: How far the problems of a search are solved: their scores need no more.
 _SEARCH_TOL, _SEARCH_ITER = 1e-4, 40
+#: A fold may hold all rows of a class; the others would send its intercept to minus infinity. In the search intercepts
+#: are drawn to those of the class frequencies by this share of the weight.
+_PULL = 1e-4
 #: Relative error of a sum of losses, by the precision of the rows.
 _ROUNDING = {np.dtype(np.float32): 1e-7, np.dtype(np.float64): 1e-13}
 
@@ -197,8 +200,9 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
             places = list(points)
             step = problem.losses(np.stack(list(points.values())), left_out[places], self.n_folds, seed)
             parts = zip(places, points.values(), step.value, step.gradient, strict=True)
-            return {place: _penalized(x, value, g, alphas[place]) for place, x, value, g in parts}
+            return {k: _anchored(x, *_penalized(x, value, g, alphas[k]), prior, pull) for k, x, value, g in parts}
 
+        prior, pull = problem.start[-1], _PULL * problem.landscape.weight
         start = np.broadcast_to(problem.start, (len(alphas), *problem.start.shape))
         firsts = answer(dict(enumerate(start)))
         dialogues = []
@@ -235,6 +239,13 @@ def _penalized(x, value, gradient, alpha):
     gradient = gradient.copy()
     gradient[:-1] += 2 * alpha * x[:-1]
     return value + alpha * np.vdot(x[:-1], x[:-1]), gradient
+
+
+def _anchored(x, value, gradient, prior, pull):
+    """Value and gradient with pull ||intercept - prior||^2."""
+    away = x[-1] - prior
+    gradient[-1] += 2 * pull * away
+    return value + pull * float(away @ away), gradient
 
 
 def _norm(gradient, solve) -> float:
