@@ -21,6 +21,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer.linear.interior import interior_point
+from mercer.linear.overflow import refuse_overflow
 
 #: Sweeps between two moves of the intercept's anchor, and between two looks at the gap.
 _SWEEPS_PER_MOVE, _SWEEPS_PER_LOOK = 3, 9
@@ -128,7 +129,8 @@ def solve(problem: HingeProblem, tol: float, max_sweeps: int, rng: np.random.Gen
     """Sweeps until the gap is at most `tol` of the objective, then the finish; the best of what was seen."""
     n = len(problem.sign)
     beta, w, b = np.zeros(n), np.zeros(problem.X.shape[1]), 0.0
-    rho = problem.scale * max(_mean_square(problem.X), 1e-3) if n else 1.0
+    rho = problem.scale * max(_mean_square(problem.X), 1e-3)
+    refuse_overflow(rho)
     best = problem.judged(beta)
     for sweeps in range(1, max_sweeps + 1):
         b = problem.sweep(rng.permutation(n), beta, w, b, rho)
@@ -177,4 +179,5 @@ def _times_rows(a, X):
 def _mean_square(X) -> float:
     """The mean squared length of the rows."""
     values = X.data if hasattr(X, "tocsr") else X
-    return float(np.vdot(values, values)) / max(X.shape[0], 1)
+    total = float(np.einsum("i,i->", values.ravel(), values.ravel(), dtype=np.float64))
+    return total / max(X.shape[0], 1)

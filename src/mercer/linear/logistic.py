@@ -16,6 +16,7 @@ from mercer.linear.curvature import MOST_COLUMNS, Landscape
 from mercer.linear.joint import MOST_ENTRIES, JointHessian
 from mercer.linear.lbfgs import minimize, side_by_side
 from mercer.linear.losses import LogLoss
+from mercer.linear.overflow import refuse_overflow
 from mercer.linear.passes import IteratedEstimator
 from mercer.source import Source
 from mercer.stats import LabelCounts, LossesAt, Moments
@@ -116,6 +117,7 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
     def _solve(self, source):
         problem = self._problem(source)
         bound = problem.landscape.bound(LogLoss().bound(problem.start.shape[1]))
+        refuse_overflow(bound.trace())
         if isinstance(self.alphas, str):
             self.alphas_ = bound.trace() * np.geomspace(1.0, 1e-7, N_ALPHAS) if bound.trace() > 0 else np.ones(1)
         else:
@@ -156,7 +158,8 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
         x, self.n_iter_ = problem.start, 0
         # Gradients of float32 rows carry some 30 roundings.
         tol = max(self.tol, 4e-6 if problem.rounding > 1e-10 else 0.0)
-        least = tol * norm(answer({0: x})[0][1])
+        # The gradient of nothing but rounding counts as none.
+        least = max(tol * norm(answer({0: x})[0][1]), 100 * np.finfo(float).eps * np.sqrt(problem.landscape.weight))
         while True:
             steps = min(_ROUND, self.max_iter - self.n_iter_)
             [end] = side_by_side([minimize(x, solve, norm, least, steps, problem.rounding)], answer)

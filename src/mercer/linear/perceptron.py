@@ -11,6 +11,7 @@ from mercer import _numeric
 from mercer._numeric.block import Block
 from mercer.base import StreamingEstimator, seed_of
 from mercer.linear.classes import LinearClassifier, at_least_two, classes_of
+from mercer.linear.overflow import refuse_overflow
 
 
 class Perceptron(LinearClassifier, StreamingEstimator):
@@ -130,6 +131,8 @@ class Perceptron(LinearClassifier, StreamingEstimator):
             places = _numeric.perceptron_sweep_csr(X.data, X.indices, X.indptr, *state)
         else:
             places = _numeric.perceptron_sweep(np.ascontiguousarray(block.X), *state)
+        with np.errstate(over="ignore"):
+            refuse_overflow(np.square(self._W.astype(block.X.dtype)))
         self._visits += len(block)
         self._mistaken.extend((start + order[places]).tolist())
 

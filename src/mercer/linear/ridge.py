@@ -15,6 +15,7 @@ from mercer.linear import blocks, path
 from mercer.linear.classes import LinearClassifier
 from mercer.linear.factor import Spectral, Tridiagonal
 from mercer.linear.loo import LeaveOneOut
+from mercer.linear.overflow import refuse_overflow
 from mercer.linear.passes import one_pass
 from mercer.stats import Gram, LabelGram
 from mercer.stats.gram import GramPerFold
@@ -84,6 +85,7 @@ class _Ridge(StreamingEstimator):
             self.__dict__.pop("_rows", None)
 
     def _finish(self, learned: GramPerFold):
+        refuse_overflow(learned.total.G)
         scale = self._column_scale(learned)
         seen = learned if scale is None else blocks.scaled(learned, scale)
         total, trained = self._factors(seen, self._single)
