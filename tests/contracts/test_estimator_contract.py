@@ -40,6 +40,7 @@ ITERATED = [
     RidgeClassifier(alphas=[0.1, 1.0], scoring="loo"),
     LogisticClassifier(),
     LogisticClassifier(alphas=[0.1, 1.0, 10.0], n_folds=3),
+    LogisticClassifier(calibrate=True),
     HingeClassifier(),
     Perceptron(n_epochs=100, average=True),
     Perceptron(n_epochs=100, average=True, shuffle=True),

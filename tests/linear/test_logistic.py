@@ -156,3 +156,17 @@ def test_wrong_use_is_explained():
         LogisticClassifier("cv").fit(X, y)
     with pytest.raises(AttributeError, match="looks at the rows more than once"):
         LogisticClassifier().partial_fit(X, y)
+
+
+def test_calibration_mends_overconfidence():
+    rng = np.random.default_rng(0)
+    X, fresh = rng.normal(size=(300, 60)), rng.normal(size=(5000, 60))
+    w = rng.normal(size=60) / 8
+    y, truth = (Z @ w + rng.logistic(size=len(Z)) > 0 for Z in (X, fresh))
+    plain = LogisticClassifier(1e-3).fit(X, y)
+    mended = LogisticClassifier(1e-3, calibrate=True).fit(X, y)
+    assert mended.temperature_ > 1.2
+    assert np.array_equal(plain.coef_, mended.coef_)
+    assert np.array_equal(plain.predict(fresh), mended.predict(fresh))
+    assert log_loss(truth, mended.predict_proba(fresh)) < log_loss(truth, plain.predict_proba(fresh))
+    np.testing.assert_allclose(mended.predict_log_proba(fresh), np.log(mended.predict_proba(fresh)))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from scipy.special import log_softmax
@@ -18,39 +16,14 @@ from mercer.linear.lbfgs import minimize, side_by_side
 from mercer.linear.losses import LogLoss
 from mercer.linear.overflow import refuse_overflow
 from mercer.linear.passes import IteratedEstimator
-from mercer.source import Source
-from mercer.stats import LabelCounts, LossesAt, Moments
+from mercer.linear.search import Folds, Problem, fold_models, length, penalized, temperature
+from mercer.stats import LabelCounts, Moments
 
 N_ALPHAS = 12
 #: Steps taken before the curvature is measured anew where they led.
 _ROUND = 12
-#: How far the problems of a search are solved: their scores need no more.
-_SEARCH_TOL, _SEARCH_ITER = 1e-4, 40
-#: A fold may hold all rows of a class; the others would send its intercept to minus infinity. In the search intercepts
-#: are drawn to those of the class frequencies by this share of the weight.
-_PULL = 1e-4
 #: Relative error of a sum of losses, by the precision of the rows.
 _ROUNDING = {np.dtype(np.float32): 1e-7, np.dtype(np.float64): 1e-13}
-
-
-@dataclass(frozen=True)
-class _Problem:
-    """Rows with class numbers for targets, and what one look told of them."""
-
-    source: Source
-    landscape: Landscape
-    priors: np.ndarray
-    rounding: float
-
-    @property
-    def start(self) -> np.ndarray:
-        """No weights, and the intercepts that give the class frequencies."""
-        logs = np.log(self.priors)
-        intercept = logs[1:] - logs[:1] if len(logs) == 2 else logs - logs.mean()
-        return np.vstack([np.zeros((len(self.landscape.origin), len(intercept))), intercept])
-
-    def losses(self, points: np.ndarray, left_out=None, n_folds=1, seed=0):
-        return self.source.fold(LossesAt(LogLoss(), points, self.landscape.origin, left_out, n_folds, seed)).finish()
 
 
 class LogisticClassifier(LinearClassifier, IteratedEstimator):
@@ -73,6 +46,9 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
         The most steps.
     n_folds : int, default=5
         Folds for the choice among several penalties; rows fall into them by their hash.
+    calibrate : bool, default=False
+        Divide scores by a temperature before they become probabilities (Guo et al. 2017): the one with the least log
+        loss on held-out folds. Decisions stay; a weak penalty's overconfidence goes.
     random_state : int, default=0
         Seed of the assignment to folds.
 
@@ -82,6 +58,7 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
     coef_, intercept_ : one row per class, or one in all for two classes
     alpha_ : float, the penalty
     alphas_, losses_ : the penalties tried and the mean held-out log loss of each (None for one penalty)
+    temperature_ : float, what scores are divided by in `predict_proba`
     n_iter_ : int, the steps taken
     converged_ : bool
 
@@ -96,11 +73,12 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
     0.988
     """
 
-    def __init__(self, alphas=1.0, tol=1e-8, max_iter=300, n_folds=5, random_state=0):
+    def __init__(self, alphas=1.0, tol=1e-8, max_iter=300, n_folds=5, calibrate=False, random_state=0):
         self.alphas = alphas
         self.tol = tol
         self.max_iter = max_iter
         self.n_folds = n_folds
+        self.calibrate = calibrate
         self.random_state = random_state
 
     def _check_parameters(self):
@@ -122,12 +100,23 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
             self.alphas_ = bound.trace() * np.geomspace(1.0, 1e-7, N_ALPHAS) if bound.trace() > 0 else np.ones(1)
         else:
             self.alphas_ = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
-        self.losses_ = self._held_out_losses(problem, bound) if len(self.alphas_) > 1 else None
-        best = 0 if self.losses_ is None else np.lexsort((-self.alphas_, self.losses_))[0]
-        self.alpha_ = float(self.alphas_[best])
+        self._choose(problem, bound)
         self._set_weights(self._minimum(problem, bound), problem.landscape.origin)
 
-    def _problem(self, source) -> _Problem:
+    def _choose(self, problem, bound):
+        """The penalty and the temperature, where they are asked for, by held-out folds."""
+        self.losses_, self.temperature_, best = None, 1.0, 0
+        if len(self.alphas_) > 1 or self.calibrate:
+            folds = Folds(self.n_folds, seed_of(self.random_state))
+            models = fold_models(problem, bound, self.alphas_, folds)
+            if len(self.alphas_) > 1:
+                self.losses_ = folds.held_out(problem, models)
+                best = int(np.lexsort((-self.alphas_, self.losses_))[0])
+            if self.calibrate:
+                self.temperature_ = temperature(problem, models[best], folds)
+        self.alpha_ = float(self.alphas_[best])
+
+    def _problem(self, source) -> Problem:
         """One look: the classes and their frequencies (and the spread of the columns, where there are many)."""
         counted = source.fold(LabelCounts())
         labels = counted.finish()
@@ -139,7 +128,7 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
         spread = weight * source.fold(Moments()).finish().var if len(origin) > MOST_COLUMNS else None
         source = coded(source, self.classes_)
         landscape = Landscape.of(source, counted.n, weight, origin, spread, seed_of(self.random_state))
-        return _Problem(source, landscape, labels.counts / weight, _ROUNDING[first.X.dtype])
+        return Problem(source, landscape, labels.counts / weight, _ROUNDING[first.X.dtype])
 
     def _minimum(self, problem, bound) -> np.ndarray:
         """The minimizer for the chosen penalty, in rounds between which the curvature is measured anew."""
@@ -149,11 +138,11 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
         def answer(points):
             if told[0] is not points[0]:
                 step = problem.losses(points[0][None])
-                told[:] = points[0], _penalized(points[0], step.value[0], step.gradient[0], self.alpha_)
+                told[:] = points[0], penalized(points[0], step.value[0], step.gradient[0], self.alpha_)
             return {0: told[1]}
 
         def norm(g):
-            return _norm(g, first)
+            return length(g, first)
 
         x, self.n_iter_ = problem.start, 0
         # Gradients of float32 rows carry some 30 roundings.
@@ -192,68 +181,22 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
             stacklevel=5,
         )
 
-    def _held_out_losses(self, problem, bound) -> np.ndarray:
-        """Mean log loss on held-out folds of each penalty: every penalty and fold advances on the same passes."""
-        left_out = np.tile(np.arange(self.n_folds), len(self.alphas_))
-        alphas = np.repeat(self.alphas_, self.n_folds)
-        seed = seed_of(self.random_state)
-        solvers = [bound.solver(alpha) for alpha in self.alphas_]
-
-        def answer(points):
-            places = list(points)
-            step = problem.losses(np.stack(list(points.values())), left_out[places], self.n_folds, seed)
-            parts = zip(places, points.values(), step.value, step.gradient, strict=True)
-            return {k: _anchored(x, *_penalized(x, value, g, alphas[k]), prior, pull) for k, x, value, g in parts}
-
-        prior, pull = problem.start[-1], _PULL * problem.landscape.weight
-        start = np.broadcast_to(problem.start, (len(alphas), *problem.start.shape))
-        firsts = answer(dict(enumerate(start)))
-        dialogues = []
-        for place, (_, gradient) in firsts.items():
-            solve = solvers[place // self.n_folds]
-            least = _SEARCH_TOL * _norm(gradient, solve)
-            norm = partial(_norm, solve=solve)
-            dialogues.append(minimize(start[place], solve, norm, least, _SEARCH_ITER, problem.rounding))
-        ends = np.stack([end.x for end in side_by_side(dialogues, answer)])
-        step = problem.losses(ends, left_out, self.n_folds, seed)
-        sums = np.stack([step.held_out, step.held_out_weight]).reshape(2, len(self.alphas_), self.n_folds).sum(axis=2)
-        return sums[0] / sums[1]
-
     def _set_weights(self, x, origin):
         self.coef_ = x[:-1].T.copy()
         self.intercept_ = x[-1] - origin @ x[:-1]
 
     def predict_proba(self, X):
         """Probability of each class, one column per class."""
-        scores = self._scores(X).astype(np.float64)
+        scores = self._scores(X).astype(np.float64) / self.temperature_
         p = LogLoss().probabilities(scores)
         return np.hstack([1.0 - p, p]) if len(self.classes_) == 2 else p
 
     def predict_log_proba(self, X):
         """Logarithms of the probabilities, accurate where they underflow."""
-        scores = self._scores(X).astype(np.float64)
+        scores = self._scores(X).astype(np.float64) / self.temperature_
         if len(self.classes_) == 2:
             return -np.hstack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)])
         return log_softmax(scores, axis=1)
-
-
-def _penalized(x, value, gradient, alpha):
-    """Value and gradient with alpha ||w||^2; the intercept, in the last row, goes free."""
-    gradient = gradient.copy()
-    gradient[:-1] += 2 * alpha * x[:-1]
-    return value + alpha * np.vdot(x[:-1], x[:-1]), gradient
-
-
-def _anchored(x, value, gradient, prior, pull):
-    """Value and gradient with pull ||intercept - prior||^2."""
-    away = x[-1] - prior
-    gradient[-1] += 2 * pull * away
-    return value + pull * float(away @ away), gradient
-
-
-def _norm(gradient, solve) -> float:
-    """The length of a gradient as the curvature measures it: half its square is about what is left to gain."""
-    return float(np.sqrt(max(np.vdot(gradient, solve(gradient)), 0.0)))
 
 
 def _first_block(source):
