@@ -31,8 +31,8 @@ _MOST_FREE = 500
 _NEARLY, _MOST_ROUNDS = 0.1, 10
 
 
-#: Sweeps after which small problems (columns; rows times columns squared) go to the interior-point method.
-_PATIENCE, _MOST_COLUMNS, _MOST_WORK = 54, 1000, 1e9
+#: Sweeps after which small problems (columns; entries; rows times columns squared) go to the interior-point method.
+_PATIENCE, _MOST_COLUMNS, _MOST_ENTRIES, _MOST_WORK = 54, 1000, 3e7, 2e10
 
 
 @dataclass
@@ -102,7 +102,7 @@ class HingeProblem:
     @property
     def is_small(self) -> bool:
         n, d = self.X.shape
-        return d <= _MOST_COLUMNS and n * d * d <= _MOST_WORK
+        return d <= _MOST_COLUMNS and n * d <= _MOST_ENTRIES and n * d * d <= _MOST_WORK
 
     def by_interior_point(self, tol: float) -> Margin:
         """The solution by steps through the inside of the bounds, then the finish."""
