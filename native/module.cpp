@@ -8,6 +8,7 @@ namespace nb = nanobind;
 
 // One line per family here, and one below.
 void bind_hadamard(nb::module_&);
+void bind_descent(nb::module_&);
 void bind_hashing(nb::module_&);
 void bind_projection(nb::module_&);
 void bind_monomials(nb::module_&);
@@ -24,6 +25,7 @@ NB_MODULE(_native, m) {
     m.def("isa", [] { return mercer::level_name(mercer::chosen_level()); },
           "The instruction-set level the compiled core runs on.");
     bind_hadamard(m);
+    bind_descent(m);
     bind_hashing(m);
     bind_projection(m);
     bind_monomials(m);

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mercer._numeric.block import Block
 from mercer.expand import Landmarks, ParabolicLift, PolynomialLift, RandomFeatures, SubsetLift, lift
 from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
-from mercer.linear import RidgeClassifier, RidgeRegressor
+from mercer.linear import HingeClassifier, LogisticClassifier, Perceptron, RidgeClassifier, RidgeRegressor
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
 from mercer.source import MemorySource, StreamSource
 
@@ -53,12 +53,24 @@ TABLE = [
     RidgeClassifier(alphas=[0.1, 1.0], n_folds=3),
 ]
 
+# They look at the rows more than once, or learn from their order: no pieces to put together, everything else holds.
+ITERATED = [
+    RidgeRegressor(scoring="loo"),
+    RidgeClassifier(alphas=[0.1, 1.0], scoring="loo"),
+    LogisticClassifier(),
+    LogisticClassifier(alphas=[0.1, 1.0, 10.0], n_folds=3),
+    LogisticClassifier(calibrate=True),
+    HingeClassifier(),
+    Perceptron(n_epochs=100, average=True),
+    Perceptron(n_epochs=100, average=True, shuffle=True),
+]
+
 
 def streaming(estimators):
     return pytest.mark.parametrize("estimator", estimators, ids=str)
 
 
-@parametrize_with_checks(TABLE)
+@parametrize_with_checks([*TABLE, *ITERATED])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
@@ -66,7 +78,7 @@ def test_scikit_learn_conventions(estimator, check):
 def test_the_table_holds_every_public_estimator():
     from contracts.test_normalize_contract import MAPS
 
-    named = {type(estimator) for estimator in [*TABLE, *MAPS]}
+    named = {type(estimator) for estimator in [*TABLE, *ITERATED, *MAPS]}
     for room in ROOMS:
         module = importlib.import_module(f"mercer.{room}")
         for name in module.__all__:
@@ -115,6 +127,19 @@ def test_memory_stream_pieces_and_merge_give_the_same_bits(estimator, dtype):
     assert pickle.dumps(vars(whole).get("kernel_")) == pickle.dumps(vars(stream).get("kernel_"))
 
 
+@streaming(ITERATED)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_memory_and_stream_give_the_same_bits(estimator, dtype):
+    X, y = problem(dtype=dtype)
+    y = target(estimator, y)
+    whole = clone(estimator).fit(X, y)
+    stream = clone(estimator).fit(
+        StreamSource(lambda: (Block(X[i : i + 17], y[i : i + 17]) for i in range(0, 120, 17)))
+    )
+    assert learned(stream) == learned(whole)
+    assert not hasattr(whole, "merge")
+
+
 @streaming(TABLE)
 def test_merged_halves_agree_with_the_whole(estimator):
     X, y = problem()
@@ -129,7 +154,7 @@ def test_merged_halves_agree_with_the_whole(estimator):
         assert np.array_equal(ours, theirs)
 
 
-@streaming(TABLE)
+@streaming([*TABLE, *ITERATED])
 def test_missing_values_are_refused_by_name_and_place(estimator):
     import pandas as pd
 
@@ -142,7 +167,7 @@ def test_missing_values_are_refused_by_name_and_place(estimator):
         clone(estimator).fit(rows)
 
 
-@streaming(TABLE)
+@streaming([*TABLE, *ITERATED])
 def test_awkward_columns_have_a_defined_answer(estimator):
     X, y = problem()
     X = np.column_stack([X, np.full(120, 3.0), X[:, 0], 1e-300 * X[:, 1]])
@@ -151,7 +176,7 @@ def test_awkward_columns_have_a_defined_answer(estimator):
     assert out.dtype.kind != "f" or np.isfinite(dense(out)).all()
 
 
-@streaming(TABLE)
+@streaming([*TABLE, *ITERATED])
 def test_a_source_cannot_be_contradicted(estimator):
     X, y = problem()
     with pytest.raises(ValueError, match="brings its own"):

@@ -14,12 +14,19 @@ from scipy import sparse
 
 from mercer._numeric.block import Block
 from mercer.expand.landmark_rows import AllRows, RowSample
-from mercer.linear.losses import Hinge, Logistic, Squared
-from mercer.stats import Counts, Gram, LabelCounts, LabelGram, LossAt, Moments, Sample, Together
+from mercer.linear.factor import Spectral
+from mercer.linear.joint import JointHessian
+from mercer.linear.loo import LeaveOneOut
+from mercer.linear.losses import Hinge, Logistic, LogLoss, Squared
+from mercer.stats import Counts, Gram, LabelCounts, LabelGram, LossAt, LossesAt, Moments, Sample, Together
 
 N, D = 90, 4
 LABELS = np.array(["ant", "bee", "cat"])
 COEF = np.array([0.3, -1.0, 0.5, 0.2])
+
+POINTS = np.linspace(-1.0, 1.0, 2 * (D + 1) * 3).reshape(2, D + 1, 3)
+ORIGIN = np.array([0.5, 0.0, -0.5, 1.0])
+FACTOR = Spectral(ORIGIN, np.zeros(1), 1000.0, np.eye(1), np.arange(1.0, 5.0), np.eye(D), np.ones((D, 1)))
 
 # name -> (empty statistic, what y is, whether merging is exact to the last bit, whether CSR is accepted)
 TABLE = {
@@ -37,6 +44,9 @@ TABLE = {
     "squared loss": (LossAt(Squared(), COEF, 0.1, curvature=True), "number", False, True),
     "logistic loss": (LossAt(Logistic(), COEF, 0.1, curvature=True), "sign", False, True),
     "hinge loss": (LossAt(Hinge(), COEF, 0.1), "sign", False, True),
+    "losses of models": (LossesAt(LogLoss(), POINTS, ORIGIN, np.array([0, 1]), 2), "code", False, True),
+    "joint hessian": (JointHessian(POINTS[0], ORIGIN), "code", False, True),
+    "leave one out": (LeaveOneOut(FACTOR, np.array([0.1, 1.0]), ORIGIN, np.zeros(1)), "number", False, True),
     "together": (Together(moments=Moments(), sample=Sample(5)), "number", True, True),
 }
 
@@ -51,6 +61,7 @@ def targets(kind, X):
         "two numbers": X[:, :2] + 5.0,
         "label": LABELS[(np.abs(X[:, 1]) * 10).astype(int) % 3],
         "sign": sign,
+        "code": (np.abs(X[:, 1]) * 10).astype(int) % 3,
     }[kind]
 
 

@@ -12,6 +12,7 @@ import warnings
 from types import ModuleType
 
 # A new family adds itself in two places: the star imports and `definitions`.
+from .descent import *  # noqa: F403
 from .hadamard import *  # noqa: F403
 from .hashing import *  # noqa: F403
 from .machine import *  # noqa: F403
@@ -20,10 +21,11 @@ from .projection import *  # noqa: F403
 from .sums import *  # noqa: F403
 from .trig import *  # noqa: F403
 
-#: The modules of definitions. Names are taken from `sys.modules`: a function may be called like its module.
+#: The modules of definitions, from `sys.modules` because a function may hide the module it is named like.
 definitions: tuple[ModuleType, ...] = tuple(
     sys.modules[f"{__name__}.{name}"]
     for name in (
+        "descent",
         "hadamard",
         "hashing",
         "machine",

@@ -54,10 +54,13 @@ class Spectral(Centered):
         return np.stack([self.vectors @ self._rotated_solution(alpha) for alpha in alphas])
 
     def _rotated_solution(self, alpha: float) -> np.ndarray:
-        """Q' w, one column per target; directions the data do not reach get no weight."""
+        """Q' w, one column per target."""
+        return self.inverse(alpha)[:, None] * self.rotated_B
+
+    def inverse(self, alpha: float) -> np.ndarray:
+        """1 / (values + alpha); directions the data do not reach get no weight."""
         reached = self.values > 0 if alpha > 0 else self.reached
-        inverse = np.where(reached, 1.0 / np.where(reached, self.values + alpha, 1.0), 0.0)
-        return inverse[:, None] * self.rotated_B
+        return np.where(reached, 1.0 / np.where(reached, self.values + alpha, 1.0), 0.0)
 
     @property
     def reached(self) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 
 class Squared:
@@ -43,3 +43,38 @@ class Hinge:
 
     def curvature(self, y, score):
         return np.zeros_like(score)
+
+
+class LogLoss:
+    """-log of the probability of the class, for class numbers and scores (..., outputs).
+
+    One output: classes 0 and 1, p(1) = 1 / (1 + exp(-s)). Several: p(c) = exp(s_c) / sum of exp(s).
+    `value_and_slope` takes scores (rows, models, outputs).
+    """
+
+    #: The Hessian in the scores is at most this (on vectors that sum to zero, for several): Boehning 1992.
+    def bound(self, outputs: int) -> float:
+        return 0.25 if outputs == 1 else 0.5
+
+    def probabilities(self, score: np.ndarray) -> np.ndarray:
+        """p(1) for one output, else p(c) for each."""
+        return expit(score) if score.shape[-1] == 1 else softmax(score, axis=-1)
+
+    def value_and_slope(self, code, score):
+        if score.shape[-1] == 1:
+            sign = np.where(np.asarray(code) == 1, 1.0, -1.0)[:, None]
+            against = -sign * score[..., 0]
+            return np.maximum(against, 0.0) + np.log1p(np.exp(-np.abs(against))), (-sign * expit(against))[..., None]
+        top = score.max(axis=-1, keepdims=True)
+        p = np.exp(score - top)
+        total = p.sum(axis=-1, keepdims=True)
+        p /= total
+        rows = np.arange(len(score))
+        value = (top + np.log(total))[..., 0] - score[rows, :, code]
+        p[rows, :, code] -= 1.0
+        return value, p
+
+    def bend(self, score):
+        """p (1 - p), averaged over the outputs: how curved the loss is at each row's scores (..., outputs)."""
+        p = self.probabilities(score)
+        return np.mean(p * (1.0 - p), axis=-1)

@@ -4,7 +4,7 @@ from mercer.stats.base import Statistic, Together
 from mercer.stats.counts import Counts, LabelCounts
 from mercer.stats.extremes import Extremes
 from mercer.stats.gram import Gram, LabelGram
-from mercer.stats.loss import LossAt
+from mercer.stats.loss import LossAt, LossesAt
 from mercer.stats.moments import Moments
 from mercer.stats.sample import Sample
 
@@ -15,6 +15,7 @@ __all__ = [
     "LabelCounts",
     "LabelGram",
     "LossAt",
+    "LossesAt",
     "Moments",
     "Sample",
     "Statistic",

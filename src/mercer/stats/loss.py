@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mercer import _numeric
+from mercer._numeric.gram import FLOAT32_ROWS, aligned_empty
 from mercer.stats.base import Statistic
 
 
@@ -80,3 +82,88 @@ class LossAt(Statistic):
 
 def _with_intercept(gradient, slope):
     return np.append(np.asarray(gradient, dtype=np.float64), slope)
+
+
+@dataclass(frozen=True)
+class LossesStep:
+    """What `LossesAt` says, one entry per model: sums over the rows it learns from, and over the rows it left out."""
+
+    value: np.ndarray
+    gradient: np.ndarray
+    held_out: np.ndarray
+    weight: np.ndarray
+    held_out_weight: np.ndarray
+
+
+@dataclass(frozen=True)
+class LossesAt(Statistic):
+    """Losses and gradients of several models in one pass: sum of w_i loss(y_i, (z_i - origin)' W + b) for each.
+
+    `points` is an array (models, D + 1, outputs), the intercepts in the last row. Model k learns from the rows outside
+    of fold `left_out[k]` (-1: from all rows), the folds being those of `Gram`; the loss on that fold is told too.
+    `loss.value_and_slope(y, scores)` answers for scores (rows, models, outputs). Memory: one gradient per model.
+
+    Products run in the precision of the rows, over at most 1,024 of them at a time, and add up in float64.
+    """
+
+    loss: Any
+    points: np.ndarray
+    origin: np.ndarray
+    left_out: np.ndarray | None = None
+    n_folds: int = 1
+    seed: int = 0
+    n: int = 0
+    sums: Any = None  # value, loss held out, and the weights of both: (4, models)
+    gradient: Any = None
+
+    def of(self, block):
+        if len(block) == 0:
+            return replace(self, n=0)
+        models, rows_of_point, outputs = self.points.shape
+        sums = np.zeros((4, models))
+        gradient = np.zeros((rows_of_point, models * outputs))
+        weight = np.ones(len(block)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+        learns = self._learns(block)
+        flat = self.points.transpose(1, 0, 2).reshape(rows_of_point, -1)
+        for start in range(0, len(block), FLOAT32_ROWS):
+            rows = slice(start, min(start + FLOAT32_ROWS, len(block)))
+            self._add(sums, gradient, flat, block.X[rows], block.y[rows], weight[rows, None], learns[rows])
+        gradient = gradient.reshape(rows_of_point, models, outputs).transpose(1, 0, 2)
+        return replace(self, n=len(block), sums=sums, gradient=gradient)
+
+    def _learns(self, block) -> np.ndarray:
+        """Which rows each model learns from: 1 or 0."""
+        if self.left_out is None:
+            return np.ones((len(block), len(self.points)))
+        fold = _numeric.buckets(_numeric.splitmix64(block.ids, self.seed), self.n_folds)
+        return (fold[:, None] != self.left_out).astype(np.float64)
+
+    def _add(self, sums, gradient, flat, X, y, weight, learns):
+        sparse = hasattr(X, "tocsr")
+        Z = X if sparse else _from_origin(X, self.origin)
+        shift = flat[-1] - self.origin @ flat[:-1] if sparse else flat[-1]
+        scores = np.asarray(Z @ flat[:-1].astype(Z.dtype), dtype=np.float64) + shift
+        value, slope = self.loss.value_and_slope(y, scores.reshape(len(y), len(self.points), -1))
+        learned, held = weight * learns, weight * (1.0 - learns)
+        sums += [np.sum(part, axis=0) for part in (learned * value, held * value, learned, held)]
+        slope = (learned[:, :, None] * slope).reshape(len(y), -1)
+        total = slope.sum(axis=0)
+        product = np.asarray(Z.T @ slope.astype(Z.dtype), dtype=np.float64)
+        gradient[:-1] += product - np.outer(self.origin, total) if sparse else product
+        gradient[-1] += total
+
+    def _merge(self, other):
+        sums, gradient = self.sums + other.sums, self.gradient + other.gradient
+        return replace(self, n=self.n + other.n, sums=sums, gradient=gradient)
+
+    def finish(self) -> LossesStep:
+        if self.n == 0:
+            raise ValueError("No rows: the loss of nothing is not defined.")
+        value, held_out, weight, held_out_weight = self.sums
+        return LossesStep(value, self.gradient, held_out, weight, held_out_weight)
+
+
+def _from_origin(X, origin):
+    """X - origin in the precision of X and in aligned memory: equal rows then have equal products, to the bit."""
+    Z = aligned_empty(X.shape, X.dtype)
+    return np.subtract(X, origin.astype(X.dtype), out=Z)

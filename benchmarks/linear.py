@@ -1,0 +1,58 @@
+"""Logistic regression against scikit-learn, at equal loss."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from mercer.linear import LogisticClassifier
+
+ROWS = int(os.environ.get("MERCER_BENCH_ROWS", "200000"))
+COLUMNS = 1000
+
+
+def run():
+    X, y = _problem(ROWS, COLUMNS)
+    alpha = 1.0
+    print(f"logistic regression, {ROWS:,} x {COLUMNS} float32, alpha = {alpha}: seconds, excess of the mean objective")
+    _race(
+        {
+            "mercer LogisticClassifier": LogisticClassifier(alpha, tol=1e-4),
+            "scikit-learn lbfgs": LogisticRegression(C=1 / (2 * alpha), tol=1e-4, max_iter=500),
+            "scikit-learn newton-cholesky": LogisticRegression(C=1 / (2 * alpha), solver="newton-cholesky", tol=1e-4),
+        },
+        X,
+        y,
+        lambda model: _log_objective(model, X, y, alpha),
+    )
+
+
+def _problem(n, d):
+    """Correlated columns of unequal spread, as lifts make them."""
+    rng = np.random.default_rng(0)
+    mix = rng.normal(size=(d, d)) * np.geomspace(1.0, 0.03, d)[:, None] / np.sqrt(d)
+    X = np.empty((n, d), dtype=np.float32)
+    for start in range(0, n, 8192):
+        stop = min(start + 8192, n)
+        X[start:stop] = rng.normal(size=(stop - start, d)) @ mix
+    score = X @ (2.0 * rng.normal(size=d)).astype(np.float32)
+    return X, (score / score.std() + rng.logistic(size=n) * 0.5 > 0).astype(int)
+
+
+def _race(contestants, X, y, objective):
+    done = {}
+    for name, model in contestants.items():
+        wall = time.perf_counter()
+        model.fit(X, y)
+        done[name] = time.perf_counter() - wall, objective(model), model.n_iter_
+    best = min(value for _, value, _ in done.values())
+    for name, (wall, value, n_iter) in done.items():
+        print(f"  {name:<36} {wall:8.2f} s   {(value - best) / len(X):.2e}   {np.max(n_iter)} steps")
+
+
+def _log_objective(model, X, y, alpha):
+    score = X.astype(np.float64) @ model.coef_[0] + model.intercept_
+    return np.sum(np.logaddexp(0.0, np.where(y == 1, -score, score))) + alpha * np.sum(model.coef_**2)
