@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer.kernels import Gaussian, Linear, Polynomial, Precomputed
+from mercer.kernels import Gaussian, Linear, Precomputed
 from mercer.machines import KernelRegressor
 
 TABLE = [

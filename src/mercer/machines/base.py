@@ -166,6 +166,11 @@ def check_count(name: str, value, least: int = 1) -> None:
         raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}.")
 
 
+def are_objects(X) -> bool:
+    """Whether the checked rows are objects or a frame of mixed columns, not numbers."""
+    return hasattr(X, "columns") or getattr(X, "dtype", None) == np.dtype(object)
+
+
 def _is_numeric_table(X) -> bool:
     if hasattr(X, "tocsr"):
         return True

@@ -13,7 +13,7 @@ from mercer._numeric.block import Block
 from mercer._numeric.checks import check_weight
 from mercer.base import seed_of
 from mercer.machines import exact, falkon, similarity
-from mercer.machines.base import KernelMachine, check_count, numeric_target, refuse_contradiction
+from mercer.machines.base import KernelMachine, are_objects, check_count, numeric_target, refuse_contradiction
 from mercer.source import MemorySource, Source, StreamSource
 
 #: Up to this many rows "auto" solves with the whole Gram matrix.
@@ -158,9 +158,9 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         return self._keep(block.X, coef)
 
     def _training_gram(self, X):
-        if similarity.is_vouched_for(self.kernel_):
-            return similarity.gram(self.kernel_, X, mirrored=False)
         K = similarity.gram(self.kernel_, X)
+        if similarity.is_vouched_for(self.kernel_):
+            return K
         similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
         return similarity.symmetric_part(K)
 
@@ -197,7 +197,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     def _fit_falkon(self, source: Source):
         seed = seed_of(self.random_state)
         rows = getattr(source, "X", None)
-        if getattr(rows, "dtype", None) == object or hasattr(rows, "columns"):
+        if are_objects(rows):
             self.kernel_ = self._settle(rows)
             centers = falkon.choose_objects(rows, self.n_centers, seed)
         else:

@@ -64,8 +64,8 @@ def names_columns(kernel: Kernel) -> bool:
     return any(isinstance(name, str) for columns in chosen for name in np.atleast_1d(np.asarray(columns, dtype=object)))
 
 
-def gram(kernel: Kernel, X, mirrored: bool = True) -> np.ndarray:
-    """k(x, z) for all pairs of rows of X. `mirrored=False` leaves what is below the diagonal blocks undefined."""
+def gram(kernel: Kernel, X) -> np.ndarray:
+    """k(x, z) for all pairs of rows of X; each pair once where the kernel is known to be symmetric."""
     n = X.shape[0]
     if n <= BLOCK or not is_vouched_for(kernel):
         return kernel(X)
@@ -81,8 +81,7 @@ def gram(kernel: Kernel, X, mirrored: bool = True) -> np.ndarray:
         for left in range(stop, n, BLOCK):
             right = min(left + BLOCK, n)
             out[start:stop, left:right] = kernel(rows, take_rows(X, slice(left, right)))
-            if mirrored:
-                out[left:right, start:stop] = out[start:stop, left:right].T
+            out[left:right, start:stop] = out[start:stop, left:right].T
 
     for_each(fill, range(0, n, BLOCK))
     return out
@@ -91,7 +90,8 @@ def gram(kernel: Kernel, X, mirrored: bool = True) -> np.ndarray:
 def products(kernel: Kernel, X, Y, A: np.ndarray) -> np.ndarray:
     """K(X, Y) A in blocks of rows, without ever holding all of K."""
     n = X.shape[0]
-    dtype = np.result_type(A.dtype, getattr(X, "dtype", A.dtype)) if getattr(X, "dtype", None) != object else A.dtype
+    kind = getattr(X, "dtype", None)
+    dtype = np.result_type(A.dtype, kind) if kind in (np.float32, np.float64) else A.dtype
     out = np.empty((n, A.shape[1]), dtype=dtype)
 
     def fill(start):
