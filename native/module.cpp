@@ -7,6 +7,7 @@
 namespace nb = nanobind;
 
 // One line per family here, and one below.
+void bind_dual(nb::module_&);
 void bind_hashing(nb::module_&);
 void bind_sums(nb::module_&);
 void bind_trig(nb::module_&);
@@ -20,6 +21,7 @@ NB_MODULE(_native, m) {
     }
     m.def("isa", [] { return mercer::level_name(mercer::chosen_level()); },
           "The instruction-set level the compiled core runs on.");
+    bind_dual(m);
     bind_hashing(m);
     bind_sums(m);
     bind_trig(m);

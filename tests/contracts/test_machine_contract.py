@@ -8,10 +8,15 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer.kernels import Gaussian, Linear, Precomputed
-from mercer.machines import KernelRegressor
+from mercer.kernels import Gaussian, Linear, Polynomial, Precomputed
+from mercer.machines import KernelPerceptron, KernelRegressor
 
 TABLE = [
+    KernelPerceptron(),
+    KernelPerceptron(Polynomial(2), average=True),
+    KernelPerceptron(Gaussian(3.0), budget=20),
+    KernelPerceptron(Gaussian(3.0), budget=100, policy="forgetron"),
+    KernelPerceptron(Gaussian(3.0), budget=100, policy="oldest"),
     KernelRegressor(),
     KernelRegressor(alpha=1.0),
     KernelRegressor(Linear() + 1, alpha="loo"),

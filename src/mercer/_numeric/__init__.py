@@ -11,13 +11,15 @@ import warnings
 from types import ModuleType
 
 # A new family adds itself in three places: this import, the next ones, and `definitions`.
-from . import hashing, machine, sums, trig
+from . import dual, hashing, machine, sums, trig
+from .dual import *  # noqa: F403
 from .hashing import *  # noqa: F403
 from .machine import *  # noqa: F403
 from .sums import *  # noqa: F403
 from .trig import *  # noqa: F403
 
 definitions: tuple[ModuleType, ...] = (
+    dual,
     hashing,
     machine,
     sums,

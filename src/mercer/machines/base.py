@@ -160,6 +160,16 @@ def collected(source: Source):
     return whole.X, whole.y, whole.weight
 
 
+def stacked(first, second):
+    """The rows of both, in order."""
+    if hasattr(first, "columns"):
+        import narwhals
+
+        both = narwhals.concat([narwhals.from_native(first), narwhals.from_native(second)])
+        return narwhals.to_native(both)
+    return concatenate(Block(first), Block(second)).X
+
+
 def check_count(name: str, value, least: int = 1) -> None:
     """Refuse what is not a whole number of at least `least`."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:

@@ -9,7 +9,7 @@ from dataclasses import fields
 import numpy as np
 
 from mercer._numeric.block import take_rows
-from mercer._numeric.pool import for_each
+from mercer._numeric.pool import for_each, ordered_map
 from mercer.kernels import (
     AllSubsets,
     Anova,
@@ -85,6 +85,15 @@ def gram(kernel: Kernel, X) -> np.ndarray:
 
     for_each(fill, range(0, n, BLOCK))
     return out
+
+
+def cross(kernel: Kernel, X, Y) -> np.ndarray:
+    """k(x, z) for the rows of X, a few, and of Y, maybe many."""
+    m = Y.shape[0]
+    if m <= 2 * BLOCK or is_pairwise(kernel) or not is_vouched_for(kernel):
+        return kernel(X, Y)
+    spans = [slice(start, min(start + 2 * BLOCK, m)) for start in range(0, m, 2 * BLOCK)]
+    return np.hstack(list(ordered_map(lambda rows: kernel(X, take_rows(Y, rows)), spans)))
 
 
 def products(kernel: Kernel, X, Y, A: np.ndarray) -> np.ndarray:
