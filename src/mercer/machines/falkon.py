@@ -4,9 +4,10 @@ f = sum_j a_j k(., c_j) over m centers minimizes sum_i w_i (y_i - f(x_i))^2 + al
 
     (K_nm' W K_nm + alpha K_mm) a = K_nm' W y.
 
-With T'T = K_mm and A'A = (n/m) TT' + alpha, the change of variable a = T^{-1} A^{-1} b makes the system nearly the
-identity, and a few steps of conjugate gradients solve it. Each step is one pass over the rows; K_nm exists only a
-block at a time.
+With T'T = K_mm and A'A = T^{-T} (n/s) K_sm'K_sm T^{-1} + alpha for a sample of s rows, the change of variable
+a = T^{-1} A^{-1} b makes the system nearly the identity, and a few steps of conjugate gradients solve it. Each step is
+one pass over the rows; K_nm exists only a block at a time. The paper samples the centers themselves, s = m; several
+times as many rows cost no pass more and keep the number of steps small for small penalties too.
 """
 
 from __future__ import annotations
@@ -19,11 +20,28 @@ import numpy as np
 from mercer._numeric.block import Block, take_rows
 from mercer._numeric.pool import ordered_map
 from mercer.kernels import Kernel
-from mercer.machines.similarity import is_vouched_for
+from mercer.machines.similarity import cross, is_vouched_for
 from mercer.source import Source
+from mercer.stats import Sample
 
 #: Rows of K_nm that exist at a time, on each core.
 ROWS = 2048
+#: Rows of the preconditioner, or four times the centers.
+SAMPLED = 4096
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The centers, and a larger sample of rows with the weight of each."""
+
+    centers: Any
+    rows: Any
+    weight: np.ndarray
+
+    def scaled(self, kernel: Kernel, total: float) -> np.ndarray:
+        """K_sm with rows scaled such that K_sm'K_sm estimates K_nm' W K_nm, `total` being the sum of all weights."""
+        root = np.sqrt(self.weight * (total / self.weight.sum()))
+        return root[:, None] * cross(kernel, self.centers, self.rows).T.astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -34,12 +52,12 @@ class Preconditioner:
     A: np.ndarray
 
     @classmethod
-    def of(cls, K: np.ndarray, n: float, alpha: float) -> Preconditioner:
-        """From the Gram matrix of the centers, the number (or total weight) of rows and the penalty."""
-        m = len(K)
+    def of(cls, K: np.ndarray, sampled: np.ndarray, alpha: float) -> Preconditioner:
+        """From the Gram matrix of the centers and a K_sm whose rows are scaled to stand for all."""
         T = _cholesky(K)
-        C = (n / m) * (T @ T.T)
-        C.flat[:: m + 1] += alpha
+        B = _solve(T, sampled.T, transposed=True)
+        C = B @ B.T
+        C.flat[:: len(C) + 1] += alpha
         return cls(T, _cholesky(C))
 
     def out(self, b):
@@ -70,7 +88,7 @@ class Passes:
 
     source: Source
     kernel: Kernel
-    centers: Any
+    chosen: Chosen
 
     def target_products(self) -> tuple[np.ndarray, float, np.ndarray]:
         """K_nm' W y, the total weight, and the weighted sum of squares of each target."""
@@ -100,7 +118,7 @@ class Passes:
             rows = block.rows(slice(start, start + ROWS))
             y = rows.y.reshape(len(rows), -1)
             w = np.ones(len(rows)) if rows.weight is None else rows.weight
-            parts = [np.asarray(p, dtype=np.float64) for p in terms(self.kernel(rows.X, self.centers), y, w)]
+            parts = [np.asarray(p, dtype=np.float64) for p in terms(self.kernel(rows.X, self.chosen.centers), y, w)]
             total = parts if total is None else [t + p for t, p in zip(total, parts, strict=True)]
         return total
 
@@ -108,7 +126,7 @@ class Passes:
 def solve(passes: Passes, K: np.ndarray, alpha: float, max_iter: int, tol: float) -> Solution:
     """Conjugate gradients on all targets at once; K is the Gram matrix of the centers."""
     right, n, _ = passes.target_products()
-    M = Preconditioner.of(K.astype(np.float64), float(n), alpha)
+    M = Preconditioner.of(K.astype(np.float64), passes.chosen.scaled(passes.kernel, float(n)), alpha)
     b = np.zeros_like(right)
     r = M.back(right)
     p, square = r.copy(), np.sum(r * r, axis=0)
@@ -125,17 +143,19 @@ def solve(passes: Passes, K: np.ndarray, alpha: float, max_iter: int, tol: float
     return Solution(M.out(b), len(residuals) - 1, np.array(residuals[1:]))
 
 
-def choose_centers(source: Source, size: int, seed: int):
+def choose(source: Source, n_centers: int, seed: int) -> Chosen:
     """Centers drawn uniformly from the distinct rows: the same for any cut of the data into blocks."""
-    from mercer.stats import Sample
+    sample = source.fold(Sample(max(4 * n_centers, SAMPLED), seed)).finish()
+    # The rows come in the order of their hashes: any first few are a uniform sample too.
+    return Chosen(take_rows(sample.X, slice(0, n_centers)), sample.X, sample.weight)
 
-    return source.fold(Sample(size, seed)).finish().X
 
-
-def choose_objects(X, size: int, seed: int):
+def choose_objects(X, n_centers: int, seed: int) -> Chosen:
     """Centers drawn uniformly from rows that are not numbers."""
     n = X.shape[0]
-    return take_rows(X, np.sort(np.random.default_rng(seed).choice(n, min(size, n), replace=False)))
+    order = np.random.default_rng(seed).permutation(n)[: max(4 * n_centers, SAMPLED)]
+    rows = take_rows(X, order)
+    return Chosen(take_rows(rows, slice(0, n_centers)), rows, np.ones(len(order)))
 
 
 def _cholesky(K):

@@ -199,14 +199,14 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         rows = getattr(source, "X", None)
         if are_objects(rows):
             self.kernel_ = self._settle(rows)
-            centers = falkon.choose_objects(rows, self.n_centers, seed)
+            chosen = falkon.choose_objects(rows, self.n_centers, seed)
         else:
-            centers = falkon.choose_centers(source, self.n_centers, seed)
-            self.kernel_ = self._kernel().resolve(centers)
-        K = similarity.gram(self.kernel_, centers)
+            chosen = falkon.choose(source, self.n_centers, seed)
+            self.kernel_ = self._kernel().resolve(chosen.centers)
+        K = similarity.gram(self.kernel_, chosen.centers)
         similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
         self.alpha_ = max(float(self.alpha), self._least_penalty(K))
-        passes = falkon.Passes(source, self.kernel_, centers)
+        passes = falkon.Passes(source, self.kernel_, chosen)
         found = falkon.solve(passes, similarity.symmetric_part(K), self.alpha_, self.max_iter, self.tol)
         self.n_iter_, self.residuals_ = found.n_iter, found.residuals
         if found.n_iter and found.residuals[-1] > self.tol:
@@ -216,7 +216,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return self._keep(centers, found.coef)
+        return self._keep(chosen.centers, found.coef)
 
     @staticmethod
     def _least_penalty(K) -> float:
