@@ -41,7 +41,7 @@ std::pair<long, double> ascend(const T* Q, HingeState s, double* beta, double al
     long steps = 0;
     Best best = step(s, 0.0, Q);
     while (true) {
-        const long until = std::min(max_steps, steps + s.n);
+        const long until = std::min(max_steps, steps + std::max(s.n / 20, 50L));
         while (steps < until && best.index >= 0) {
             const long i = best.index;
             const double slope = 1.0 - s.y[i] * s.f[i];

@@ -121,7 +121,7 @@ def test_falkon_reads_a_source_in_any_pieces_with_the_same_bits():
 def test_falkon_says_that_it_stopped_early():
     from sklearn.exceptions import ConvergenceWarning
 
-    X, y = data(500)
+    X, y = data(6000)
     with pytest.warns(ConvergenceWarning, match="after 1 steps"):
         KernelRegressor(Gaussian(0.5), alpha=1e-6, solver="falkon", n_centers=50, max_iter=1).fit(X, y)
 

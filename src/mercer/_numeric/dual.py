@@ -29,14 +29,14 @@ def hinge_ascent(
     """Improve beta and f in place until the duality gap is at most tolerance times the primal value.
 
     Q : (n, n) float32 or float64, symmetric, C order; y : +-1; f must be Q (beta y) / (2 alpha). Returns the number of
-    steps and the gap. The gap is looked at every n steps.
+    steps and the gap. The gap is looked at every n / 20 steps.
     """
     n = len(y)
     curvature = Q.diagonal().astype(np.float64) / (2.0 * alpha)
     inverse = np.where(curvature > 0, 1.0 / np.maximum(curvature, 1.0 / _HUGE), _HUGE)
     steps = 0
     while True:
-        for _ in range(min(n, max_steps - steps)):
+        for _ in range(min(max(n // 20, 50), max_steps - steps)):
             slope = 1.0 - y * f
             change = np.clip(beta + slope * inverse, 0.0, upper) - beta
             gain = change * (slope - 0.5 * curvature * change)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _numeric
 from mercer._numeric.block import take_rows
+from mercer._numeric.cholesky import solve_upper, upper_cholesky
 from mercer._numeric.gram import aligned_empty
 from mercer._numeric.pool import for_each, ordered_map
 from mercer.machines import similarity
@@ -188,7 +189,11 @@ def polished(Q, y, upper, alpha, found: Dual) -> Dual:
     if not 0 < len(free) <= _MOST_FREE:
         return found
     block = Q[np.ix_(free, free)].astype(np.float64)
-    step = np.linalg.lstsq(block, (y - found.f)[free], rcond=1e-13)[0]
+    # Repeated rows make the block singular; the step need not be unique, f is.
+    block.flat[:: len(block) + 1] += len(block) * np.finfo(Q.dtype).eps * max(float(block.diagonal().max()), 0.0)
+    if not upper_cholesky(block):
+        return found
+    step = solve_upper(block, (y - found.f)[free, None])[:, 0]
     beta = found.beta.copy()
     beta[free] += 2.0 * alpha * step * y[free]
     if np.any(beta < 0) or np.any(beta > upper):

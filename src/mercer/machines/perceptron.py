@@ -65,7 +65,7 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
     >>> X = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
     >>> xor = KernelPerceptron(Polynomial(2)).fit(X, [1, 0, 1, 0])
     >>> xor.predict(X), int(xor.mistakes_.sum())
-    (array([1, 0, 1, 0]), 3)
+    (array([1, 0, 1, 0]), 4)
     """
 
     _needs_y = True
