@@ -20,8 +20,10 @@ from mercer.machines.base import KernelMachine, check_count, known_classes, labe
 
 #: More rows than this do not fit their Gram matrix into the memory of an ordinary machine.
 MOST_ROWS = 30_000
-#: Free coordinates up to which the last step is an exact solve.
+#: Free coordinates up to which they are also moved together.
 _MOST_FREE = 2000
+#: Steps per row between two joint steps.
+_ROUND = 5
 
 
 class Dual(NamedTuple):
@@ -42,7 +44,8 @@ class KernelHinge(ClassifierMixin, KernelMachine):
 
     The first is the usual one, scikit-learn's ``SVC(C=1/(2 alpha))`` less its intercept; few rows have a_i != 0. The
     second is a linear machine on the similarities to all training rows as features: it asks nothing of the
-    similarity, which may be indefinite or asymmetric. Add ``kernels.Constant()`` to the kernel for an intercept.
+    similarity, which may be indefinite or asymmetric. A row of weight w counts as w rows in both: the second penalty
+    is then alpha sum_i a_i^2 / w_i. Add ``kernels.Constant()`` to the kernel for an intercept.
     Both are solved in the dual, b in [0, w]: a = b y / (2 alpha), or a = K'(b y) / (2 alpha); the duality gap bounds
     how far from the optimum the result is. More than two classes are told one from the rest.
 
@@ -103,11 +106,11 @@ class KernelHinge(ClassifierMixin, KernelMachine):
         seen = block.y if block.weight is None else block.y[block.weight > 0]
         self.classes_, _ = known_classes(seen, self)
         upper = np.ones(len(block)) if block.weight is None else block.weight
-        K, Q = self._matrices(block.X)
+        K, Q = self._matrices(block.X, block.weight)
         first = 1 if len(self.classes_) == 2 else 0
         signs = [np.where(block.y == label, 1.0, -1.0) for label in self.classes_[first:]]
         found = list(ordered_map(lambda y: self._solve(Q, y, upper), signs))
-        self._keep(block.X, K, signs, found)
+        self._keep(block, K, signs, found)
         return self
 
     def decision_function(self, X):
@@ -131,35 +134,43 @@ class KernelHinge(ClassifierMixin, KernelMachine):
     def _target(self, y):
         return labels(y)
 
-    def _matrices(self, X):
-        """Similarities of the training rows, and the matrix Q of the dual: K itself or KK'."""
+    def _matrices(self, X, weight):
+        """Similarities of the training rows, and the matrix Q of the dual: K itself or KWK'."""
         K = similarity.gram(self.kernel_, X)
+        self._convex = True
         if self.penalty == "coefficients":
-            return K, row_products(K)
+            return K, row_products(K if weight is None else K * np.sqrt(weight).astype(K.dtype))
         if not similarity.is_vouched_for(self.kernel_):
-            similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
+            self._convex = similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
             K = similarity.symmetric_part(K)
         return K, K
 
     def _solve(self, Q, y, upper) -> Dual:
-        n = len(y)
+        """Rounds of coordinate ascent, each followed by a step on the free coordinates together."""
+        n, alpha, taken = len(y), float(self.alpha), 0
         beta, f = np.zeros(n), np.zeros(n)
-        alpha, steps = float(self.alpha), int(self.max_iter) * n
-        taken, gap = _numeric.hinge_ascent(Q, y, upper, alpha, beta, f, float(self.tol), steps)
-        return polished(Q, y, upper, alpha, Dual(beta, f, gap, _primal(y, upper, beta, f), taken))
+        while True:
+            steps = min(_ROUND * n, self.max_iter * n - taken)
+            done, gap = _numeric.hinge_ascent(Q, y, upper, alpha, beta, f, float(self.tol), steps)
+            taken += done
+            found = Dual(beta, f, gap, _primal(y, upper, beta, f), taken)
+            joint = joint_step(Q, y, upper, alpha, found)
+            if gap <= self.tol * found.primal or done < steps or taken >= self.max_iter * n:
+                return joint if joint.gap < gap else found
+            beta, f = joint.beta, joint.f
 
-    def _keep(self, X, K, signs, found):
+    def _keep(self, block, K, signs, found):
         coef = np.stack([d.beta * y for d, y in zip(found, signs, strict=True)]) / (2.0 * self.alpha)
         if self.penalty == "coefficients":
-            coef = coef @ K
+            coef = coef @ K if block.weight is None else (coef @ K) * block.weight
         self.support_ = np.flatnonzero(np.any(coef != 0, axis=0))
-        self.support_vectors_ = take_rows(X, self.support_)
+        self.support_vectors_ = take_rows(block.X, self.support_)
         kind = K.dtype if K.dtype == np.float32 else np.float64
         self.dual_coef_ = np.ascontiguousarray(coef[:, self.support_], dtype=kind)
         self.objective_ = np.array([d.primal for d in found])
         self.dual_gap_ = np.array([d.gap for d in found])
-        self.n_iter_ = max(1, -(-max(d.steps for d in found) // X.shape[0]))
-        if np.any(self.dual_gap_ > self.tol * self.objective_ + 1e-12):
+        self.n_iter_ = max(1, -(-max(d.steps for d in found) // len(block)))
+        if self._convex and np.any(self.dual_gap_ > self.tol * self.objective_ + 1e-12):
             warnings.warn(
                 f"After {self.max_iter} steps per row the duality gap is still {self.dual_gap_.max():.2g}. "
                 "Raise max_iter, alpha or tol.",
@@ -183,25 +194,27 @@ def row_products(K: np.ndarray) -> np.ndarray:
     return out
 
 
-def polished(Q, y, upper, alpha, found: Dual) -> Dual:
-    """The exact solution on the free coordinates (y f = 1 there), if it stays within the bounds and helps."""
+def joint_step(Q, y, upper, alpha, found: Dual) -> Dual:
+    """Towards the exact solution on the free coordinates (y f = 1 there), as far as the bounds allow."""
     free = np.flatnonzero((found.beta > 0) & (found.beta < upper))
     if not 0 < len(free) <= _MOST_FREE:
         return found
     block = Q[np.ix_(free, free)].astype(np.float64)
     # Repeated rows make the block singular; the step need not be unique, f is.
-    block.flat[:: len(block) + 1] += len(block) * np.finfo(Q.dtype).eps * max(float(block.diagonal().max()), 0.0)
+    block.flat[:: len(block) + 1] += len(block) * np.finfo(np.float64).eps * max(float(block.diagonal().max()), 0.0)
     if not upper_cholesky(block):
         return found
     step = solve_upper(block, (y - found.f)[free, None])[:, 0]
+    change = 2.0 * alpha * step * y[free]
+    # The dual is concave and best at the full step: every part of the way is an ascent.
+    room = np.where(change > 0, upper[free] - found.beta[free], found.beta[free])
+    part = float(min(1.0, np.min(room / np.maximum(np.abs(change), np.finfo(float).tiny))))
     beta = found.beta.copy()
-    beta[free] += 2.0 * alpha * step * y[free]
-    if np.any(beta < 0) or np.any(beta > upper):
-        return found
-    f = found.f + Q[:, free].astype(np.float64) @ step
+    beta[free] = np.clip(beta[free] + part * change, 0.0, upper[free])
+    f = found.f + Q[:, free].astype(np.float64) @ (part * step)
     primal = _primal(y, upper, beta, f)
     gap = primal + 0.5 * float(np.sum(beta * y * f)) - float(np.sum(beta))
-    return Dual(beta, f, gap, primal, found.steps) if gap < found.gap else found
+    return Dual(beta, f, gap, primal, found.steps)
 
 
 def _primal(y, upper, beta, f) -> float:

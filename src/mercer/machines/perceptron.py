@@ -251,7 +251,7 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
             new = take_rows(X, kept[kept >= size] - size)
             old = None if self._rows is None else take_rows(self._rows, kept[kept < size])
             # A renewed row of the support may be younger than rows of this block.
-            order = np.argsort(np.argsort(np.concatenate([np.flatnonzero(kept < size), np.flatnonzero(kept >= size)])))
+            order = np.argsort(np.concatenate([np.flatnonzero(kept < size), np.flatnonzero(kept >= size)]))
             rows = new if old is None else stacked(old, new)
             self._rows = rows if np.array_equal(order, np.arange(len(order))) else take_rows(rows, order)
         self._ids = np.concatenate([self._ids, ids])[kept]
