@@ -8,7 +8,7 @@ import importlib
 import mercer
 from mercer._numeric import isa
 
-ALL = ["random_features"]
+ALL = ["machines", "random_features"]
 
 
 def main() -> None:

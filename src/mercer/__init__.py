@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mercer import auto, expand, io, kernels, linear, normalize, source, stats
+    from mercer import auto, expand, io, kernels, linear, machines, normalize, source, stats
     from mercer.expand import RandomFeatures
     from mercer.io.read import read
     from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_SUBMODULES = {"auto", "expand", "io", "kernels", "linear", "normalize", "source", "stats"}
+_SUBMODULES = {"auto", "expand", "io", "kernels", "linear", "machines", "normalize", "source", "stats"}
 
 #: Where each name lives.
 _HOMES = {
@@ -59,6 +59,7 @@ __all__ = [
     "io",
     "kernels",
     "linear",
+    "machines",
     "normalize",
     "read",
     "source",

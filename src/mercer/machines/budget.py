@@ -15,13 +15,13 @@ import numpy as np
 class Board:
     """The candidates of one block.
 
-    B : similarities of the rows of the block to all candidates; G : those among all candidates, where a policy asks.
+    B : similarities of the rows of the block to all candidates; G : those among all candidates (empty without a budget).
     coef, lag : coefficients, and their changes times the moment they happened (see `averaged`).
     ages : the candidates in the support, the oldest first. scores : of the rows of the block.
     """
 
     B: np.ndarray
-    G: np.ndarray | None
+    G: np.ndarray
     coef: np.ndarray
     lag: np.ndarray
     ages: dict[int, None]

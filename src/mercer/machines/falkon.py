@@ -116,7 +116,7 @@ class Passes:
         total = None
         for start in range(0, len(block), ROWS):
             rows = block.rows(slice(start, start + ROWS))
-            y = rows.y.reshape(len(rows), -1)
+            y = np.reshape(rows.y, (len(rows), -1))  # type: ignore[arg-type]
             w = np.ones(len(rows)) if rows.weight is None else rows.weight
             parts = [np.asarray(p, dtype=np.float64) for p in terms(self.kernel(rows.X, self.chosen.centers), y, w)]
             total = parts if total is None else [t + p for t, p in zip(total, parts, strict=True)]

@@ -124,7 +124,7 @@ def lloyd(K: np.ndarray, start: np.ndarray, max_iter: int) -> tuple[float, np.nd
     diagonal = K.diagonal().astype(np.float64)
     squares, means = diagonal[start], K[:, start].astype(np.float64)
     labels = np.full(n, -1)
-    steps, before = 0, None
+    steps, before = 0, labels - 1
     while steps < max_iter and not np.array_equal(before, labels):
         steps += 1
         distances = squares - 2.0 * means

@@ -230,7 +230,7 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
             similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
         beside = np.zeros((len(K), 0)) if len(self._ids) == 0 else self._similarities(X, self._rows, self._ids)
         B = np.hstack([beside, K]).astype(np.float64, copy=False)
-        G = None if self.budget is None else np.vstack([np.hstack([self._G, beside.T]), B])
+        G = self._G if self.budget is None else np.vstack([np.hstack([self._G, beside.T]), B])
         room = np.zeros((len(K), self._coef.shape[1]))
         coef, lag = np.vstack([self._coef, room]), np.vstack([self._lag, room])
         ages = dict.fromkeys(range(len(self._ids)))

@@ -144,7 +144,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     def _fit_exact(self, block: Block):
         self.kernel_ = self._settle(block.X, block.weight)
         K = self._training_gram(block.X)
-        Y = block.y.reshape(len(block), -1)
+        Y = np.reshape(block.y, (len(block), -1))  # type: ignore[arg-type]
         if block.weight is not None:
             # Rows scaled by the root of their weight make the weighted problem an ordinary one.
             root = np.sqrt(block.weight)
@@ -154,7 +154,8 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         coef = self._solve_exact(K, Y, np.ones(len(block)) if block.weight is None else block.weight)
         if block.weight is not None:
             coef *= root[:, None]
-        self.n_iter_, self.residuals_ = 1, None
+        self.n_iter_: int = 1
+        self.residuals_: np.ndarray | None = None
         return self._keep(block.X, coef)
 
     def _training_gram(self, X):
