@@ -86,12 +86,22 @@ class KernelMachine(BaseEstimator):
 
     def _settle(self, X, weight=None) -> Kernel:
         """The kernel with every parameter a number. Repeated rows and rows of weight zero settle nothing."""
-        kernel = self._kernel()
-        if "median" not in kernel.get_params(deep=True).values():
-            return kernel
-        if _is_numeric_table(X):
-            X = MemorySource(X, weight=weight).fold(Sample(_SAMPLE_ROWS)).finish().X
-        return kernel.resolve(take_rows(X, slice(0, _SAMPLE_ROWS)))
+        if self._learns_bandwidth and _is_numeric_table(X):
+            return self._settle_in(MemorySource(X, weight=weight))
+        return self._settle_on(X)
+
+    def _settle_in(self, source: Source) -> Kernel:
+        """The same from the rows of a source."""
+        if not self._learns_bandwidth:
+            return self._kernel()
+        return self._settle_on(source.fold(Sample(_SAMPLE_ROWS)).finish().X)
+
+    def _settle_on(self, sample) -> Kernel:
+        return self._kernel().resolve(take_rows(sample, slice(0, _SAMPLE_ROWS)))
+
+    @property
+    def _learns_bandwidth(self) -> bool:
+        return "median" in self._kernel().get_params(deep=True).values()
 
     def _new_rows(self, X):
         """Rows to predict for, as the kernel wants to see them beside the rows kept."""

@@ -15,8 +15,9 @@ import numpy as np
 class Board:
     """The candidates of one block.
 
-    B : similarities of the rows of the block to all candidates; G : those among all candidates (empty without a budget).
-    coef, lag : coefficients, and their changes times the moment they happened (see `averaged`).
+    B : similarities of the rows of the block to all candidates; G : those among all candidates, if there is a budget.
+    coef, lag : coefficients, and the sum of their changes times the moment of each. After T rows the mean of all
+    hypotheses so far is coef - lag / T.
     ages : the candidates in the support, the oldest first. scores : of the rows of the block.
     """
 
@@ -132,6 +133,16 @@ def first_crossing(a: float, b: float, c: float) -> float:
 
 
 @dataclass
+class Span:
+    """The support of a board, its Gram matrix K, and K^+ k_S(x) for every candidate x."""
+
+    board: Board
+    columns: np.ndarray
+    K: np.ndarray
+    coordinates: np.ndarray
+
+
+@dataclass
 class Projectron:
     """Rows beyond the budget are projected onto the span of the support (Projectron++, Orabona, Keshet, Caputo 2009).
 
@@ -142,6 +153,7 @@ class Projectron:
 
     budget: int
     inverse: np.ndarray | None = None
+    span: Span | None = None
     sees_near_misses = True
 
     def mistake(self, board: Board, column: int, change: np.ndarray) -> None:
@@ -149,29 +161,37 @@ class Projectron:
             board.add(column, change)
             board.ages.setdefault(column)
         else:
-            columns, d = self._coordinates(board, column)
-            board.spread(columns, d, change)
+            span = self._span(board)
+            board.spread(span.columns, span.coordinates[:, column], change)
 
     def near_miss(self, board: Board, column: int, change: np.ndarray, loss: float) -> None:
         """A correct row whose margin falls short of 1 by `loss`, once the budget is used up."""
-        columns, d = self._coordinates(board, column)
+        span = self._span(board)
+        d = span.coordinates[:, column]
         several = float(change @ change)
-        image = several * float(d @ board.G[columns, column])
+        image = several * float(d @ board.G[span.columns, column])
         delta = np.sqrt(max(several * float(board.G[column, column]) - image, 0.0))
-        own = board.coef[columns]
-        norm = np.sqrt(max(float(np.sum(own * (board.G[np.ix_(columns, columns)] @ own))), 0.0))
+        own = board.coef[span.columns]
+        norm = np.sqrt(max(float(np.sum(own * (span.K @ own))), 0.0))
         gain = loss - norm * delta
         if gain > 0 and image > 0:
-            board.spread(columns, d, change * min(2.0 * gain / image, loss / image, 1.0))
+            board.spread(span.columns, d, change * min(2.0 * gain / image, loss / image, 1.0))
 
     def is_full(self, board: Board) -> bool:
         return len(board.ages) >= self.budget
 
-    def _coordinates(self, board: Board, column: int) -> tuple[np.ndarray, np.ndarray]:
-        columns = np.fromiter(board.ages, dtype=np.intp, count=len(board.ages))
-        if self.inverse is None:  # a full support never changes, so neither does this
-            self.inverse = np.linalg.pinv(board.G[np.ix_(columns, columns)], hermitian=True, rcond=1e-12)
-        return columns, self.inverse @ board.G[columns, column]
+    def __getstate__(self):
+        return {**self.__dict__, "span": None}  # the board of the last block need not be saved
+
+    def _span(self, board: Board) -> Span:
+        """The full support, which never changes again, with all rows of the block in its coordinates."""
+        if self.span is None or self.span.board is not board:
+            columns = np.fromiter(board.ages, dtype=np.intp, count=len(board.ages))
+            K = board.G[np.ix_(columns, columns)]
+            if self.inverse is None:
+                self.inverse = np.linalg.pinv(K, hermitian=True, rcond=1e-12)
+            self.span = Span(board, columns, K, self.inverse @ board.G[columns])
+        return self.span
 
 
 POLICIES = {"projectron": Projectron, "forgetron": Forgetron, "oldest": Oldest}

@@ -19,7 +19,7 @@ from mercer.machines.base import (
 )
 from mercer.machines.budget import POLICIES, Board, Unlimited
 from mercer.source import MemorySource, Source
-from mercer.stats import LabelCounts, Sample, Together
+from mercer.stats import LabelCounts
 
 #: Rows whose similarities are computed together; corrections inside a block keep the rule strictly online.
 _ROWS = 256
@@ -160,9 +160,8 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
         if first is None:
             raise ValueError("The source has no rows.")
         self._checked_block(first, reset=True)
-        seen = source.fold(Together(labels=LabelCounts(), rows=Sample(2048))).finish()
-        classes, _ = known_classes(np.asarray(seen["labels"].levels), self)
-        return source, self._kernel().resolve(seen["rows"].X), classes
+        classes, _ = known_classes(np.asarray(source.fold(LabelCounts()).finish().levels), self)
+        return source, self._settle_in(source), classes
 
     def _checked_block(self, block, reset):
         if len(block) == 0:

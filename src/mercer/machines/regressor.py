@@ -203,7 +203,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             chosen = falkon.choose_objects(rows, self.n_centers, seed)
         else:
             chosen = falkon.choose(source, self.n_centers, seed)
-            self.kernel_ = self._kernel().resolve(chosen.centers)
+            self.kernel_ = self._settle_on(chosen.rows)
         K = similarity.gram(self.kernel_, chosen.centers)
         similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
         self.alpha_ = max(float(self.alpha), self._least_penalty(K))
