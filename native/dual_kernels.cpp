@@ -8,14 +8,35 @@ namespace {
 
 constexpr long chunk = 256;
 
+#if defined(__AVX512F__)
+constexpr long lanes = 8;
+#elif defined(__AVX__)
+constexpr long lanes = 4;
+#else
+constexpr long lanes = 2;
+#endif
+typedef double Pack __attribute__((vector_size(lanes * sizeof(double))));
+
 inline double lesser(double a, double b) { return a < b ? a : b; }
 inline double greater(double a, double b) { return a > b ? a : b; }
 
-inline double gain_of(const HingeState& s, long i) {
-    const double slope = 1.0 - s.y[i] * s.f[i];
-    const double moved = lesser(greater(s.beta[i] + slope * s.inverse[i], 0.0), s.upper[i]);
-    const double change = moved - s.beta[i];
-    return change * (slope - 0.5 * s.curvature[i] * change);
+// f += scale * row and what each coordinate would gain, in one vectorized loop.
+template <class T>
+void advance(const HingeState& s, long start, long count, double scale, const T* __restrict row,
+             double* __restrict gain) {
+    const double* __restrict y = s.y + start;
+    const double* __restrict upper = s.upper + start;
+    const double* __restrict curvature = s.curvature + start;
+    const double* __restrict inverse = s.inverse + start;
+    const double* __restrict beta = s.beta + start;
+    double* __restrict f = s.f + start;
+    for (long i = 0; i < count; ++i) {
+        const double score = f[i] + scale * static_cast<double>(row[i]);
+        f[i] = score;
+        const double slope = 1.0 - y[i] * score;
+        const double change = lesser(greater(beta[i] + slope * inverse[i], 0.0), upper[i]) - beta[i];
+        gain[i] = change * (slope - 0.5 * curvature[i] * change);
+    }
 }
 
 template <class T>
@@ -24,17 +45,17 @@ Best step(const HingeState& s, double scale, const T* row) {
     double gain[chunk];
     for (long start = 0; start < s.n; start += chunk) {
         const long count = s.n - start < chunk ? s.n - start : chunk;
-        double* f = s.f + start;
-        const T* values = row + start;
-        for (long i = 0; i < count; ++i) f[i] += scale * static_cast<double>(values[i]);
-        for (long i = 0; i < count; ++i) gain[i] = gain_of(s, start + i);
-        // Eight running maxima, so that the comparison is not one long chain.
-        double top[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+        advance(s, start, count, scale, row + start, gain);
+        // Running maxima side by side: without -ffast-math a compiler keeps a single one in order.
+        Pack top = {};
         long i = 0;
-        for (; i + 8 <= count; i += 8)
-            for (long k = 0; k < 8; ++k) top[k] = greater(gain[i + k], top[k]);
+        for (; i + lanes <= count; i += lanes) {
+            Pack some;
+            __builtin_memcpy(&some, gain + i, sizeof some);
+            top = some > top ? some : top;
+        }
         double most = 0.0;
-        for (long k = 0; k < 8; ++k) most = greater(top[k], most);
+        for (long k = 0; k < lanes; ++k) most = greater(top[k], most);
         for (; i < count; ++i) most = greater(gain[i], most);
         if (most > best.gain) {
             for (i = 0; gain[i] != most; ++i) {

@@ -233,7 +233,7 @@ def joint_step(Q, y, upper, alpha, found: Dual) -> Dual:
     part = float(min(1.0, np.min(room / np.maximum(np.abs(change), np.finfo(float).tiny))))
     beta = found.beta.copy()
     beta[free] = np.clip(beta[free] + part * change, 0.0, upper[free])
-    f = found.f + Q[:, free].astype(np.float64) @ (part * step)
+    f = found.f + (part * step) @ Q[free]
     primal = _primal(y, upper, beta, f)
     gap = primal + 0.5 * float(np.sum(beta * y * f)) - float(np.sum(beta))
     return Dual(beta, f, gap, primal, found.steps)
