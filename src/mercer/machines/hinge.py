@@ -22,7 +22,7 @@ from mercer.machines.base import KernelMachine, check_count, known_classes, labe
 MOST_ROWS = 30_000
 #: Free coordinates up to which they are also moved together.
 _MOST_FREE = 2000
-#: Steps per row between two looks at all coordinates.
+#: Steps per row between two joint steps.
 _ROUND = 5
 
 
@@ -146,19 +146,18 @@ class KernelHinge(ClassifierMixin, KernelMachine):
         return K, K
 
     def _solve(self, Q, y, upper) -> Dual:
-        """Rounds of ascent: one step per row on all, several on those not settled, and one jointly on the free ones."""
-        n, alpha, tol, taken = len(y), float(self.alpha), float(self.tol), 0
+        """Rounds of coordinate ascent, each followed by a step on the free coordinates together."""
+        n, alpha, taken = len(y), float(self.alpha), 0
         beta, f = np.zeros(n), np.zeros(n)
         while True:
-            steps = min(n, self.max_iter * n - taken)
-            done, gap = _numeric.hinge_ascent(Q, y, upper, alpha, beta, f, tol, steps)
+            steps = min(_ROUND * n, self.max_iter * n - taken)
+            done, gap = _numeric.hinge_ascent(Q, y, upper, alpha, beta, f, float(self.tol), steps)
             taken += done
             found = Dual(beta, f, gap, _primal(y, upper, beta, f), taken)
-            if gap <= tol * found.primal or done < steps or taken >= self.max_iter * n:
-                joint = joint_step(Q, y, upper, alpha, found)
+            joint = joint_step(Q, y, upper, alpha, found)
+            if gap <= self.tol * found.primal or done < steps or taken >= self.max_iter * n:
                 return joint if joint.gap < gap else found
-            taken += ascend_unsettled(Q, y, upper, alpha, beta, f, tol, min(_ROUND * n, self.max_iter * n - taken))
-            beta, f = joint_step(Q, y, upper, alpha, Dual(beta, f, gap, found.primal, taken))[:2]
+            beta, f = joint.beta, joint.f
 
     def _keep(self, block, K, signs, found):
         coef = np.stack([d.beta * y for d, y in zip(found, signs, strict=True)]) / (2.0 * self.alpha)
@@ -193,27 +192,6 @@ def row_products(K: np.ndarray) -> np.ndarray:
 
     for_each(fill, [(i, j) for a, i in enumerate(tiles) for j in tiles[a:]])
     return out
-
-
-def ascend_unsettled(Q, y, upper, alpha, beta, f, tol, max_steps) -> int:
-    """Ascent on the coordinates that are not firmly at a bound, in a matrix of their own; beta and f follow.
-
-    Firmly: farther on the right side of the margin than any coordinate is on the wrong one (shrinking, Joachims 1999).
-    """
-    slope = 1.0 - y * f
-    wrong = np.where(beta <= 0, slope, np.where(beta >= upper, -slope, np.abs(slope))).max()
-    settled = ((beta <= 0) & (slope < -wrong)) | ((beta >= upper) & (slope > wrong))
-    rows = np.flatnonzero(~settled)
-    own, scores = beta[rows], f[rows]
-    if len(rows) == 0:
-        return 0
-    part = Q[np.ix_(rows, rows)]
-    done, _ = _numeric.hinge_ascent(part, y[rows], upper[rows], alpha, own, scores, tol, max_steps)
-    moved = own != beta[rows]
-    step = (own - beta[rows])[moved] * y[rows[moved]] / (2.0 * alpha)
-    f += step @ Q[rows[moved]]
-    beta[rows] = own
-    return done
 
 
 def joint_step(Q, y, upper, alpha, found: Dual) -> Dual:
