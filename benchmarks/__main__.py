@@ -8,7 +8,16 @@ import importlib
 import mercer
 from mercer._numeric import isa
 
-ALL = ["landmarks", "lifts", "linear", "projections", "random_features", "sketches", "streaming"]
+ALL = [
+    "landmarks",
+    "lifts",
+    "linear",
+    "machines",
+    "projections",
+    "random_features",
+    "sketches",
+    "streaming",
+]
 
 
 def main() -> None:

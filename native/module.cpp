@@ -9,6 +9,7 @@ namespace nb = nanobind;
 // One line per family here, and one below.
 void bind_hadamard(nb::module_&);
 void bind_descent(nb::module_&);
+void bind_dual(nb::module_&);
 void bind_hashing(nb::module_&);
 void bind_projection(nb::module_&);
 void bind_monomials(nb::module_&);
@@ -26,6 +27,7 @@ NB_MODULE(_native, m) {
           "The instruction-set level the compiled core runs on.");
     bind_hadamard(m);
     bind_descent(m);
+    bind_dual(m);
     bind_hashing(m);
     bind_projection(m);
     bind_monomials(m);

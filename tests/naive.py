@@ -111,3 +111,38 @@ VALUES = {
     "Restricted": _restricted,
     "Normalized": _normalized,
 }
+
+
+def squared_features(X, root=True):
+    """Features of the kernel (1 + <x, z>)^2: 1, sqrt(2) x_j, x_j^2, sqrt(2) x_i x_j; without `root` plain monomials."""
+    X = np.asarray(X)
+    pairs = list(itertools.combinations(range(X.shape[1]), 2))
+    products = np.array([X[:, i] * X[:, j] for i, j in pairs]).reshape(len(pairs), len(X)).T
+    scale = math.sqrt(2) if root else 1
+    return np.hstack([np.ones((len(X), 1), dtype=X.dtype), scale * X, X * X, scale * products])
+
+
+def squared_weights(d):
+    """The squares of those roots: the inner product of plain monomials that makes the same kernel."""
+    return np.array([1] + [2] * d + [1] * d + [2] * (d * (d - 1) // 2))
+
+
+def naive_perceptron(A, codes, n_classes, n_epochs, inner=None):
+    """The primal perceptron on explicit features: rows of mistakes, weights, sum of the weights after each row."""
+    inner = np.ones(A.shape[1], dtype=A.dtype) if inner is None else inner
+    W = np.zeros((n_classes, A.shape[1]), dtype=A.dtype)
+    total, mistakes = np.zeros_like(W), []
+    for _ in range(n_epochs):
+        before = len(mistakes)
+        for i, (a, c) in enumerate(zip(A, codes, strict=True)):
+            scores = [int((w * inner * a).sum()) if A.dtype.kind == "i" else (w * inner * a).sum() for w in W]
+            rivals = [s if k != c else -math.inf for k, s in enumerate(scores)]
+            rival = int(np.argmax(rivals))
+            if scores[c] <= rivals[rival]:
+                mistakes.append(i)
+                W[c] += a
+                W[rival] -= a
+            total += W
+        if len(mistakes) == before:
+            break
+    return mistakes, W, total

@@ -13,16 +13,28 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mercer import auto, bounds, expand, io, kernels, linear, normalize, project, source, stats
-    from mercer.expand import Landmarks, RandomFeatures
+    from mercer import auto, bounds, expand, io, kernels, linear, machines, normalize, project, source, stats
+    from mercer.expand import Landmarks, RandomFeatures, lift
     from mercer.io.read import read
     from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer
-    from mercer.linear import RidgeClassifier, RidgeRegressor
+    from mercer.linear import LogisticClassifier, RidgeClassifier, RidgeRegressor
     from mercer.normalize import Impute, OneHot, Quantile, Standardize
 
     __version__: str
 
-_SUBMODULES = {"auto", "bounds", "expand", "io", "kernels", "linear", "normalize", "project", "source", "stats"}
+_SUBMODULES = {
+    "auto",
+    "bounds",
+    "expand",
+    "io",
+    "kernels",
+    "linear",
+    "machines",
+    "normalize",
+    "project",
+    "source",
+    "stats",
+}
 
 #: Where each name lives.
 _HOMES = {
@@ -38,6 +50,8 @@ _HOMES = {
     "check_mercer": "mercer.kernels",
     "Landmarks": "mercer.expand",
     "RandomFeatures": "mercer.expand",
+    "lift": "mercer.expand",
+    "LogisticClassifier": "mercer.linear",
     "RidgeClassifier": "mercer.linear",
     "RidgeRegressor": "mercer.linear",
 }
@@ -47,6 +61,7 @@ __all__ = [
     "Impute",
     "Landmarks",
     "Laplace",
+    "LogisticClassifier",
     "Matern",
     "OneHot",
     "Polynomial",
@@ -61,7 +76,9 @@ __all__ = [
     "expand",
     "io",
     "kernels",
+    "lift",
     "linear",
+    "machines",
     "normalize",
     "project",
     "read",

@@ -13,6 +13,7 @@ from types import ModuleType
 
 # A new family adds itself in two places: the star imports and `definitions`.
 from .descent import *  # noqa: F403
+from .dual import *  # noqa: F403
 from .hadamard import *  # noqa: F403
 from .hashing import *  # noqa: F403
 from .machine import *  # noqa: F403
@@ -26,6 +27,7 @@ definitions: tuple[ModuleType, ...] = tuple(
     sys.modules[f"{__name__}.{name}"]
     for name in (
         "descent",
+        "dual",
         "hadamard",
         "hashing",
         "machine",

@@ -1,0 +1,75 @@
+"""Kernel machines beside scikit-learn's, and Falkon in bounded memory.
+
+MERCER_BENCH_ROWS sets the rows of the races (10,000) and MERCER_BENCH_FALKON_ROWS those of Falkon (1,000,000).
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+
+import numpy as np
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC
+
+from benchmarks.harness import race, show
+from mercer.kernels import Gaussian
+from mercer.machines import KernelHinge, KernelRegressor
+
+N = int(os.environ.get("MERCER_BENCH_ROWS", "10000"))
+FALKON_ROWS = int(os.environ.get("MERCER_BENCH_FALKON_ROWS", "1000000"))
+D, BANDWIDTH, GAMMA = 20, 4.0, 1 / 32
+
+
+def run() -> None:
+    falkon()  # first: the peak of memory is that of the whole process
+    for dtype in (np.float64, np.float32):
+        ridge(dtype)
+    for alpha in (0.5, 0.05):
+        hinge(alpha)
+
+
+def data(n, dtype=np.float64):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, D)).astype(dtype)
+    return X, (np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n)).astype(dtype)
+
+
+def falkon():
+    X, y = data(FALKON_ROWS, np.float32)
+    start = time.perf_counter()
+    model = KernelRegressor(Gaussian(BANDWIDTH), alpha=1e-2, solver="falkon", n_centers=2000, tol=1e-3).fit(X, y)
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    steps = ", ".join(f"{r:.1e}" for r in model.residuals_)
+    print(f"\nFalkon, n={FALKON_ROWS:,}, d={D}, 2,000 centers, float32: {seconds:.1f} s, peak {peak:.2f} GB")
+    print(f"  residuals {steps}; R^2 on 10,000 rows {model.score(X[:10_000], y[:10_000]):.3f}")
+    assert peak < 2.0
+
+
+def ridge(dtype):
+    X, y = data(N, dtype)
+    ours = KernelRegressor(Gaussian(BANDWIDTH), alpha=0.1, solver="exact")
+    peer = KernelRidge(alpha=0.1, kernel="rbf", gamma=GAMMA)
+    rows = race(
+        {"scikit-learn KernelRidge": lambda: peer.fit(X, y), "KernelRegressor": lambda: ours.fit(X, y)},
+        "scikit-learn KernelRidge",
+        repeats=3,
+    )
+    show(f"kernel ridge, n={N:,}, d={D}, {np.dtype(dtype).name}", rows)
+    print(f"  largest difference of predictions: {np.abs(ours.predict(X[:500]) - peer.predict(X[:500])).max():.1e}")
+
+
+def hinge(alpha):
+    X, y = data(N)
+    y = y > 0
+    ours = KernelHinge(Gaussian(BANDWIDTH), alpha=alpha)
+    peer = SVC(C=1 / (2 * alpha), gamma=GAMMA, cache_size=1000)
+    rows = race(
+        {"scikit-learn SVC": lambda: peer.fit(X, y), "KernelHinge": lambda: ours.fit(X, y)}, "scikit-learn SVC", 3
+    )
+    show(f"kernel hinge, n={N:,}, d={D}, alpha={alpha}", rows)
+    same = np.mean(ours.predict(X) == peer.predict(X))
+    gap = float(ours.dual_gap_[0] / ours.objective_[0])
+    print(f"  relative gap {gap:.1e}; {same:.2%} of labels as SVC, which has an intercept")

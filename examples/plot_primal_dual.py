@@ -1,0 +1,78 @@
+"""
+One machine, two sides: ordinary and special updates
+====================================================
+
+A linear model on features :math:`\\varphi(x)` can be trained by changing its weights w (the ordinary update), or by
+changing one coefficient per training row (the special update), :math:`w = \\sum_i a_i \\varphi(x_i)`. Both give the
+same predictions after every single step: here for the perceptron and for the hinge loss.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from mercer.kernels import Polynomial
+from mercer.machines import KernelHinge
+
+rng = np.random.default_rng(0)
+n = 200
+X = rng.normal(size=(n, 2))
+y = np.where(X[:, 0] * X[:, 1] + 0.5 * X[:, 0] > 0.2, 1.0, -1.0)
+
+# %%
+# The features of the kernel
+# --------------------------
+# :math:`(1 + \\langle x, z \\rangle)^2` is an inner product of six features in the plane.
+
+r = np.sqrt(2)
+A = np.column_stack([np.ones(n), r * X, X**2, r * X[:, 0] * X[:, 1]])
+K = Polynomial(2)(X)
+print(f"largest difference between AA' and K: {np.abs(A @ A.T - K).max():.1e}")
+
+# %%
+# The perceptron
+# --------------
+# The ordinary update adds y times the features of the mistaken row to w; the special one adds y to its coefficient.
+
+w, a, apart = np.zeros(6), np.zeros(n), []
+for _ in range(10):
+    for k in range(n):
+        ordinary, special = A[k] @ w, K[k] @ a
+        apart.append(abs(ordinary - special))
+        if y[k] * special <= 0:
+            w += y[k] * A[k]
+            a[k] += y[k]
+print(f"perceptron: scores differ by at most {max(apart):.1e} in {len(apart)} steps")
+
+# %%
+# The hinge loss
+# --------------
+# For sum of hinge losses + alpha ||w||^2 both sides shrink (w, or all coefficients) and then add where the margin
+# is below 1. Shrinking the coefficients is the penalty on the *function*. The value reached is the optimum that
+# `KernelHinge` finds in the dual, with a proof: its duality gap.
+
+alpha, steps = 1.0, 20_000
+w, a, values, apart = np.zeros(6), np.zeros(n), [], []
+mean = np.zeros(n)
+for t in range(1, steps + 1):
+    k = rng.integers(n)
+    eta = 1 / (2 * alpha * t)
+    ordinary, special = A[k] @ w, K[k] @ a
+    apart.append(abs(ordinary - special))
+    push = n * eta * y[k] * (y[k] * special < 1)
+    w, a = (1 - 2 * eta * alpha) * w, (1 - 2 * eta * alpha) * a
+    w += push * A[k]
+    a[k] += push
+    mean += (a - mean) / min(t, 1 + t / 2)
+    if t % 100 == 0:
+        values.append(np.maximum(0, 1 - y * (K @ mean)).sum() + alpha * mean @ K @ mean)
+machine = KernelHinge(Polynomial(2), alpha=alpha, tol=1e-8).fit(X, y)
+best = machine.objective_[0]
+print(f"hinge: scores differ by at most {max(apart):.1e} in {steps} steps")
+print(f"value {values[-1]:.3f}; optimum {best:.3f} (duality gap {machine.dual_gap_[0]:.1e})")
+
+# %%
+
+figure, axis = plt.subplots(figsize=(6, 3.5), layout="constrained")
+axis.loglog(np.arange(100, steps + 1, 100), np.array(values) - best)
+axis.set(xlabel="steps", ylabel="above the optimum", title="The special update finds the function penalty's optimum")
+plt.show()

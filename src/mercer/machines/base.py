@@ -1,0 +1,211 @@
+"""What all kernel machines share: reading rows of any kind, settling the kernel, comparing rows with those kept."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import assert_all_finite, check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mercer._numeric.block import Block, concatenate, take_rows
+from mercer._numeric.checks import check_weight, refuse_missing
+from mercer.kernels import Gaussian, Kernel
+from mercer.machines import similarity
+from mercer.source import MemorySource, Source
+from mercer.stats import Sample
+
+#: Distinct rows on which a bandwidth is settled.
+_SAMPLE_ROWS = 2048
+
+
+class KernelMachine(BaseEstimator):
+    """A predictor f(x) = sum_i a_i k(x, x_i): it sees rows through a kernel only.
+
+    Rows are arrays, CSR matrices, frames or a `Source`; sequences of any objects where the kernel reads objects
+    (`Custom`, `Overlap`); the square matrix of similarities for `Precomputed()`, and later the similarities of new
+    rows to the training rows.
+    """
+
+    _needs_y = False
+    #: What follows if the similarity is not Mercer, said in the warning.
+    _unless_mercer = ""
+
+    def _kernel(self) -> Kernel:
+        kernel = Gaussian(bandwidth="median") if self.kernel is None else self.kernel
+        if not isinstance(kernel, Kernel):
+            raise TypeError(
+                f"kernel must be one of mercer.kernels, not {kernel!r}. Wrap a function of two rows in Custom."
+            )
+        return kernel
+
+    def _checked_rows(self, X, reset: bool, start: int = 0):
+        """X as a checked array, CSR matrix or frame, or a one-dimensional array of objects."""
+        kernel = self._kernel()
+        if similarity.names_columns(kernel) and hasattr(X, "columns"):
+            return validate_data(self, X, reset=reset, skip_check_array=True)
+        if similarity.reads_objects(kernel) and not _is_numeric_table(X):
+            return _objects(X)
+        given, kinds = X, [np.float64, np.float32]
+        X = check_array(X, dtype=kinds, accept_sparse="csr", ensure_all_finite=False, estimator=self, input_name="X")
+        if hasattr(X, "tocsr") and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        refuse_missing(X, list(given.columns) if hasattr(given, "columns") else None, start)
+        validate_data(self, given if hasattr(given, "columns") else X, reset=reset, skip_check_array=True)
+        if reset and similarity.is_pairwise(kernel) and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"Precomputed similarities of the training rows to each other are a square matrix, not {X.shape}."
+            )
+        return X
+
+    def _read(self, X, y=None, sample_weight=None) -> Block:
+        """All rows in memory, checked; those of a source are collected."""
+        if isinstance(X, Source):
+            refuse_contradiction(y, sample_weight)
+            X, y, sample_weight = collected(X)
+        X = self._checked_rows(X, reset=True)
+        y = self._checked_y(y, X.shape[0]) if self._needs_y else None
+        weight = check_weight(sample_weight, X.shape[0])
+        if weight is not None and not np.any(weight > 0):
+            raise ValueError("All sample weights are zero: there is nothing to learn from.")
+        return Block(X, y, weight)
+
+    def _checked_y(self, y, n: int):
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        y = self._target(y)
+        if len(y) != n:
+            raise ValueError(f"X has {n} rows but y has {len(y)} entries.")
+        return y
+
+    def _target(self, y) -> np.ndarray:
+        raise NotImplementedError
+
+    def _settle(self, X, weight=None) -> Kernel:
+        """The kernel with every parameter a number. Repeated rows and rows of weight zero settle nothing."""
+        if self._learns_bandwidth and _is_numeric_table(X):
+            return self._settle_in(MemorySource(X, weight=weight))
+        return self._settle_on(X)
+
+    def _settle_in(self, source: Source) -> Kernel:
+        """The same from the rows of a source."""
+        if not self._learns_bandwidth:
+            return self._kernel()
+        return self._settle_on(source.fold(Sample(_SAMPLE_ROWS)).finish().X)
+
+    def _settle_on(self, sample) -> Kernel:
+        return self._kernel().resolve(take_rows(sample, slice(0, _SAMPLE_ROWS)))
+
+    @property
+    def _learns_bandwidth(self) -> bool:
+        return "median" in self._kernel().get_params(deep=True).values()
+
+    def _new_rows(self, X):
+        """Rows to predict for, as the kernel wants to see them beside the rows kept."""
+        check_is_fitted(self)
+        return self._checked_rows(X, reset=False)
+
+    def _scores(self, X, kept, dual_coef, support=None) -> np.ndarray:
+        """sum_i a_i k(x, x_i) for each row x of X; `support` says which training rows were kept."""
+        X = self._new_rows(X)
+        if support is not None and similarity.is_pairwise(self.kernel_):
+            X = X[:, support]
+        return similarity.products(self.kernel_, X, kept, dual_coef)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = similarity.is_pairwise(self.kernel)
+        tags.target_tags.required = self._needs_y
+        return tags
+
+
+def numeric_target(y) -> np.ndarray:
+    """A vector or matrix of numbers as float64."""
+    y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
+    return y.astype(np.float64, copy=False)
+
+
+def labels(y) -> np.ndarray:
+    """A vector of class labels."""
+    y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    return y
+
+
+def known_classes(y, learner) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted labels and the code of each entry of y; at least two labels are needed."""
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{type(learner).__name__} needs at least two classes, but y has only one class: {classes[0]!r}."
+        )
+    return classes, codes
+
+
+def winner(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The class with the largest score, or by the sign of a single score."""
+    return classes[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+
+def refuse_contradiction(y, sample_weight) -> None:
+    """A source has target and weights already."""
+    if y is not None or sample_weight is not None:
+        raise ValueError("A Source brings its own target and weights: give them to the source, not to fit.")
+
+
+def collected(source: Source):
+    """X, y and weights of all rows of a source."""
+    whole = None
+    for block in source.blocks():
+        if len(block):
+            block = Block(block.X, block.y, block.weight)
+            whole = block if whole is None else concatenate(whole, block)
+    if whole is None:
+        raise ValueError("The source has no rows.")
+    return whole.X, whole.y, whole.weight
+
+
+def stacked(first, second):
+    """The rows of both, in order."""
+    if hasattr(first, "columns"):
+        import narwhals
+
+        both = narwhals.concat([narwhals.from_native(first), narwhals.from_native(second)])
+        return narwhals.to_native(both)
+    return concatenate(Block(first), Block(second)).X
+
+
+def check_count(name: str, value, least: int = 1) -> None:
+    """Refuse what is not a whole number of at least `least`."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+
+
+def are_objects(X) -> bool:
+    """Whether the checked rows are objects or a frame of mixed columns, not numbers."""
+    return hasattr(X, "columns") or getattr(X, "dtype", None) == np.dtype(object)
+
+
+def _is_numeric_table(X) -> bool:
+    if hasattr(X, "tocsr"):
+        return True
+    try:
+        array = np.asarray(X)
+    except ValueError:  # rows of different lengths
+        return False
+    # One-dimensional numbers are refused later, with a message.
+    return array.dtype.kind in "fiubc"
+
+
+def _objects(X) -> np.ndarray:
+    if hasattr(X, "columns") or (isinstance(X, np.ndarray) and X.dtype == object):
+        return X
+    rows = np.empty(len(X), dtype=object)
+    for i, row in enumerate(X):
+        rows[i] = row
+    return rows

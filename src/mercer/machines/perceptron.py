@@ -1,0 +1,311 @@
+"""The kernel perceptron: online and in epochs, averaged, within a budget."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._numeric.block import Block, take_rows
+from mercer.machines import similarity
+from mercer.machines.base import (
+    KernelMachine,
+    check_count,
+    known_classes,
+    labels,
+    refuse_contradiction,
+    stacked,
+    winner,
+)
+from mercer.machines.budget import POLICIES, Board, Unlimited
+from mercer.source import MemorySource, Source
+from mercer.stats import LabelCounts
+
+#: Rows whose similarities are computed together; corrections inside a block keep the rule strictly online.
+_ROWS = 256
+
+
+class KernelPerceptron(ClassifierMixin, KernelMachine):
+    """The perceptron in the space of a kernel: f = sum of y_i k(., x_i) over the mistakes.
+
+    Rows are visited in the order given. Row i is a mistake when y_i f(x_i) <= 0 (a score of zero is one), and then
+    adds y_i k(., x_i) to f: exactly the perceptron on the explicit features, seen from the other side. With several
+    classes there is one f_c each; a row is a mistake unless its own class scores strictly best, and then adds
+    k(., x_i) to its own and subtracts it from the best wrong one. If some u of norm 1/gamma has y_i u(x_i) >= 1 for
+    all rows, there are at most (R/gamma)^2 mistakes, R^2 = max k(x, x); otherwise the passes end at `n_epochs`.
+
+    Parameters
+    ----------
+    kernel : Kernel or None, default=None
+        None is ``Gaussian(bandwidth="median")``.
+    n_epochs : int, default=10
+        Passes over the data; fewer if one has no mistake.
+    average : bool, default=False
+        Predict with the mean of the hypotheses after each row (Freund and Schapire 1999).
+    budget : int or None, default=None
+        At most so many rows in the support.
+    policy : {"projectron", "forgetron", "oldest"}, default="projectron"
+        What happens beyond the budget: project onto the support (Projectron++), shrink and forget the oldest
+        (Forgetron, self-tuned), or replace the oldest.
+
+    Attributes
+    ----------
+    classes_ : the labels in sorted order
+    support_ : row numbers of the support, counted from the first row seen; `support_vectors_` are those rows
+    dual_coef_ : array (1 or classes, support), the coefficients
+    mistakes_ : number of mistakes in each pass; calls of `partial_fit` continue the last one
+    mistake_rows_ : the row number of every mistake, in order
+    converged_ : whether the last pass had no mistake
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Polynomial
+    >>> from mercer.machines import KernelPerceptron
+    >>> X = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+    >>> xor = KernelPerceptron(Polynomial(2)).fit(X, [1, 0, 1, 0])
+    >>> xor.predict(X), int(xor.mistakes_.sum())
+    (array([1, 0, 1, 0]), 4)
+    """
+
+    _needs_y = True
+    _unless_mercer = (
+        "The kernel perceptron still runs, but there is no space in which it moves towards a separator: the mistake "
+        "bound is void and passes may go on making the same mistakes. Use mercer.machines.KernelHinge with "
+        "penalty='coefficients', which any similarity suits."
+    )
+
+    def __init__(self, kernel=None, n_epochs=10, average=False, budget=None, policy="projectron"):
+        self.kernel = kernel
+        self.n_epochs = n_epochs
+        self.average = average
+        self.budget = budget
+        self.policy = policy
+
+    def fit(self, X, y=None):
+        """Make up to `n_epochs` passes over rows X with labels y, or over a `Source` that brings both."""
+        self._check_parameters()
+        source, kernel, classes = self._open(X, y)
+        self._begin(kernel, classes)
+        for _ in range(self.n_epochs):
+            self._n_rows = 0
+            self._counts.append(0)
+            for rows, target in _pieces(source):
+                self._visit(rows, target)
+            if self._counts[-1] == 0:
+                break
+        return self._finish()
+
+    def partial_fit(self, X, y=None, classes=None):
+        """Visit more rows once. Labels may be named in advance by `classes`; others are added as they come.
+
+        The first call settles a bandwidth of "median" on its rows.
+        """
+        self._check_parameters()
+        if similarity.is_pairwise(self._kernel()):
+            raise ValueError("partial_fit meets rows that fit never saw: Precomputed() cannot compare them. Use fit.")
+        first = not hasattr(self, "_coef")
+        X = self._checked_rows(X, reset=first)
+        y = self._checked_y(y, X.shape[0])
+        known = np.unique(y) if classes is None else np.union1d(classes, y)
+        if first:
+            if len(known) < 2:
+                raise ValueError("The first call of partial_fit saw one class only: name all of them in classes=.")
+            self._begin(self._settle(X), known)
+            self._counts.append(0)
+        else:
+            self._meet(known)
+        for rows, target in _pieces(MemorySource(X, y)):
+            self._visit(rows, target)
+        return self._finish()
+
+    def decision_function(self, X):
+        """Score of each class; for two classes one column, positive for the second."""
+        check_is_fitted(self)
+        coef = np.ascontiguousarray(self.dual_coef_.T)
+        if len(coef) == 0:
+            scores = np.zeros((self._new_rows(X).shape[0], coef.shape[1]))
+        else:
+            scores = self._scores(X, self.support_vectors_, coef, self.support_)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X):
+        """The class with the largest score, row by row."""
+        return winner(self.decision_function(X), self.classes_)
+
+    def _check_parameters(self):
+        check_count("n_epochs", self.n_epochs)
+        if self.budget is not None:
+            check_count("budget", self.budget)
+        if self.policy not in POLICIES:
+            raise ValueError(f"policy must be one of {', '.join(POLICIES)}, not {self.policy!r}.")
+        if self.average and self.budget is not None and self.policy != "projectron":
+            raise ValueError(
+                f"The mean of all hypotheses contains rows that policy={self.policy!r} has removed. "
+                "Use policy='projectron', which removes none, or average=False."
+            )
+
+    def _target(self, y):
+        return labels(y)
+
+    def _open(self, X, y):
+        """The rows as a source, the settled kernel and the labels."""
+        if not isinstance(X, Source):
+            block = self._read(X, y)
+            classes, _ = known_classes(block.y, self)
+            return MemorySource(block.X, block.y), self._settle(block.X), classes
+        refuse_contradiction(y, None)
+        source = X.map(lambda block: self._checked_block(block, reset=False))
+        first = next((block for block in (task.read() for task in X.tasks()) if len(block)), None)
+        if first is None:
+            raise ValueError("The source has no rows.")
+        self._checked_block(first, reset=True)
+        classes, _ = known_classes(np.asarray(source.fold(LabelCounts()).finish().levels), self)
+        return source, self._settle_in(source), classes
+
+    def _checked_block(self, block, reset):
+        if len(block) == 0:
+            return block
+        X = self._checked_rows(block.X, reset=reset, start=block.start)
+        return Block(X, self._checked_y(block.y, len(block)), None, block.start, block.raw)
+
+    # the state: support, coefficients, similarities within the support
+
+    def _begin(self, kernel, classes):
+        self.kernel_, self.classes_ = kernel, classes
+        width = 1 if len(classes) == 2 else len(classes)
+        self._ids = np.empty(0, dtype=np.intp)
+        self._rows = None
+        self._coef, self._lag = np.zeros((0, width)), np.zeros((0, width))
+        self._G = np.zeros((0, 0))
+        self._rule = Unlimited() if self.budget is None else POLICIES[self.policy](self.budget)
+        self._time = self._n_rows = 0
+        self._counts, self._history = [], []
+
+    def _meet(self, known):
+        """Make room for labels not met before."""
+        together = np.union1d(self.classes_, known)
+        if len(together) == len(self.classes_):
+            return
+        places = np.searchsorted(together, self.classes_)
+        self._coef, self._lag = (_widened(table, places, len(together)) for table in (self._coef, self._lag))
+        self.classes_ = together
+
+    def _visit(self, X, y):
+        """Visit the rows of one block in order."""
+        n = X.shape[0]
+        ids = np.arange(self._n_rows, self._n_rows + n)
+        board = self._board(X, ids)
+        column_of = {int(i): c for c, i in enumerate(self._ids)}
+        columns = [column_of.get(int(i), len(self._ids) + j) for j, i in enumerate(ids)]
+        target = _Targets(np.searchsorted(self.classes_, y), len(self.classes_))
+        watchful = self._rule.sees_near_misses
+        j = 0
+        while j < n:
+            margins = target.margins(board.scores, j)
+            wanting = margins < 1 if watchful and self._rule.is_full(board) else margins <= 0
+            if not wanting.any():
+                break
+            j += int(np.argmax(wanting))
+            margin = float(margins[int(np.argmax(wanting))])
+            board.time = self._time + j
+            self._correct(board, columns[j], target.change(board.scores, j), margin, int(ids[j]))
+            j += 1
+        self._store(board, X, ids)
+        self._n_rows += n
+        self._time += n
+
+    def _correct(self, board, column, change, margin, row):
+        if margin > 0:
+            self._rule.near_miss(board, column, change, 1.0 - margin)
+            return
+        self._counts[-1] += 1
+        self._history.append(row)
+        self._rule.mistake(board, column, change)
+
+    def _board(self, X, ids) -> Board:
+        K = self._similarities(X, X, ids)
+        if len(self._ids) == 0 and self._time == 0:
+            similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
+        beside = np.zeros((len(K), 0)) if len(self._ids) == 0 else self._similarities(X, self._rows, self._ids)
+        B = np.hstack([beside, K]).astype(np.float64, copy=False)
+        G = self._G if self.budget is None else np.vstack([np.hstack([self._G, beside.T]), B])
+        room = np.zeros((len(K), self._coef.shape[1]))
+        coef, lag = np.vstack([self._coef, room]), np.vstack([self._lag, room])
+        ages = dict.fromkeys(range(len(self._ids)))
+        return Board(B, G, coef, lag, ages, beside @ self._coef)
+
+    def _similarities(self, X, others, ids):
+        if similarity.is_pairwise(self.kernel_):
+            X = X[:, ids]
+        return self.kernel_(X) if others is X else similarity.cross(self.kernel_, X, others)
+
+    def _store(self, board, X, ids):
+        """Keep what is in the support now, the oldest first."""
+        kept = np.fromiter(board.ages, dtype=np.intp, count=len(board.ages))
+        size = len(self._ids)
+        if self.budget is not None:
+            self._G = board.G[np.ix_(kept, kept)]
+        if not np.array_equal(kept, np.arange(size)):
+            new = take_rows(X, kept[kept >= size] - size)
+            old = None if self._rows is None else take_rows(self._rows, kept[kept < size])
+            # A renewed row of the support may be younger than rows of this block.
+            order = np.argsort(np.concatenate([np.flatnonzero(kept < size), np.flatnonzero(kept >= size)]))
+            rows = new if old is None else stacked(old, new)
+            self._rows = rows if np.array_equal(order, np.arange(len(order))) else take_rows(rows, order)
+        self._ids = np.concatenate([self._ids, ids])[kept]
+        self._coef, self._lag = board.coef[kept], board.lag[kept]
+
+    def _finish(self):
+        coef = self._coef - self._lag / max(self._time, 1) if self.average else self._coef
+        self.support_, self.support_vectors_ = self._ids, self._rows
+        self.dual_coef_ = coef.T.copy()
+        self.mistakes_ = np.array(self._counts)
+        self.mistake_rows_ = np.array(self._history, dtype=np.intp)
+        self.converged_ = self._counts[-1] == 0
+        self.n_iter_ = len(self._counts)
+        return self
+
+
+class _Targets:
+    """The rule of two classes (one score) or of several (the own class must score strictly best)."""
+
+    def __init__(self, codes: np.ndarray, n_classes: int):
+        self.codes, self.n_classes = codes, n_classes
+
+    def margins(self, scores: np.ndarray, start: int) -> np.ndarray:
+        """How far each row from `start` on is on the right side; at most 0 is a mistake."""
+        if self.n_classes == 2:
+            return (2.0 * self.codes[start:] - 1.0) * scores[start:, 0]
+        own = scores[np.arange(start, len(scores)), self.codes[start:]]
+        return own - self._others(scores[start:], self.codes[start:]).max(axis=1)
+
+    def change(self, scores: np.ndarray, j: int) -> np.ndarray:
+        """What a mistake at row j adds to its coefficients."""
+        if self.n_classes == 2:
+            return np.array([2.0 * self.codes[j] - 1.0])
+        rival = int(self._others(scores[j : j + 1], self.codes[j : j + 1]).argmax())
+        step = np.zeros(self.n_classes)
+        step[self.codes[j]], step[rival] = 1.0, -1.0
+        return step
+
+    @staticmethod
+    def _others(scores, codes):
+        others = scores.copy()
+        others[np.arange(len(others)), codes] = -np.inf
+        return others
+
+
+def _pieces(source: Source):
+    """Rows and labels, a block of similarities at a time."""
+    for block in source.blocks():
+        for start in range(0, len(block), _ROWS):
+            rows = block.rows(slice(start, start + _ROWS))
+            yield rows.X, rows.y
+
+
+def _widened(table, places, n_classes):
+    """Coefficients for more classes; the one score of two classes counts against the first, for the second."""
+    wide = np.zeros((len(table), n_classes))
+    wide[:, places] = np.hstack([-table, table]) if table.shape[1] == 1 else table
+    return wide

@@ -1,0 +1,245 @@
+"""Kernel least squares and kernel ridge regression."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._numeric.block import Block
+from mercer._numeric.checks import check_weight
+from mercer.base import seed_of
+from mercer.machines import exact, falkon, similarity
+from mercer.machines.base import KernelMachine, are_objects, check_count, numeric_target, refuse_contradiction
+from mercer.source import MemorySource, Source, StreamSource
+
+#: Up to this many rows "auto" solves with the whole Gram matrix.
+EXACT_ROWS = 5000
+
+
+class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
+    """Least squares in the space of a kernel: minimizes sum_i w_i (y_i - f(x_i))^2 + alpha ||f||^2.
+
+    f = sum_i a_i k(., x_i) with (K + alpha) a = y: scikit-learn's ``KernelRidge(alpha)``. With alpha=0 it is kernel
+    OLS, a = K^+ y: of all functions with the least squared error the one of minimum norm, repeated rows and rank
+    deficiency included. There is no intercept: add ``kernels.Constant()`` to the kernel for one.
+
+    Parameters
+    ----------
+    kernel : Kernel or None, default=None
+        None is ``Gaussian(bandwidth="median")``.
+    alpha : float, "loo" or list of floats, default=0.0
+        The penalty; "loo" tries sixty, a list those given, and the exact leave-one-out error (closed form, one
+        eigendecomposition) chooses.
+    solver : {"auto", "exact", "falkon"}, default="auto"
+        "exact" holds the n x n Gram matrix. "falkon" (Rudi, Carratino and Rosasco 2017) represents f on `n_centers`
+        rows and needs memory for those only: a few passes over the data, which may be a `Source` larger than memory.
+        "auto" is exact up to 5,000 rows or where leave-one-out is asked for, falkon beyond.
+    n_centers : int, default=2000
+        Centers of falkon, drawn uniformly from the distinct rows.
+    max_iter, tol : int, default=50, and float, default=1e-6
+        Falkon stops after that many steps (one pass each), or when its residual is `tol` times the first one.
+    random_state : int, RandomState or None, default=0
+        Draws the centers.
+
+    Attributes
+    ----------
+    dual_coef_ : array (rows kept,) or (rows kept, targets), the coefficients a
+    X_fit_ : the rows kept: all training rows, or the centers
+    kernel_ : the kernel with every parameter a number
+    alpha_ : the penalty used. Falkon raises 0 to the least penalty that rounding allows.
+    rank_ : rank of the Gram matrix (exact, alpha=0)
+    alphas_, loo_ : the penalties tried and their mean squared leave-one-out error (alpha="loo" or a list)
+    n_iter_, residuals_ : steps of falkon and the relative residual after each; 1 and None for exact
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Gaussian
+    >>> from mercer.machines import KernelRegressor
+    >>> x = np.linspace(0, 6, 50)[:, None]
+    >>> model = KernelRegressor(Gaussian(1.0), alpha=1e-6).fit(x, np.sin(x[:, 0]))
+    >>> bool(abs(model.predict([[2.5]]) - np.sin(2.5)) < 1e-4)
+    True
+    """
+
+    _needs_y = True
+    _unless_mercer = (
+        "Kernel least squares then still solves (K + alpha) a = y, with the symmetric part of K, but there is no "
+        "norm ||f|| that it keeps small, and a penalty near a negative eigenvalue makes the solution explode. "
+        "Use alpha above the magnitude of the smallest eigenvalue, mercer.kernels.repair, or another similarity."
+    )
+
+    def __init__(self, kernel=None, alpha=0.0, solver="auto", n_centers=2000, max_iter=50, tol=1e-6, random_state=0):
+        self.kernel = kernel
+        self.alpha = alpha
+        self.solver = solver
+        self.n_centers = n_centers
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn from rows X with targets y (one column or several), or from a `Source` that brings both."""
+        self._check_parameters()
+        if isinstance(X, Source):
+            refuse_contradiction(y, sample_weight)
+            if self._wants_falkon(X):
+                return self._fit_falkon(self._checked_source(X))
+        block = self._read(X, y, sample_weight)
+        self._one_target = block.y.ndim == 1
+        if self._wants_falkon(block.X):
+            return self._fit_falkon(MemorySource(block.X, block.y, block.weight))
+        return self._fit_exact(block)
+
+    def predict(self, X):
+        """f(x) for each row x of X."""
+        check_is_fitted(self)
+        scores = self._scores(X, self.X_fit_, self.dual_coef_.reshape(self.X_fit_.shape[0], -1))
+        return scores[:, 0] if self.dual_coef_.ndim == 1 else scores
+
+    def _check_parameters(self):
+        if self.solver not in ("auto", "exact", "falkon"):
+            raise ValueError(f"solver must be 'auto', 'exact' or 'falkon', not {self.solver!r}.")
+        check_count("n_centers", self.n_centers)
+        check_count("max_iter", self.max_iter)
+        if isinstance(self.alpha, str):
+            good = self.alpha == "loo"
+        else:
+            given = np.asarray(self.alpha, dtype=np.float64)
+            good = (
+                given.size > 0 and np.isfinite(given).all() and (given >= 0).all() and (given.ndim == 0 or given.all())
+            )
+        if not good:
+            raise ValueError(
+                f"alpha must be a number of at least 0, a list of positive numbers or 'loo', not {self.alpha!r}."
+            )
+        if self.solver == "falkon" and self._scores_penalties:
+            raise ValueError(
+                "solver='falkon' takes one penalty: leave-one-out needs the whole Gram matrix. "
+                "Give a number for alpha, or use solver='exact'."
+            )
+
+    @property
+    def _scores_penalties(self) -> bool:
+        return isinstance(self.alpha, str) or np.ndim(self.alpha) > 0
+
+    def _wants_falkon(self, X) -> bool:
+        if similarity.is_pairwise(self._kernel()):
+            if self.solver == "falkon":
+                raise ValueError("solver='falkon' computes similarities itself: Precomputed() needs solver='exact'.")
+            return False
+        if self.solver != "auto" or self._scores_penalties:
+            return self.solver == "falkon"
+        return _is_longer(X, EXACT_ROWS)
+
+    def _target(self, y):
+        return numeric_target(y)
+
+    # exact
+
+    def _fit_exact(self, block: Block):
+        self.kernel_ = self._settle(block.X, block.weight)
+        K = self._training_gram(block.X)
+        Y = np.reshape(block.y, (len(block), -1))  # type: ignore[arg-type]
+        if block.weight is not None:
+            # Rows scaled by the root of their weight make the weighted problem an ordinary one.
+            root = np.sqrt(block.weight)
+            Y = root[:, None] * Y
+            K *= root[:, None].astype(K.dtype)
+            K *= root.astype(K.dtype)
+        coef = self._solve_exact(K, Y, np.ones(len(block)) if block.weight is None else block.weight)
+        if block.weight is not None:
+            coef *= root[:, None]
+        self.n_iter_: int = 1
+        self.residuals_: np.ndarray | None = None
+        return self._keep(block.X, coef)
+
+    def _training_gram(self, X):
+        K = similarity.gram(self.kernel_, X)
+        if similarity.is_vouched_for(self.kernel_):
+            return K
+        similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
+        return similarity.symmetric_part(K)
+
+    def _solve_exact(self, K, Y, weight):
+        if self._scores_penalties:
+            alphas = None if isinstance(self.alpha, str) else np.asarray(self.alpha, dtype=np.float64)
+            path = exact.loo_path(K, Y, alphas, weight)
+            self.alphas_, self.loo_, self.alpha_ = path.alphas, path.loo, float(path.alphas[path.best])
+            return path.coef
+        self.alpha_ = float(self.alpha)
+        if self.alpha_ > 0:
+            return exact.ridge(K, Y, self.alpha_)
+        coef, self.rank_ = exact.minimum_norm(K, Y)
+        return coef
+
+    # falkon
+
+    def _checked_source(self, source: Source) -> Source:
+        first = next((block for block in (task.read() for task in source.tasks()) if len(block)), None)
+        if first is None:
+            raise ValueError("The source has no rows.")
+        self._checked_rows(first.X, reset=True, start=first.start)
+        self._one_target = self._checked_y(first.y, len(first)).ndim == 1
+
+        def check(block):
+            if len(block) == 0:
+                return block
+            X = self._checked_rows(block.X, reset=False, start=block.start)
+            weight = check_weight(block.weight, len(block))
+            return Block(X, self._checked_y(block.y, len(block)), weight, block.start, block.raw)
+
+        return source.map(check)
+
+    def _fit_falkon(self, source: Source):
+        seed = seed_of(self.random_state)
+        rows = getattr(source, "X", None)
+        if are_objects(rows):
+            self.kernel_ = self._settle(rows)
+            chosen = falkon.choose_objects(rows, self.n_centers, seed)
+        else:
+            chosen = falkon.choose(source, self.n_centers, seed)
+            self.kernel_ = self._settle_on(chosen.rows)
+        K = similarity.gram(self.kernel_, chosen.centers)
+        similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
+        self.alpha_ = max(float(self.alpha), self._least_penalty(K))
+        passes = falkon.Passes(source, self.kernel_, chosen)
+        found = falkon.solve(passes, similarity.symmetric_part(K), self.alpha_, self.max_iter, self.tol)
+        self.n_iter_, self.residuals_ = found.n_iter, found.residuals
+        if found.n_iter and found.residuals[-1] > self.tol:
+            warnings.warn(
+                f"Falkon stopped after {found.n_iter} steps with a relative residual of {found.residuals[-1]:.2g}. "
+                "Raise max_iter, alpha or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self._keep(chosen.centers, found.coef)
+
+    @staticmethod
+    def _least_penalty(K) -> float:
+        """What rounding of the similarities amounts to in the normal equations."""
+        return float(len(K) * np.finfo(K.dtype).eps * max(np.abs(K.diagonal()).max(), np.finfo(float).tiny))
+
+    def _keep(self, rows, coef):
+        dtype = getattr(rows, "dtype", np.float64)
+        coef = coef.astype(dtype if dtype in (np.float32, np.float64) else np.float64)
+        self.X_fit_ = rows
+        self.dual_coef_ = coef[:, 0] if self._one_target else coef
+        return self
+
+
+def _is_longer(X, n: int) -> bool:
+    if not isinstance(X, Source):
+        return X.shape[0] > n
+    if X.n_rows is not None and not isinstance(X, StreamSource):
+        return X.n_rows > n
+    seen = 0
+    for task in X.tasks():
+        seen += task.rows
+        if seen > n:
+            return True
+    return False
