@@ -1,4 +1,4 @@
-"""
+r"""
 One machine, two sides: ordinary and special updates
 ====================================================
 
@@ -21,7 +21,7 @@ y = np.where(X[:, 0] * X[:, 1] + 0.5 * X[:, 0] > 0.2, 1.0, -1.0)
 # %%
 # The features of the kernel
 # --------------------------
-# :math:`(1 + \\langle x, z \\rangle)^2` is an inner product of six features in the plane.
+# :math:`(1 + \langle x, z \rangle)^2` is an inner product of six features in the plane.
 
 r = np.sqrt(2)
 A = np.column_stack([np.ones(n), r * X, X**2, r * X[:, 0] * X[:, 1]])

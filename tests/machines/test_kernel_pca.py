@@ -77,8 +77,9 @@ def test_the_fixed_point_is_closer_than_where_it_started():
 def test_only_numbers_have_pre_images(kernel):
     X = rows(10) @ rows(10).T if isinstance(kernel, Precomputed) else ["kernel", "trick", "line", "nearest"] * 3
     machine = KernelPCA(kernel).fit(X)
-    with pytest.raises(ValueError, match="pre-images"):
+    with pytest.raises((ValueError, AttributeError)) as refusal:
         machine.inverse_transform(np.zeros((1, 2)))
+    assert "pre-images" in str(refusal.value.__cause__ or refusal.value)
 
 
 def test_more_components_than_rows():

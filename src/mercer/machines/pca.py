@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._numeric.rows import as_float
@@ -13,6 +14,14 @@ from mercer.machines.base import KernelMachine, are_objects, check_count
 from mercer.machines.regressor import KernelRegressor
 
 _PREIMAGE_STEPS = 100
+_NO_ROWS = "Only rows of numbers have pre-images: these are seen through their similarities alone."
+
+
+def _has_rows(machine) -> bool:
+    """Similarities handed in ready-made have no rows to go back to."""
+    if similarity.is_pairwise(machine.kernel):
+        raise AttributeError(_NO_ROWS)
+    return True
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):
@@ -90,6 +99,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine
         result = found[:, :-1] - self._means @ scaled - (found[:, -1:] - self._means.mean()) * sums
         return result.astype(getattr(rows, "dtype", float), copy=False) if not are_objects(rows) else result
 
+    @available_if(_has_rows)
     def inverse_transform(self, X):
         """Rows whose features are close to the given coordinates: approximate pre-images."""
         check_is_fitted(self)
@@ -98,8 +108,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine
             raise ValueError(
                 f"inverse_transform expects {len(self.eigenvalues_)} columns, got an array of shape {X.shape}."
             )
-        if are_objects(self.X_fit_) or similarity.is_pairwise(self.kernel_):
-            raise ValueError("Only rows of numbers have pre-images: these were seen through their similarities alone.")
+        if are_objects(self.X_fit_):
+            raise ValueError(_NO_ROWS)
         Z = self._learned_way_back().predict(X.astype(np.float64))
         return self._fixed_point(X, Z).astype(X.dtype) if isinstance(self.kernel_, Gaussian) else Z.astype(X.dtype)
 
