@@ -2,8 +2,8 @@ r"""
 One machine, two sides: ordinary and special updates
 ====================================================
 
-A linear model on features :math:`\\varphi(x)` can be trained by changing its weights w (the ordinary update), or by
-changing one coefficient per training row (the special update), :math:`w = \\sum_i a_i \\varphi(x_i)`. Both give the
+A linear model on features :math:`\varphi(x)` can be trained by changing its weights w (the ordinary update), or by
+changing one coefficient per training row (the special update), :math:`w = \sum_i a_i \varphi(x_i)`. Both give the
 same predictions after every single step: here for the perceptron and for the hinge loss.
 """
 
