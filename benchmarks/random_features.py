@@ -67,5 +67,5 @@ def busy():
         alone = race({"one thread, machine quiet": lambda: features.transform(X)}, "one thread, machine quiet")
     with busy_core(), threads(2):
         taken = race({"two threads, one core busy": lambda: features.transform(X)}, "two threads, one core busy")
-    taken[0].ratio = taken[0].wall / alone[0].wall
+    taken[0].ratio, taken[0].user_ratio = taken[0].wall / alone[0].wall, taken[0].user / alone[0].user
     show("one core kept busy by another process (float32)", alone + taken)
