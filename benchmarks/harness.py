@@ -7,8 +7,9 @@ import os
 import statistics
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 
 REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "7"))
 
@@ -34,6 +35,7 @@ class Row:
 
 def race(contestants: dict[str, Callable[[], object]], reference: str, repeats: int = REPEATS) -> list[Row]:
     """Median times of the contestants, run in turn so that noise is fair to all."""
+    keep_freed_memory()
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in contestants}
     for contestant in contestants.values():
         contestant()
@@ -45,6 +47,18 @@ def race(contestants: dict[str, Callable[[], object]], reference: str, repeats: 
     medians = {name: tuple(map(statistics.median, zip(*runs, strict=True))) for name, runs in times.items()}
     slow, busy = medians[reference]
     return [Row(name, wall, user, wall / slow, user / max(busy, 1e-9)) for name, (wall, user) in medians.items()]
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let the process keep memory it has freed, so that no contestant pays for pages another gave back."""
+    import ctypes
+
+    with suppress(OSError, AttributeError):  # glibc only
+        libc = ctypes.CDLL("libc.so.6")
+        no_mmap, never_trim = (-4, 0), (-1, -1)
+        libc.mallopt(*no_mmap)
+        libc.mallopt(*never_trim)
 
 
 def show(title: str, rows: list[Row]) -> None:
