@@ -34,7 +34,7 @@ def test_dense_sparse_and_back(dtype):
 
 @given(st.tuples(numbers, numbers), st.floats(0.01, 10), st.floats(0.01, 100))
 def test_the_printed_halfspace_of_a_ball_gives_the_ball_back(center, radius, size):
-    """E1.2: the ball is <(2c, -1), phi(x)> >= ||c||^2 - r^2."""
+    """The ball is <(2c, -1), phi(x)> >= ||c||^2 - r^2."""
     c = np.array(center)
     found = LIFT.ball(size * np.array([*(2 * c), -1.0]), size * (radius**2 - c @ c))
     assert found.kind == "ball"

@@ -1,4 +1,4 @@
-"""Polynomial, all-subsets and ANOVA kernels: unbiased, with the variance theory gives (HANDBOOK statement 16)."""
+"""Polynomial, all-subsets and ANOVA kernels: unbiased, with the variance theory gives."""
 
 import numpy as np
 import pytest

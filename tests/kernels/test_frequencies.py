@@ -53,7 +53,7 @@ CASES = [(k, d) for k in KERNELS for d in (1, 2, 5)] + [(Sinc(1.3, radial=True),
 
 
 def assert_cosines_average_to(kernel, omega, d):
-    """|mean cos - k| within Z standard errors, Var cos<omega, x> = 1/2 + k(2x)/2 - k(x)^2 (HANDBOOK 4.1)."""
+    """|mean cos - k| within Z standard errors, Var cos<omega, x> = 1/2 + k(2x)/2 - k(x)^2."""
     rng = np.random.default_rng(d)
     for radius in (0.1, 0.5, 1.0, 2.0, 4.0):
         x = rng.normal(size=d)
