@@ -56,12 +56,15 @@ class StreamingEstimator(BaseEstimator):
         self
         """
         self._check_parameters()
-        source = self._open(X, y, sample_weight)
+        self._learn_from(self._open(X, y, sample_weight))
+        return self
+
+    def _learn_from(self, source: Source) -> None:
+        """Set the learned attributes from the rows of a source of checked blocks: one pass, if any."""
         self.__dict__.pop("_accumulator", None)  # a fit that fails leaves nothing to be continued
         empty = self._empty()
         self._accumulator = None if empty is None else source.accumulate(empty)
         self._learn()
-        return self
 
     def partial_fit(self, X, y=None, sample_weight=None) -> Self:
         """Learn from more rows. After any cut of the data into calls the result is that of one `fit` on all."""

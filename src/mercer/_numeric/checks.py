@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 
 
@@ -21,6 +23,12 @@ def refuse_missing(X, names=None, start: int = 0, allow_nan: bool = False) -> No
         f"Input X contains {kind}: column {name}, first at row {start + row}. "
         + (remedy if kind == "NaN" else "Replace it (inf is not a number a linear model can use) or drop the row.")
     )
+
+
+def check_whole(name: str, value, least: int = 1) -> None:
+    """Refuse what is not a whole number of at least `least`."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}.")
 
 
 def check_weight(weight, n: int) -> np.ndarray | None:

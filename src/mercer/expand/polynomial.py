@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from math import perm, sqrt
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._numeric.checks import check_whole
 from mercer.expand.monomials import Monomials, monomial_name
 from mercer.expand.wide import WideTransformer
 
@@ -110,7 +111,7 @@ class PolynomialLift(MonomialLift):
         self.offset = offset
 
     def _check_parameters(self):
-        check_whole("degree", self.degree)
+        check_whole("degree", self.degree, least=0)
         if self.scaling not in ("raw", "kernel"):
             raise ValueError(f"scaling must be 'raw' or 'kernel', not {self.scaling!r}.")
         if not isinstance(self.offset, Real) or not 0 <= self.offset < np.inf:
@@ -131,9 +132,3 @@ def kernel_monomials(n_columns, degree, offset, scale, low=0, repeat=True) -> Mo
         low = degree
     factors = [sqrt(perm(degree, k)) * offset ** ((degree - k) / 2) * scale ** (k / 2) for k in range(degree + 1)]
     return Monomials(n_columns, low, degree, repeat, np.array(factors), factorials=True)
-
-
-def check_whole(name: str, value, least: int = 0) -> None:
-    """Refuse what is not a whole number of at least `least`."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}.")

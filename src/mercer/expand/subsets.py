@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from mercer._numeric.checks import check_whole
 from mercer.expand.monomials import Monomials
-from mercer.expand.polynomial import MonomialLift, check_whole
+from mercer.expand.polynomial import MonomialLift
 
 
 class SubsetLift(MonomialLift):
@@ -42,7 +43,7 @@ class SubsetLift(MonomialLift):
 
     def _check_parameters(self):
         if self.max_size is not None:
-            check_whole("max_size", self.max_size)
+            check_whole("max_size", self.max_size, least=0)
 
     def _monomials(self, n_columns):
         return subset_monomials(n_columns, 0, n_columns if self.max_size is None else min(self.max_size, n_columns))

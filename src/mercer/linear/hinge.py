@@ -70,7 +70,7 @@ class HingeClassifier(LinearClassifier, IteratedEstimator):
         if not self.tol > 0 or not self.max_iter >= 1:
             raise ValueError(f"tol and max_iter must be positive, not {self.tol!r} and {self.max_iter!r}.")
 
-    def _solve(self, source):
+    def _learn_from(self, source):
         rows = _gathered(source)
         self.classes_, code = np.unique(rows.y, return_inverse=True)
         at_least_two(self.classes_, type(self).__name__)

@@ -92,7 +92,7 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
         if not self.tol > 0 or not self.max_iter >= 1:
             raise ValueError(f"tol and max_iter must be positive, not {self.tol!r} and {self.max_iter!r}.")
 
-    def _solve(self, source):
+    def _learn_from(self, source):
         problem = self._problem(source)
         bound = problem.landscape.bound(LogLoss().bound(problem.start.shape[1]))
         refuse_overflow(bound.trace())

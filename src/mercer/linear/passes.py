@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 from mercer.base import StreamingEstimator
 from mercer.source import Source
@@ -26,7 +26,7 @@ class one_pass:
 
 
 class IteratedEstimator(StreamingEstimator):
-    """An estimator that folds over its source once per step; `_solve` does."""
+    """An estimator that folds over its source once per step; `_learn_from` does."""
 
     _needs_y = True
     _looks_again = True
@@ -34,23 +34,6 @@ class IteratedEstimator(StreamingEstimator):
     partial_fit = one_pass(StreamingEstimator.partial_fit)
     merge = one_pass(StreamingEstimator.merge)
 
-    def fit(self, X, y=None, sample_weight=None) -> Self:
-        """Learn from the rows of X: an array, CSR matrix, data frame or a `Source` that can be read again.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, data frame or Source of n rows
-        y : array of n targets; a `Source` brings its own
-        sample_weight : array of n non-negative weights; a `Source` brings its own
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        self._solve(self._open(X, y, sample_weight))
-        return self
-
-    def _solve(self, source: Source) -> None:
+    def _learn_from(self, source: Source) -> None:
         """Set the learned attributes from the rows of a source of checked blocks."""
         raise NotImplementedError

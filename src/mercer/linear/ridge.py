@@ -61,26 +61,10 @@ class _Ridge(StreamingEstimator):
             if np.size(factors) == 0 or not np.all(np.isfinite(factors)) or np.any(factors <= 0):
                 raise ValueError(f"Penalties of blocks must be finite and positive, not {self.block_penalties!r}.")
 
-    def _open(self, X, y, sample_weight):
-        source = super()._open(X, y, sample_weight)
-        self._rows = source  # for a second look; `fit` lets go of it
-        return source
-
-    def fit(self, X, y=None, sample_weight=None):
-        """Learn from the rows of X: an array, CSR matrix, data frame or `Source`.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, data frame or Source of n rows
-        y : array of n targets; a `Source` brings its own
-        sample_weight : array of n non-negative weights; a `Source` brings its own
-
-        Returns
-        -------
-        self
-        """
+    def _learn_from(self, source):
+        self._rows = source  # for a second look at them
         try:
-            return super().fit(X, y, sample_weight)
+            super()._learn_from(source)
         finally:
             self.__dict__.pop("_rows", None)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite, check_array, column_or_1d
@@ -178,12 +176,6 @@ def stacked(first, second):
         both = narwhals.concat([narwhals.from_native(first), narwhals.from_native(second)])
         return narwhals.to_native(both)
     return concatenate(Block(first), Block(second)).X
-
-
-def check_count(name: str, value, least: int = 1) -> None:
-    """Refuse what is not a whole number of at least `least`."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}.")
 
 
 def are_objects(X) -> bool:

@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _numeric
 from mercer._numeric.block import take_rows
+from mercer._numeric.checks import check_whole
 from mercer._numeric.cholesky import solve_upper, upper_cholesky
 from mercer._numeric.gram import aligned_empty
 from mercer._numeric.pool import for_each, ordered_map
 from mercer.machines import similarity
-from mercer.machines.base import KernelMachine, check_count, known_classes, labels, winner
+from mercer.machines.base import KernelMachine, known_classes, labels, winner
 
 #: More rows than this do not fit their Gram matrix into the memory of an ordinary machine.
 MOST_ROWS = 30_000
@@ -129,7 +130,7 @@ class KernelHinge(ClassifierMixin, KernelMachine):
             raise ValueError(f"penalty must be 'function' or 'coefficients', not {self.penalty!r}.")
         if not (np.isscalar(self.alpha) and 0 < self.alpha < np.inf):
             raise ValueError(f"alpha must be a positive number, not {self.alpha!r}.")
-        check_count("max_iter", self.max_iter)
+        check_whole("max_iter", self.max_iter)
 
     def _target(self, y):
         return labels(y)

@@ -7,8 +7,9 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._numeric.checks import check_whole
 from mercer.machines import similarity
-from mercer.machines.base import KernelMachine, check_count
+from mercer.machines.base import KernelMachine
 
 
 class KernelKMeans(ClusterMixin, KernelMachine):
@@ -64,7 +65,7 @@ class KernelKMeans(ClusterMixin, KernelMachine):
     def fit(self, X, y=None):
         """Cluster the rows of X; those of a `Source` are collected first."""
         for name in ("n_clusters", "n_init", "max_iter"):
-            check_count(name, getattr(self, name))
+            check_whole(name, getattr(self, name))
         block = self._read(X)
         n = len(block)
         if n < self.n_clusters:

@@ -7,10 +7,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._numeric.checks import check_whole
 from mercer._numeric.rows import as_float
 from mercer.kernels import Gaussian
 from mercer.machines import similarity
-from mercer.machines.base import KernelMachine, are_objects, check_count
+from mercer.machines.base import KernelMachine, are_objects
 from mercer.machines.regressor import KernelRegressor
 
 _PREIMAGE_STEPS = 100
@@ -69,7 +70,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine
 
     def fit(self, X, y=None):
         """Learn from the rows of X; those of a `Source` are collected first."""
-        check_count("n_components", self.n_components)
+        check_whole("n_components", self.n_components)
         block = self._read(X)
         n = len(block)
         if self.n_components > n:

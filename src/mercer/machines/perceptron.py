@@ -7,10 +7,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._numeric.block import Block, take_rows
+from mercer._numeric.checks import check_whole
 from mercer.machines import similarity
 from mercer.machines.base import (
     KernelMachine,
-    check_count,
     known_classes,
     labels,
     refuse_contradiction,
@@ -134,9 +134,9 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
         return winner(self.decision_function(X), self.classes_)
 
     def _check_parameters(self):
-        check_count("n_epochs", self.n_epochs)
+        check_whole("n_epochs", self.n_epochs)
         if self.budget is not None:
-            check_count("budget", self.budget)
+            check_whole("budget", self.budget)
         if self.policy not in POLICIES:
             raise ValueError(f"policy must be one of {', '.join(POLICIES)}, not {self.policy!r}.")
         if self.average and self.budget is not None and self.policy != "projectron":

@@ -10,10 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._numeric.block import Block
-from mercer._numeric.checks import check_weight
+from mercer._numeric.checks import check_weight, check_whole
 from mercer.base import seed_of
 from mercer.machines import exact, falkon, similarity
-from mercer.machines.base import KernelMachine, are_objects, check_count, numeric_target, refuse_contradiction
+from mercer.machines.base import KernelMachine, are_objects, numeric_target, refuse_contradiction
 from mercer.source import MemorySource, Source, StreamSource
 
 #: Up to this many rows "auto" solves with the whole Gram matrix.
@@ -104,8 +104,8 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     def _check_parameters(self):
         if self.solver not in ("auto", "exact", "falkon"):
             raise ValueError(f"solver must be 'auto', 'exact' or 'falkon', not {self.solver!r}.")
-        check_count("n_centers", self.n_centers)
-        check_count("max_iter", self.max_iter)
+        check_whole("n_centers", self.n_centers)
+        check_whole("max_iter", self.max_iter)
         if isinstance(self.alpha, str):
             good = self.alpha == "loo"
         else:
