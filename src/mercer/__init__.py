@@ -13,7 +13,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mercer import auto, bounds, expand, io, kernels, linear, machines, normalize, project, source, stats
+    from mercer import (
+        auto,
+        bounds,
+        expand,
+        io,
+        kernels,
+        learn,
+        linear,
+        machines,
+        normalize,
+        project,
+        select,
+        source,
+        stats,
+        tables,
+        text,
+    )
     from mercer.expand import Landmarks, RandomFeatures, lift
     from mercer.io.read import read
     from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer
@@ -28,12 +44,16 @@ _SUBMODULES = {
     "expand",
     "io",
     "kernels",
+    "learn",
     "linear",
     "machines",
     "normalize",
     "project",
+    "select",
     "source",
     "stats",
+    "tables",
+    "text",
 }
 
 #: Where each name lives.
@@ -76,14 +96,18 @@ __all__ = [
     "expand",
     "io",
     "kernels",
+    "learn",
     "lift",
     "linear",
     "machines",
     "normalize",
     "project",
     "read",
+    "select",
     "source",
     "stats",
+    "tables",
+    "text",
 ]
 
 

@@ -21,7 +21,7 @@ from mercer.linear import HingeClassifier, LogisticClassifier, Perceptron, Ridge
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
 from mercer.source import MemorySource, StreamSource
 
-ROOMS = ["normalize", "expand", "linear", "project"]
+ROOMS = ["normalize", "expand", "linear", "project", "learn", "select", "text"]
 
 TABLE = [
     Landmarks(n_landmarks=20),
