@@ -47,10 +47,17 @@ std::vector<uint64_t> mixed_block_seeds(long nonzeros) {
     return seeds;
 }
 
+// A place among a power of two and a sign are just bits, so a narrow field has enough of them.
+int fields_per_word(uint64_t width) {
+    if (width & (width - 1)) return 2;
+    return width <= 1u << 7 ? 8 : width <= 1u << 15 ? 4 : 2;
+}
+
 template <class T>
 BlockHash<T> map_of(uint64_t seed, const std::vector<uint64_t>& block_seeds, bool with_signs, const Out<T>& out) {
     const long s = block_seeds.size();
-    return {mix(seed), block_seeds.data(), s, uint64_t(out.shape(1) / s), with_signs, T(1.0 / std::sqrt(double(s)))};
+    const uint64_t width = out.shape(1) / s;
+    return {mix(seed), block_seeds.data(), s, width, with_signs, T(1.0 / std::sqrt(double(s))), fields_per_word(width)};
 }
 
 template <class T>

@@ -7,7 +7,8 @@
 
 namespace mercer {
 
-// The map: `nonzeros` blocks of `width` outputs; seeds are mixed; sign_mask is 1 with signs and 0 without.
+// The map: `nonzeros` blocks of `width` outputs; seeds are mixed; sign_mask is 1 with signs and 0 without;
+// one hash word serves `fields` blocks.
 template <class T>
 struct BlockHash {
     uint64_t seed;
@@ -15,6 +16,7 @@ struct BlockHash {
     long nonzeros;
     uint64_t width, sign_mask;
     T scale;
+    int fields;
 };
 
 template <class T>

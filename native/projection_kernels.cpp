@@ -25,50 +25,71 @@ inline uint64_t mix(uint64_t z) {
 inline uint64_t hash_key(uint64_t key, uint64_t mixed_seed) { return mix((key ^ mixed_seed) + golden_gamma); }
 inline long smaller(long a, long b) { return a < b ? a : b; }
 
-// Where the upper half of a 64-bit word lies when the word is read as two of 32 bits.
-constexpr int upper = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 0;
-typedef uint32_t Half __attribute__((may_alias));
+// A word is cut into 2, 4 or 8 fields, one for each of as many blocks, the uppermost for the first.
+template <int fields> struct FieldOf;
+template <> struct FieldOf<2> { typedef uint32_t Type __attribute__((may_alias)); using Product = uint64_t; };
+template <> struct FieldOf<4> { typedef uint16_t Type __attribute__((may_alias)); using Product = uint32_t; };
+template <> struct FieldOf<8> { typedef uint8_t Type __attribute__((may_alias)); using Product = uint32_t; };
 
-template <class T> struct Chunk {
+template <class T, int fields> struct Chunk {
+    using Field = typename FieldOf<fields>::Type;
+    using Product = typename FieldOf<fields>::Product;
+
     long count;
     uint64_t keys[chunk], words[chunk];
-    uint32_t places[2 * chunk];  // of both halves of each word
-    Word<T> twice[2 * chunk], flipped[2 * chunk];  // each value twice, and with its signs
+    uint32_t first[fields * chunk];  // the first output of each field's block
+    uint32_t places[fields * chunk];
+    Word<T> copies[fields * chunk], flipped[fields * chunk];  // each value once per field, and with its signs
 
+    explicit Chunk(const BlockHash<T>& map) {
+        for (int e = 0; e < fields * chunk; ++e) first[e] = uint32_t(block_of(e % fields) * map.width);
+    }
+    void find_places(const BlockHash<T>& map, long group) {
+        const uint64_t seed = map.block_seeds[group];
+        for (long k = 0; k < count; ++k) words[k] = hash_key(keys[k], seed);
+        const Field* field = reinterpret_cast<const Field*>(words);
+        const Product width = Product(map.width);
+        for (long e = 0; e < fields * count; ++e)
+            places[e] = uint32_t((Product(field[e]) * width) >> (64 / fields)) + first[e];
+    }
     void take(const T* x, long step, T scale) {
         for (long k = 0; k < count; ++k) {
             const T value = x[k * step] * scale;
             Word<T> bits;
             __builtin_memcpy(&bits, &value, sizeof(T));
-            twice[2 * k] = twice[2 * k + 1] = bits;
+            for (int f = 0; f < fields; ++f) copies[fields * k + f] = bits;
         }
     }
-    // One word serves two blocks: its upper half the even one, its lower half the odd one.
-    void find_places(const BlockHash<T>& map, long pair) {
-        const uint64_t seed = map.block_seeds[pair], width = map.width;
-        for (long k = 0; k < count; ++k) words[k] = hash_key(keys[k], seed);
-        const Half* halves = reinterpret_cast<const Half*>(words);
-        for (long e = 0; e < 2 * count; ++e) places[e] = uint32_t((halves[e] * width) >> 32);
-    }
-    void add_to(const BlockHash<T>& map, T* out, bool both) {
-        const Half* halves = reinterpret_cast<const Half*>(words);
-        const uint32_t mask = uint32_t(map.sign_mask);
-        for (long e = 0; e < 2 * count; ++e) flipped[e] = twice[e] ^ (Word<T>(halves[e] & mask) << (8 * sizeof(T) - 1));
-        T* next = out + map.width;
-        if (both) {
-#pragma GCC unroll 4
-            for (long k = 0; k < count; ++k) {
-                add(out, 2 * k + upper);
-                add(next, 2 * k + 1 - upper);
-            }
+    void add_to(const BlockHash<T>& map, T* out, long blocks) {
+        const Field* field = reinterpret_cast<const Field*>(words);
+        constexpr int top = 8 * sizeof(T) - 1;
+        const Word<T> mask = Word<T>(map.sign_mask) << top;
+        for (long e = 0; e < fields * count; ++e) flipped[e] = copies[e] ^ ((Word<T>(field[e]) << top) & mask);
+        if (blocks >= fields) {
+            for (long k = 0; k < count; ++k) add_entry(out, fields * k);
         } else {
-            for (long k = 0; k < count; ++k) add(out, 2 * k + upper);
+            for (long e = 0; e < fields * count; ++e)
+                if (block_of(e % fields) < blocks) out[places[e]] += value(e);
         }
     }
-    void add(T* out, long e) const {
+    // The blocks do not overlap, so all loads may come before the first store.
+    void add_entry(T* out, long e) const {
+        T sums[fields];
+#pragma GCC unroll 8
+        for (int f = 0; f < fields; ++f) sums[f] = out[places[e + f]];
+#pragma GCC unroll 8
+        for (int f = 0; f < fields; ++f) sums[f] += value(e + f);
+#pragma GCC unroll 8
+        for (int f = 0; f < fields; ++f) out[places[e + f]] = sums[f];
+    }
+    T value(long e) const {
         T value;
         __builtin_memcpy(&value, flipped + e, sizeof(T));
-        out[places[e]] += value;
+        return value;
+    }
+    // The uppermost field is the last in memory on a little-endian machine.
+    static constexpr int block_of(int f) {
+        return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? fields - 1 - f : f;
     }
 };
 
@@ -76,9 +97,9 @@ template <class T> inline void clear(const BlockHash<T>& map, T* out) {
     __builtin_memset(out, 0, sizeof(T) * map.width * map.nonzeros);
 }
 
-template <class T, class Index>
-void csr(const BlockHash<T>& map, CsrRows<T, Index> rows, T* out, long out_step) {
-    Chunk<T> part;
+template <int fields, class T, class Index>
+void csr_by(const BlockHash<T>& map, CsrRows<T, Index> rows, T* out, long out_step) {
+    Chunk<T, fields> part(map);
     for (long row = 0; row < rows.count; ++row, out += out_step) {
         clear(map, out);
         const long end = rows.indptr[row + 1];
@@ -88,32 +109,46 @@ void csr(const BlockHash<T>& map, CsrRows<T, Index> rows, T* out, long out_step)
             const T* x = rows.data + first;
             for (long k = 0; k < part.count; ++k) part.keys[k] = hash_key(uint64_t(int64_t(columns[k])), map.seed);
             part.take(x, 1, map.scale);
-            for (long block = 0; block < map.nonzeros; block += 2) {
-                part.find_places(map, block / 2);
-                part.add_to(map, out + block * map.width, block + 1 < map.nonzeros);
+            for (long block = 0; block < map.nonzeros; block += fields) {
+                part.find_places(map, block / fields);
+                part.add_to(map, out + block * map.width, map.nonzeros - block);
             }
         }
     }
 }
 
-template <class T>
-void dense(const BlockHash<T>& map, DenseRows<T> rows, T* out, long out_step) {
-    Chunk<T> part;
+template <int fields, class T>
+void dense_by(const BlockHash<T>& map, DenseRows<T> rows, T* out, long out_step) {
+    Chunk<T, fields> part(map);
     for (long top = 0; top < rows.count; top += dense_rows) {
         const long bottom = smaller(rows.count, top + dense_rows);
         for (long row = top; row < bottom; ++row) clear(map, out + row * out_step);
         for (long first = 0; first < rows.columns; first += chunk) {
             part.count = smaller(chunk, rows.columns - first);
             for (long k = 0; k < part.count; ++k) part.keys[k] = hash_key(first + k, map.seed);
-            for (long block = 0; block < map.nonzeros; block += 2) {
-                part.find_places(map, block / 2);
+            for (long block = 0; block < map.nonzeros; block += fields) {
+                part.find_places(map, block / fields);
                 for (long row = top; row < bottom; ++row) {
                     part.take(rows.data + row * rows.row_step + first * rows.column_step, rows.column_step, map.scale);
-                    part.add_to(map, out + row * out_step + block * map.width, block + 1 < map.nonzeros);
+                    part.add_to(map, out + row * out_step + block * map.width, map.nonzeros - block);
                 }
             }
         }
     }
+}
+
+template <class T, class Index>
+void csr(const BlockHash<T>& map, CsrRows<T, Index> rows, T* out, long out_step) {
+    if (map.fields == 8) csr_by<8>(map, rows, out, out_step);
+    else if (map.fields == 4) csr_by<4>(map, rows, out, out_step);
+    else csr_by<2>(map, rows, out, out_step);
+}
+
+template <class T>
+void dense(const BlockHash<T>& map, DenseRows<T> rows, T* out, long out_step) {
+    if (map.fields == 8) dense_by<8>(map, rows, out, out_step);
+    else if (map.fields == 4) dense_by<4>(map, rows, out, out_step);
+    else dense_by<2>(map, rows, out, out_step);
 }
 
 template <class T> constexpr ProjectionTable<T> table{dense<T>, csr<T, int32_t>, csr<T, int64_t>};

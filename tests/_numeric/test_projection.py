@@ -52,14 +52,16 @@ def test_all_ways_give_the_same_bits(dtype, nonzeros, m, with_signs, index):
 @every_map
 def test_it_is_the_formula(name, nonzeros, m, with_signs):
     d, width = 40, m // nonzeros
+    fields = 2 if width & (width - 1) else 8 if width <= 128 else 4 if width <= 32768 else 2
+    bits = 64 // fields
     matrix = np.zeros((m, d))
     for j in range(d):
         key = _numeric.splitmix64([j], 5)
         for i in range(nonzeros):
-            word = int(_numeric.splitmix64(key, i // 2)[0])
-            half = word >> 32 if i % 2 == 0 else word & 0xFFFFFFFF
-            sign = 1 - 2 * (half & 1) if with_signs else 1
-            matrix[i * width + ((half * width) >> 32), j] = sign / np.sqrt(nonzeros)
+            word = int(_numeric.splitmix64(key, i // fields)[0])
+            field = (word >> (64 - bits * (i % fields + 1))) & (2**bits - 1)
+            sign = 1 - 2 * (field & 1) if with_signs else 1
+            matrix[i * width + ((field * width) >> bits), j] = sign / np.sqrt(nonzeros)
     X = rows(9, d, np.float64)
     np.testing.assert_allclose(project(IMPLEMENTATIONS[name], X, 5, nonzeros, with_signs, m), X @ matrix.T, atol=1e-14)
 

@@ -4,11 +4,13 @@ The m rows of A come in s blocks of m / s. Column j has one entry in each block 
 
     y[i (m / s) + h_i(j)] += sigma_i(j) x_j / sqrt(s),   i = 0 .. s - 1
 
-(Kane and Nelson, "Sparser Johnson-Lindenstrauss transforms", 2014). Both come from one half of a
-64-bit hash, the upper one for even i and the lower one for odd i,
+(Kane and Nelson, "Sparser Johnson-Lindenstrauss transforms", 2014). Both come from one of the f fields
+of b = 64 / f bits of a 64-bit hash, the uppermost field being the first,
 
-    H = half i % 2 of splitmix64(key, i // 2),   key = splitmix64(j, seed),
-    h_i = (H * (m / s)) >> 32,   sigma_i = 1 - 2 (H & 1)   (or 1 everywhere, without signs).
+    H = field i % f of splitmix64(key, i // f),   key = splitmix64(j, seed),
+    h_i = (H * (m / s)) >> b,   sigma_i = 1 - 2 (H & 1)   (or 1 everywhere, without signs),
+
+with f = 2, or, where m / s is a power of two, the largest of f = 2, 4, 8 whose b bits hold both place and sign.
 
 The columns of a row are added in the order they are stored: a row gives the same bits in any block.
 """
@@ -19,14 +21,25 @@ from .hashing import buckets, signs, splitmix64
 
 __all__ = ["key_places", "sketch_csr", "sketch_dense"]
 
+_ALL = (1 << 64) - 1
+
 
 def key_places(keys, nonzeros, n_components, with_signs=True):
     """Where each 64-bit key goes: places (int64) and signs (int8), both of shape (len(keys), nonzeros)."""
     width = n_components // nonzeros
-    words = np.stack([splitmix64(keys, i // 2) for i in range(nonzeros)], axis=1)
-    words[:, 1::2] <<= np.uint64(32)  # every half an upper half
+    fields = _fields_per_word(width)
+    bits = 64 // fields
+    words = np.stack([splitmix64(keys, i // fields) << np.uint64(bits * (i % fields)) for i in range(nonzeros)], axis=1)
+    words &= np.uint64((_ALL << (64 - bits)) & _ALL)  # every field an uppermost one, nothing below it
     places = buckets(words, width) + width * np.arange(nonzeros)
-    return places, signs(words >> np.uint64(32)) if with_signs else np.ones(words.shape, np.int8)
+    return places, signs(words >> np.uint64(64 - bits)) if with_signs else np.ones(words.shape, np.int8)
+
+
+def _fields_per_word(width):
+    """A place among a power of two and a sign are just bits, so a narrow field has enough of them."""
+    if width & (width - 1):
+        return 2
+    return 8 if width <= 1 << 7 else 4 if width <= 1 << 15 else 2
 
 
 def sketch_dense(X, seed, nonzeros, with_signs, out):
