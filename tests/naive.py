@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 
+from mercer import _numeric
+
 
 def naive_gram(kernel, X, Y=None):
     """k(x, z) for all pairs by a double loop."""
@@ -146,3 +148,14 @@ def naive_perceptron(A, codes, n_classes, n_epochs, inner=None):
         if len(mistakes) == before:
             break
     return mistakes, W, total
+
+
+def hashed_place(key, i, width):
+    """Place and sign of a 64-bit key in block i of `width` outputs, from one field of a hash word."""
+    fields = 2
+    if width & (width - 1) == 0 and width <= 2**15:
+        fields = 8 if width <= 2**7 else 4
+    bits = 64 // fields
+    word = int(_numeric.splitmix64(key, i // fields)[0])
+    field = (word >> (64 - bits * (i % fields + 1))) & (2**bits - 1)
+    return (field * width) >> bits, 1 - 2 * (field & 1)

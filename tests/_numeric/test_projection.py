@@ -13,6 +13,7 @@ from scipy import sparse
 
 from mercer import _numeric
 from mercer._numeric import projection
+from naive import hashed_place
 
 IMPLEMENTATIONS = {"definition": projection} | ({"compiled": _numeric} if _numeric.compiled else {})
 every_implementation = pytest.mark.parametrize("name", IMPLEMENTATIONS)
@@ -52,16 +53,12 @@ def test_all_ways_give_the_same_bits(dtype, nonzeros, m, with_signs, index):
 @every_map
 def test_it_is_the_formula(name, nonzeros, m, with_signs):
     d, width = 40, m // nonzeros
-    fields = 2 if width & (width - 1) else 8 if width <= 128 else 4 if width <= 32768 else 2
-    bits = 64 // fields
     matrix = np.zeros((m, d))
     for j in range(d):
         key = _numeric.splitmix64([j], 5)
         for i in range(nonzeros):
-            word = int(_numeric.splitmix64(key, i // fields)[0])
-            field = (word >> (64 - bits * (i % fields + 1))) & (2**bits - 1)
-            sign = 1 - 2 * (field & 1) if with_signs else 1
-            matrix[i * width + ((field * width) >> bits), j] = sign / np.sqrt(nonzeros)
+            place, sign = hashed_place(key, i, width)
+            matrix[i * width + place, j] = (sign if with_signs else 1) / np.sqrt(nonzeros)
     X = rows(9, d, np.float64)
     np.testing.assert_allclose(project(IMPLEMENTATIONS[name], X, 5, nonzeros, with_signs, m), X @ matrix.T, atol=1e-14)
 

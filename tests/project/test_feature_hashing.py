@@ -14,6 +14,7 @@ from mercer import _numeric
 from mercer._numeric.block import Block
 from mercer.project import FeatureHashing
 from mercer.source import StreamSource
+from naive import hashed_place
 
 DICTS = [{"color": "red", "size": 2.5}, {"color": "blue", "big": True}, {}, {"size": -1, "color": None}]
 PAIRS = [[("color=red", 1), ("size", 2.5)], [("color=blue", 1), ("big", 1)], [], [("size", -1.0)]]
@@ -26,10 +27,8 @@ def by_hand(entries, m, s, signed=True, seed=0):
         for name, value in row:
             key = _numeric.hash_strings([name], seed)
             for b in range(s):
-                word = int(_numeric.splitmix64(key, b // 2)[0])
-                half = word & 0xFFFFFFFF if b % 2 else word >> 32
-                sign = 1 - 2 * (half & 1) if signed else 1
-                out[i, b * (m // s) + ((half * (m // s)) >> 32)] += sign * value / np.sqrt(s)
+                place, sign = hashed_place(key, b, m // s)
+                out[i, b * (m // s) + place] += (sign if signed else 1) * value / np.sqrt(s)
     return out
 
 
