@@ -10,6 +10,7 @@ import itertools
 
 import numpy as np
 
+from mercer import _numeric
 from mercer._numeric.pool import for_each
 
 #: More rows than this are not summed in float32 (1,024 rows cost about 3e-7 of the scale).
@@ -33,28 +34,25 @@ def add_products(G: np.ndarray, C: np.ndarray, P: np.ndarray, Z, R: np.ndarray, 
         k, rows, i, j = task
         for r in rows:
             if i is None:
-                _add_thin_products(C[k], P[k], Z[r].astype(np.float64), R[r], V)
+                _numeric.add_thin_products(Z[r], R[r], V, C[k], P[k])
+            elif Z.dtype == np.float32:
+                _numeric.add_widened(G[k, i, j], Z[r, i].T @ Z[r, j])
             else:
                 G[k, i, j] += Z[r, i].T @ Z[r, j]
 
     return for_each(work, thin + square)
 
 
-def _add_thin_products(C, P, Z, R, V):
-    both = Z.T @ np.hstack([R, Z @ V])
-    C += both[:, : R.shape[1]]
-    P += both[:, R.shape[1] :]
-
-
 def gathered(Z: np.ndarray, order: np.ndarray, origin: np.ndarray, root: np.ndarray | None) -> np.ndarray:
     """root * (Z[order] - origin), row by row, in the precision of Z and in aligned memory, filled on all cores."""
     out = aligned_empty(Z.shape, Z.dtype)
     origin = origin.astype(Z.dtype)
+    if Z.strides[1] != Z.itemsize:
+        Z = np.ascontiguousarray(Z)
 
     def fill(rows):
-        np.subtract(Z[order[rows]], origin, out=out[rows])
-        if root is not None:
-            out[rows] *= root[rows, None].astype(Z.dtype)
+        scale = None if root is None else root[rows].astype(Z.dtype)
+        _numeric.gather_rows(Z, order[rows], origin, scale, out[rows])
 
     for_each(fill, _chunks(0, len(order)))
     return out
