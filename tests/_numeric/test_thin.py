@@ -7,15 +7,14 @@ from mercer import _numeric
 from mercer._numeric import thin
 
 WAYS = {"definition": thin, "chosen": _numeric}
+SHAPES = [(1, 5, 2, 1), (7, 21, 2, 4), (9, 8, 70, 4), (64, 33, 0, 3), (5, 1, 1, 0)]
 every_way = pytest.mark.parametrize("way", WAYS)
 every_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
 @every_way
 @every_dtype
-@pytest.mark.parametrize(
-    ("n", "D", "c", "p"), [(1, 5, 2, 1), (7, 21, 2, 4), (9, 8, 70, 4), (64, 33, 0, 3), (5, 1, 1, 0)]
-)
+@pytest.mark.parametrize(("n", "D", "c", "p"), SHAPES)
 def test_products_are_those_of_float64(way, dtype, n, D, c, p):
     rng = np.random.default_rng(0)
     Z, R, V = rng.normal(size=(n, 2 * D)).astype(dtype)[:, :D], rng.normal(size=(n, c)), rng.normal(size=(D, p))
