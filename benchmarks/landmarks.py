@@ -59,7 +59,7 @@ def choosing() -> None:
 def ridge() -> None:
     """Each in a process of its own, so that memory is its own."""
     print(f"\n{RIDGE_LANDMARKS} landmarks and ridge, n={RIDGE_ROWS:,}, d={RIDGE_COLUMNS}, float32, 2 threads")
-    for who in ("mercer", "sklearn"):
+    for who in ("mercer", "falkon", "sklearn"):
         subprocess.run([sys.executable, "-m", "benchmarks.landmarks", who], check=True)
 
 
@@ -79,6 +79,7 @@ def one(who: str) -> None:
     from sklearn.pipeline import make_pipeline
 
     from mercer.linear import RidgeRegressor
+    from mercer.machines import KernelRegressor
     from mercer.source import MemorySource
 
     X, y = smooth_problem()
@@ -90,6 +91,9 @@ def one(who: str) -> None:
             features = Landmarks(Gaussian(RIDGE_BANDWIDTH), RIDGE_LANDMARKS).fit(X[train])
             model = RidgeRegressor().fit(features.transform(MemorySource(X[train], y[train])))
             predicted = model.predict(features.transform(X[test]))
+        elif who == "falkon":
+            machine = KernelRegressor(Gaussian(RIDGE_BANDWIDTH), 1e-3, "falkon", n_centers=RIDGE_LANDMARKS, tol=1e-3)
+            predicted = machine.fit(X[train], y[train]).predict(X[test])
         else:
             gamma = 1 / (2 * RIDGE_BANDWIDTH**2)
             peer = Nystroem(gamma=gamma, n_components=RIDGE_LANDMARKS, random_state=0)
