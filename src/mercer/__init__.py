@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from mercer.expand import Landmarks, RandomFeatures, lift
     from mercer.io.read import read
+    from mercer.io.save import load
     from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer
     from mercer.linear import LogisticClassifier, RidgeClassifier, RidgeRegressor
     from mercer.normalize import Impute, OneHot, Quantile, Standardize
@@ -58,6 +59,7 @@ _SUBMODULES = {
 
 #: Where each name lives.
 _HOMES = {
+    "load": "mercer.io",
     "read": "mercer.io",
     "Impute": "mercer.normalize",
     "OneHot": "mercer.normalize",
@@ -99,6 +101,7 @@ __all__ = [
     "learn",
     "lift",
     "linear",
+    "load",
     "machines",
     "normalize",
     "project",

@@ -20,6 +20,10 @@ from mercer._numeric.rows import as_float
 from mercer.source import Accumulator, MemorySource, Source
 
 
+class NotSaved:
+    """Stands in a loaded model for what its file does not hold: the statistics of the rows it has seen."""
+
+
 class StreamingEstimator(BaseEstimator):
     """An estimator that learns from one pass over rows, wherever they are.
 
@@ -31,6 +35,8 @@ class StreamingEstimator(BaseEstimator):
     _check_X: dict[str, Any] = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"}
     _needs_y = False
     _allow_missing = False
+    #: Attributes that a model file does without.
+    _transient = ("_accumulator",)
 
     def _empty(self):
         """The empty statistic to be folded over the data, or None if the data do not matter."""
@@ -69,6 +75,7 @@ class StreamingEstimator(BaseEstimator):
     def partial_fit(self, X, y=None, sample_weight=None) -> Self:
         """Learn from more rows. After any cut of the data into calls the result is that of one `fit` on all."""
         self._check_parameters()
+        self._refuse_loaded(self)
         empty = self._empty()
         first = not hasattr(self, "_accumulator") or (self._accumulator is None and empty is not None)
         block = self._checked_block(X, y, sample_weight, reset=first)
@@ -87,10 +94,20 @@ class StreamingEstimator(BaseEstimator):
             raise ValueError(
                 f"Only a {type(self).__name__} fitted on {self.n_features_in_} columns can be merged into this one."
             )
+        self._refuse_loaded(self)
+        self._refuse_loaded(other)
         if self._accumulator is not None and other._accumulator is not None:
             self._accumulator = self._accumulator.merge(other._accumulator)
             self._learn()
         return self
+
+    @staticmethod
+    def _refuse_loaded(estimator) -> None:
+        if isinstance(getattr(estimator, "_accumulator", None), NotSaved):
+            raise ValueError(
+                f"This {type(estimator).__name__} was loaded from a file, which holds what was learned but not the "
+                "statistics to go on from. Fit it anew, or continue before saving."
+            )
 
     def _learn(self) -> None:
         self._finish(None if self._accumulator is None else self._accumulator.result().finish())

@@ -95,6 +95,8 @@ class LinearPart(Part):
 class MonomialPart(Part):
     """phi(x) = weighted monomials; `make(n_columns)` says which."""
 
+    _transient = ("make",)  # not needed once settled, and no data
+
     def __init__(self, make: Callable[[int], Monomials]):
         self.make = make
 

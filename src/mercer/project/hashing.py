@@ -103,6 +103,8 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
         """Add the names that `other` has seen."""
         if type(other) is not type(self) or other._how() != self._how():
             raise ValueError("Only a FeatureHashing with the same parameters can be merged into this one.")
+        self._refuse_loaded(self)
+        self._refuse_loaded(other)
         mine, theirs = getattr(self, "_accumulator", None), getattr(other, "_accumulator", None)
         if mine is not None and theirs is not None:
             self._accumulator = mine.merge(theirs)

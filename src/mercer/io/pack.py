@@ -1,0 +1,206 @@
+"""Fitted objects as plain data and back: JSON for structure, arrays aside, classes by a closed list of names.
+
+    None, bool, int, float, str, list      themselves (floats that JSON lacks as {"float": "nan"})
+    tuple, dict, set, slice, dtype         {"tuple": [...]}, {"dict": [[key, value], ...]}, ...
+    arrays of numbers                      {"array": name}, of anything else {"objects": [...], "shape": [...]}
+    CSR matrices                           {"csr": [data, indices, indptr], "shape": [rows, columns]}
+    objects                                {"class": name, "state": {attribute: value}}
+
+Unpacking creates objects without calling anything of theirs: a class contributes its name, the file its attributes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.base import NotSaved
+from mercer.io.registry import class_named, name_of
+
+_ATTRIBUTE = re.compile(r"[A-Za-z_]\w*\Z")
+_NUMBERS = "biuf"
+#: Objects within objects beyond this are refused.
+_DEEPEST = 200
+
+
+def pack(thing: Any) -> tuple[Any, dict[str, np.ndarray]]:
+    """The tree and the arrays that `unpack` turns into an equal object."""
+    packer = _Packer()
+    return packer.tree(thing, type(thing).__name__), packer.arrays
+
+
+def unpack(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """The object that was packed. Whatever `tree` holds, nothing of it is executed."""
+    return _Unpacker(arrays).thing(tree, 0)
+
+
+class _Packer:
+    def __init__(self):
+        self.arrays: dict[str, np.ndarray] = {}
+        self._kept: dict[int, tuple[Any, str]] = {}
+
+    def tree(self, thing, where):
+        if thing is None or isinstance(thing, (bool, str)):
+            return str(thing) if isinstance(thing, np.str_) else thing
+        if isinstance(thing, (np.ndarray, np.generic)):
+            return self._numpy(thing, where)
+        if isinstance(thing, int):
+            return thing
+        if isinstance(thing, float):
+            return thing if math.isfinite(thing) else {"float": repr(thing)}
+        if isinstance(thing, np.dtype):
+            return {"dtype": thing.str}
+        if sparse.issparse(thing):
+            return self._sparse(thing, where)
+        return self._container(thing, where)
+
+    def _numpy(self, thing, where):
+        if isinstance(thing, np.generic):
+            if thing.dtype.kind not in _NUMBERS:
+                return self.tree(thing.item(), where)
+            return {"scalar": thing.dtype.str, "value": self.tree(thing.item(), where)}
+        if thing.dtype.kind in _NUMBERS and thing.dtype.itemsize <= 8:
+            return {"array": self._put(thing)}
+        kind = "object" if thing.dtype.kind == "O" else thing.dtype.str
+        items = [self.tree(item, f"{where}[{i}]") for i, item in enumerate(thing.ravel().tolist())]
+        return {"objects": items, "shape": list(thing.shape), "dtype": kind}
+
+    def _put(self, array) -> str:
+        if id(array) not in self._kept:
+            name = f"a{len(self.arrays)}"
+            # Arrays must outlive their identity; byte order is the machine's in memory and little-endian in the file.
+            self._kept[id(array)] = array, name
+            self.arrays[name] = np.array(array, dtype=array.dtype.newbyteorder("="), order="C", copy=True)
+        return self._kept[id(array)][1]
+
+    def _sparse(self, matrix, where):
+        csr = matrix.tocsr()
+        parts = [self.tree(part, where) for part in (csr.data, csr.indices, csr.indptr)]
+        return {"csr": parts, "shape": [int(n) for n in csr.shape]}
+
+    def _container(self, thing, where):
+        kind = type(thing)
+        if kind is list:
+            return [self.tree(item, f"{where}[{i}]") for i, item in enumerate(thing)]
+        if kind in (tuple, set, frozenset):
+            items = thing if kind is tuple else sorted(thing, key=repr)
+            return {kind.__name__: [self.tree(item, f"{where}[{i}]") for i, item in enumerate(items)]}
+        if kind is dict:
+            return {"dict": [[self.tree(k, where), self.tree(v, f"{where}[{k!r}]")] for k, v in thing.items()]}
+        if kind is slice:
+            return {"slice": [self.tree(part, where) for part in (thing.start, thing.stop, thing.step)]}
+        name = name_of(kind)
+        if name is None:
+            raise TypeError(
+                f"{where} is a {kind.__module__}.{kind.__qualname__}, which a model file has no room for: only "
+                "Mercer's own objects, numbers, strings and containers of them can be saved."
+            )
+        if issubclass(kind, tuple):  # a NamedTuple
+            return {"class": name, "state": {"items": [self.tree(item, where) for item in thing]}}
+        state = {key: self.tree(value, f"{where}.{key}") for key, value in self._state(thing).items()}
+        return {"class": name, "state": state}
+
+    def _state(self, thing) -> dict[str, Any]:
+        left_out = getattr(type(thing), "_transient", ())
+        return {key: NotSaved() if key in left_out else value for key, value in vars(thing).items()}
+
+
+class _Unpacker:
+    def __init__(self, arrays):
+        self._arrays = arrays
+
+    def thing(self, tree, depth):
+        if depth > _DEEPEST:
+            raise ValueError(f"The model nests deeper than {_DEEPEST} levels, which none of Mercer's does.")
+        if tree is None or isinstance(tree, (bool, int, float, str)):
+            return tree
+        if isinstance(tree, list):
+            return [self.thing(item, depth + 1) for item in tree]
+        kind = next((k for k in _READERS if k in tree), None)
+        if kind is None:
+            raise ValueError(f"The model holds a thing of no known kind, with the keys {sorted(map(str, tree))[:5]}.")
+        try:
+            return _READERS[kind](self, tree, depth + 1)
+        except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
+            raise ValueError(f"The model is damaged: {kind} cannot be restored ({error}).") from error
+
+    def _items(self, items, depth):
+        if not isinstance(items, list):
+            raise TypeError("a list is missing")
+        return [self.thing(item, depth) for item in items]
+
+    def _array(self, tree, depth):
+        return self._arrays[tree["array"]]
+
+    def _objects(self, tree, depth):
+        kind = object if tree["dtype"] == "object" else _text_dtype(tree["dtype"])
+        flat = np.empty(len(tree["objects"]), dtype=kind)
+        for i, item in enumerate(self._items(tree["objects"], depth)):
+            flat[i] = item
+        return flat.reshape([int(n) for n in tree["shape"]])
+
+    def _scalar(self, tree, depth):
+        return _number_dtype(tree["scalar"]).type(self.thing(tree["value"], depth))
+
+    def _csr(self, tree, depth):
+        parts = tuple(self._items(tree["csr"], depth))
+        matrix = sparse.csr_matrix(parts, shape=tuple(int(n) for n in tree["shape"]))
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def _float(self, tree, depth):
+        return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[tree["float"]]
+
+    def _object(self, tree, depth):
+        kind, state = class_named(tree["class"]), tree["state"]
+        if not isinstance(state, dict):
+            raise TypeError("its state is missing")
+        if issubclass(kind, tuple):
+            return kind._make(self._items(state["items"], depth))
+        thing = object.__new__(kind)
+        for key, value in state.items():
+            if not _ATTRIBUTE.match(key) or (key.startswith("__") and key.endswith("__")):
+                raise ValueError(f"The model gives a {kind.__name__} an attribute {key!r}, which it cannot have.")
+            vars(thing)[key] = self.thing(value, depth)
+        return thing
+
+
+def _number_dtype(text) -> np.dtype:
+    kind = np.dtype(str(text))
+    if kind.kind not in _NUMBERS:
+        raise ValueError(f"The model holds a number of the unknown kind {text!r}.")
+    return kind
+
+
+def _text_dtype(text) -> np.dtype:
+    kind = np.dtype(str(text))
+    if kind.kind not in "US" or kind.itemsize > 2**20:
+        raise ValueError(f"The model holds strings of the unknown kind {text!r}.")
+    return kind
+
+
+_READERS = {
+    "class": _Unpacker._object,
+    "array": _Unpacker._array,
+    "objects": _Unpacker._objects,
+    "scalar": _Unpacker._scalar,
+    "csr": _Unpacker._csr,
+    "float": _Unpacker._float,
+    "tuple": lambda self, tree, depth: tuple(self._items(tree["tuple"], depth)),
+    "set": lambda self, tree, depth: set(self._items(tree["set"], depth)),
+    "frozenset": lambda self, tree, depth: frozenset(self._items(tree["frozenset"], depth)),
+    "dict": lambda self, tree, depth: dict(self._items(pair, depth) for pair in tree["dict"]),
+    "slice": lambda self, tree, depth: slice(*self._items(tree["slice"], depth)),
+    "dtype": lambda self, tree, depth: _any_dtype(tree["dtype"]),
+}
+
+
+def _any_dtype(text) -> np.dtype:
+    kind = np.dtype(str(text))
+    if kind.hasobject and kind.kind != "O":
+        raise ValueError(f"The model names the unknown dtype {text!r}.")
+    return kind

@@ -1,0 +1,74 @@
+"""The closed list of classes a model file may name. Nothing else can be asked for, whatever the file says.
+
+A name is the module below `mercer` and the class. A class that moves keeps its old names here, so that old files load.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+#: Module below `mercer`: its classes.
+CLASSES = {
+    "base": ["NotSaved"],
+    "expand.count_sketch": ["CountSketch"],
+    "expand.fourier": ["StructuredWaves", "Waves"],
+    "expand.kernel_lift": ["KernelLift"],
+    "expand.landmarks": ["Landmarks"],
+    "expand.lift_nodes": ["NormalizedPart", "ProductPart", "RestrictedPart", "ScaledPart", "SumPart"],
+    "expand.lift_parts": ["Columns", "ConstantPart", "LinearPart", "MonomialPart", "OverlapPart"],
+    "expand.maps": ["Chosen", "Columns", "Flat", "Products", "SideBySide", "Unit"],
+    "expand.monomials": ["Monomials"],
+    "expand.parabolic": ["ParabolicLift"],
+    "expand.polynomial": ["PolynomialLift"],
+    "expand.random_features": ["RandomFeatures"],
+    "expand.signs": ["AllSubsetsMap", "AnovaMap", "Signs"],
+    "expand.sketch": ["TensorSketch", "_Tree"],
+    "expand.structured": ["StructuredFrequencies"],
+    "expand.subsets": ["SubsetLift"],
+    "expand.whitening": ["Whitening"],
+    "kernels.algebra": ["Normalized", "Product", "Restricted", "Scaled", "Sum"],
+    "kernels.custom": ["Precomputed"],
+    "kernels.discrete": ["Overlap"],
+    "kernels.dot": ["AllSubsets", "Anova", "Constant", "Linear", "Polynomial"],
+    "kernels.norms": ["ExponentialPower", "Laplace", "Sinc"],
+    "kernels.radial": ["Cauchy", "Gaussian", "Matern", "RationalQuadratic"],
+    "linear.hinge": ["HingeClassifier"],
+    "linear.logistic": ["LogisticClassifier"],
+    "linear.perceptron": ["Perceptron"],
+    "linear.ridge": ["RidgeClassifier", "RidgeRegressor"],
+    "machines.budget": ["Board", "Forgetron", "Oldest", "Projectron", "Span", "Unlimited"],
+    "machines.hinge": ["KernelHinge"],
+    "machines.kmeans": ["KernelKMeans"],
+    "machines.pca": ["KernelPCA"],
+    "machines.perceptron": ["KernelPerceptron"],
+    "machines.regressor": ["KernelRegressor"],
+    "normalize.affine": ["Center", "Standardize", "UnitRange"],
+    "normalize.impute": ["Impute"],
+    "normalize.onehot": ["OneHot"],
+    "normalize.quantile": ["Quantile"],
+    "normalize.squash": ["Clip", "Log", "Sigmoid"],
+    "project.gaussian": ["GaussianProjection"],
+    "project.hadamard": ["HadamardProjection"],
+    "project.hashing": ["FeatureHashing"],
+    "project.sparse": ["SparseProjection"],
+}
+
+
+def name_of(kind: type) -> str | None:
+    """The name under which a class is saved, or None if it cannot be."""
+    name = f"{kind.__module__.removeprefix('mercer.')}.{kind.__qualname__}"
+    return name if kind.__module__.startswith("mercer.") and name in _known() else None
+
+
+def class_named(name) -> type:
+    """The class of that name, if it is in the list."""
+    if not isinstance(name, str) or name not in _known():
+        raise ValueError(f"It names the class {name!r}, which this version of Mercer does not know: upgrade mercer.")
+    module, _, kind = name.rpartition(".")
+    return getattr(import_module(f"mercer.{module}"), kind)
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(f"{module}.{name}" for module, names in CLASSES.items() for name in names)

@@ -1,0 +1,237 @@
+"""Model files: safe to open, clear about what is wrong with them, written all or not at all."""
+
+import hashlib
+import json
+import os
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays_of
+from scipy import sparse
+
+from mercer.expand import Landmarks
+from mercer.io import archive, load, save
+from mercer.io.pack import pack, unpack
+from mercer.io.registry import CLASSES, class_named, name_of
+from mercer.kernels import Custom
+from mercer.linear import RidgeRegressor
+
+
+@pytest.fixture
+def saved(tmp_path):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    path = tmp_path / "model.mercer"
+    save(RidgeRegressor(alphas=1.0).fit(X, X[:, 0]), path)
+    return path
+
+
+def rewritten(path, change=lambda manifest: manifest, arrays=None, kind=zipfile.ZIP_STORED, extra=()):
+    """The same file after a change of its manifest."""
+    with zipfile.ZipFile(path) as old:
+        manifest, blob = json.loads(old.read(archive.MANIFEST)), old.read(archive.ARRAYS)
+    manifest = change(manifest)
+    with zipfile.ZipFile(path, "w", kind) as new:
+        new.writestr(archive.MANIFEST, json.dumps(manifest) if not isinstance(manifest, bytes) else manifest)
+        new.writestr(archive.ARRAYS, blob if arrays is None else arrays)
+        for name in extra:
+            new.writestr(name, b"x")
+    return path
+
+
+def with_model(model):
+    return lambda manifest: {**manifest, "model": model}
+
+
+def test_the_list_of_classes_is_true():
+    for module, names in CLASSES.items():
+        for name in names:
+            kind = class_named(f"{module}.{name}")
+            assert name_of(kind) == f"{module}.{name}"
+
+
+@pytest.mark.parametrize(
+    "name", ["os.system", "builtins.eval", "io.pack._Packer", "expand.maps.Nothing", "", None, 3, ["a"], "..os.system"]
+)
+def test_no_other_class_can_be_named(saved, name):
+    rewritten(saved, with_model({"class": name, "state": {}}))
+    with pytest.raises(ValueError, match=r"cannot be loaded.*class"):
+        load(saved)
+
+
+@pytest.mark.parametrize("attribute", ["__class__", "__dict__", "__reduce__", "a b", "", "1x"])
+def test_attributes_are_plain_names(saved, attribute):
+    rewritten(saved, with_model({"class": "linear.ridge.RidgeRegressor", "state": {attribute: 1}}))
+    with pytest.raises(ValueError, match="cannot have"):
+        load(saved)
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"what": 1},
+        {"array": "nowhere"},
+        {"array": ["a0"]},
+        {"class": "linear.ridge.RidgeRegressor"},
+        {"class": "linear.ridge.RidgeRegressor", "state": 3},
+        {"tuple": "abc"},
+        {"dict": [[1]]},
+        {"dict": [[[1], 2]]},
+        {"slice": [1, 2, 3, 4]},
+        {"float": "exit()"},
+        {"scalar": "O", "value": 1},
+        {"objects": [1], "shape": [2], "dtype": "object"},
+        {"objects": ["a"], "shape": [1], "dtype": "f8"},
+        {"dtype": "nonsense"},
+        {"csr": [[1], [2], [3]], "shape": [1, 1]},
+        {"expand.maps": 1},
+    ],
+    ids=str,
+)
+def test_damaged_trees_are_refused(saved, tree):
+    rewritten(saved, with_model(tree))
+    with pytest.raises(ValueError, match="cannot be loaded"):
+        load(saved)
+
+
+def test_deep_nesting_is_refused(saved):
+    text = b'{"format":1,"sha256":{},"model":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    rewritten(saved, lambda manifest: text)
+    with pytest.raises(ValueError, match="not JSON"):
+        load(saved)
+    tree = 0
+    for _ in range(300):
+        tree = [tree]
+    with pytest.raises(ValueError, match="nests deeper"):
+        unpack(tree, {})
+
+
+def test_newer_wrong_and_missing_formats_say_so(saved):
+    for change, message in [
+        (lambda m: {**m, "format": 2}, "newer than the 1"),
+        (lambda m: {**m, "format": "1"}, "names no format"),
+        (lambda m: {**m, "format": True}, "names no format"),
+        (lambda m: [m], "names no format"),
+        (lambda m: {k: v for k, v in m.items() if k != "sha256"} | {"format": 1}, "no checksum"),
+        (lambda m: b"{", "not JSON"),
+    ]:
+        fresh = saved.with_name("fresh.mercer")
+        fresh.write_bytes(saved.read_bytes())
+        with pytest.raises(ValueError, match=message):
+            load(rewritten(fresh, change))
+
+
+def test_a_file_without_a_model_says_so(saved):
+    rewritten(saved, lambda manifest: {k: v for k, v in manifest.items() if k != "model"})
+    with pytest.raises(ValueError, match="holds no model"):
+        load(saved)
+
+
+def test_changed_arrays_do_not_pass(saved):
+    with zipfile.ZipFile(saved) as file:
+        blob = bytearray(file.read(archive.ARRAYS))
+    blob[-1] ^= 1
+    with pytest.raises(ValueError, match="checksum"):
+        load(rewritten(saved, arrays=bytes(blob)))
+
+
+def test_arrays_that_are_none_do_not_pass(saved):
+    blob = b"\xff" * 64
+    sha = {archive.ARRAYS: hashlib.sha256(blob).hexdigest()}
+    with pytest.raises(ValueError, match="arrays cannot be read"):
+        load(rewritten(saved, lambda manifest: {**manifest, "sha256": sha}, arrays=blob))
+
+
+def test_compressed_and_further_members_are_refused(saved):
+    with pytest.raises(ValueError, match="compressed"):
+        load(rewritten(saved, kind=zipfile.ZIP_DEFLATED))
+    with pytest.raises(ValueError, match="only those"):
+        load(rewritten(saved, extra=["code.py"]))
+
+
+def test_sizes_are_limited(saved, monkeypatch):
+    monkeypatch.setattr(archive, "MOST_ARRAYS", 10)
+    with pytest.raises(ValueError, match="larger than the 10"):
+        load(saved)
+
+
+@given(cut=st.floats(0, 0.999))
+def test_a_file_cut_anywhere_is_refused(tmp_path_factory, cut):
+    path = tmp_path_factory.mktemp("cut") / "model.mercer"
+    save(RidgeRegressor(alphas=1.0).fit(np.eye(4), np.arange(4.0)), path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(cut * len(whole))])
+    with pytest.raises(ValueError, match="model file"):
+        load(path)
+
+
+def test_missing_files_and_folders(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        load(tmp_path / "nothing.mercer")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        load(tmp_path)
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        save(RidgeRegressor(), tmp_path / "nowhere" / "model.mercer")
+
+
+def test_what_cannot_be_saved_is_named_and_leaves_no_file(tmp_path):
+    model = Landmarks(Custom(lambda x, z: float(x @ z)), n_landmarks=2).fit(np.eye(3))
+    with pytest.raises(TypeError, match=r"Landmarks\.kernel is a mercer\.kernels\.custom\.Custom"):
+        save(model, tmp_path / "model.mercer")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_failed_write_leaves_the_old_file(saved, monkeypatch):
+    before = saved.read_bytes()
+    monkeypatch.setattr(os, "fsync", lambda number: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        save(RidgeRegressor(), saved)
+    assert saved.read_bytes() == before
+    assert os.listdir(saved.parent) == [saved.name]
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.floats(allow_nan=False) | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text() | st.integers(0, 9), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(plain)
+def test_plain_data_come_back(thing):
+    tree, arrays = pack(thing)
+    assert unpack(json.loads(json.dumps(tree, allow_nan=False)), arrays) == thing
+
+
+@given(arrays_of.arrays(st.sampled_from(["f4", "f8", "i4", "i8", "u1", "?", ">f8"]), arrays_of.array_shapes()))
+def test_arrays_come_back(array):
+    tree, arrays = pack(array)
+    again = unpack(tree, arrays)
+    assert again.dtype == array.dtype.newbyteorder("=")
+    np.testing.assert_array_equal(again, array)
+
+
+def test_other_things_come_back():
+    strings, mixed = np.array(["a", "b\0c"]), np.array([1, "x", None], dtype=object)
+    csr = sparse.random(5, 4, 0.5, format="csr", random_state=0)
+    things = [strings, mixed, csr, slice(1, None), np.dtype("f4"), np.float32(1.5), {1, 2}, float("inf"), (1, (2,))]
+    tree, arrays = pack(things)
+    again = unpack(json.loads(json.dumps(tree, allow_nan=False)), arrays)
+    assert again[0].tolist() == strings.tolist()
+    assert again[1].tolist() == mixed.tolist()
+    assert (again[2] != csr).nnz == 0
+    assert again[3:] == things[3:]
+    assert isinstance(again[5], np.float32)
+
+
+def test_an_array_used_twice_is_stored_once():
+    array = np.arange(5.0)
+    tree, arrays = pack([array, {"again": array}])
+    assert len(arrays) == 1
+    assert unpack(tree, arrays)[1]["again"].tolist() == array.tolist()
