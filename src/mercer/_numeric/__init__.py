@@ -19,6 +19,7 @@ from .hashing import *  # noqa: F403
 from .machine import *  # noqa: F403
 from .monomials import *  # noqa: F403
 from .projection import *  # noqa: F403
+from .sequences import *  # noqa: F403
 from .sums import *  # noqa: F403
 from .trig import *  # noqa: F403
 
@@ -33,6 +34,7 @@ definitions: tuple[ModuleType, ...] = tuple(
         "machine",
         "monomials",
         "projection",
+        "sequences",
         "sums",
         "trig",
     )
