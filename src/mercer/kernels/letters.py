@@ -83,14 +83,31 @@ class Segments:
         positions = np.arange(int(counts.sum()), dtype=np.int64) + np.repeat(self.positions - (ends - counts), counts)
         return np.repeat(self.rows, counts), weights, positions
 
-    def words(self, first: np.ndarray) -> list:
-        """The words that stand in the rows of a matrix of codes: text for text, else tuples of tokens."""
-        width = first.shape[1]
+    def split(self, n: int) -> tuple[Segments, Segments]:
+        """The segments of the first n rows, and the others; row numbers stay."""
+        at = int(np.searchsorted(self.rows, n))
+        parts = ((slice(0, at), slice(0, at + 1)), (slice(at, None), slice(at, None)))
+        return tuple(
+            replace(self, starts=self.starts[edges], rows=self.rows[some], positions=self.positions[some])
+            for some, edges in parts
+        )  # type: ignore[return-value]
+
+    def letters_in(self, windows: np.ndarray, offsets, span: int) -> np.ndarray:
+        """The codes at the offsets in some windows of `span` letters, shape (len(windows), len(offsets))."""
+        counts = np.maximum(np.diff(self.starts) - (span - 1), 0)
+        ends = np.cumsum(counts)
+        segment = np.searchsorted(ends, windows, side="right")
+        first = windows - (ends - counts)[segment] + self.starts[segment]
+        return self.codes[first[:, None] + np.array(offsets, np.int64)]
+
+    def words(self, codes: np.ndarray) -> list:
+        """The words that the rows of a matrix of codes spell: text for text, else tuples of tokens."""
+        width = codes.shape[1]
         if not self.is_text:
-            return [tuple(self.letters[c] for c in word) for word in first.tolist()]
+            return [tuple(self.letters[c] for c in word) for word in codes.tolist()]
         points = np.array([ord(letter) for letter in self.letters], dtype="<u4")
-        text = points[first].tobytes().decode("utf-32-le", "surrogatepass")
-        return [text[i * width : (i + 1) * width] for i in range(len(first))]
+        text = points[codes].tobytes().decode("utf-32-le", "surrogatepass")
+        return [text[i * width : (i + 1) * width] for i in range(len(codes))]
 
 
 def read_letters(groups: list[tuple[list, str]], name: str | None) -> Segments:

@@ -56,17 +56,33 @@ class Counts(NamedTuple):
         return csr_array((self.data, self.indices, self.indptr), shape=shape)[rows]
 
 
-def windows_of(segments: Segments, pattern: Pattern, both_strands: bool = False) -> Windows:
-    """The words that a pattern reads; of both strands, the smaller of each word and its reverse complement."""
+def windows_of(
+    segments: Segments, pattern: Pattern, both_strands: bool = False, known: Segments | None = None
+) -> Windows:
+    """The words that a pattern reads; of both strands, the smaller of each word and its reverse complement.
+
+    `known` are words, one per segment, that are to come first.
+    """
     rows, weights, positions = segments.window_rows(pattern.span)
     words = [letter_chunks(segments, pattern.offsets, pattern.span)]
+    places = [positions]
     if both_strands:
         words.append(letter_chunks(opposite(segments), pattern.offsets[::-1], pattern.span))
+    if known is not None:
+        width = len(pattern.offsets)
+        words.insert(0, letter_chunks(known, tuple(range(width)), width))
+        places.insert(0, known.positions)
     if pattern.positional:
-        words[0].append((positions.astype(np.uint64), max(int(positions.max(initial=0)), 1).bit_length()))
+        bits = max(*(int(place.max(initial=0)) for place in places), 1, 1).bit_length()
+        for pieces, place in zip(words, places, strict=True):
+            pieces.append((place.astype(np.uint64), bits))
     keys = joined(words)
     if both_strands:
-        keys = np.minimum(keys[: len(rows)], keys[len(rows) :])
+        before, there, back = np.split(keys, [len(keys) - 2 * len(rows), len(keys) - len(rows)])
+        keys = np.append(before, np.minimum(there, back))
+    if known is not None:
+        rows, positions = np.append(known.rows, rows), np.append(known.positions, positions)
+        weights = np.append(np.ones(len(known.rows)), weights) if len(weights) else weights
     return Windows(keys, rows, weights, positions)
 
 
@@ -79,7 +95,7 @@ def letter_chunks(segments: Segments, offsets, span: int) -> list[tuple[np.ndarr
     """The words in pieces of one machine word at most: (keys, bits) of each piece."""
     bits = segments.bits
     room = 64 // bits if len(offsets) * bits <= 64 else max(32 // bits, 1)
-    pieces = [np.array(offsets[i : i + room], np.int64) for i in range(0, len(offsets), room)]
+    pieces = [np.array(offsets[i : i + room], np.int64) for i in range(0, max(len(offsets), 1), room)]
     return [
         (_numeric.window_keys(segments.codes, segments.starts, piece, span, bits), bits * len(piece))
         for piece in pieces
