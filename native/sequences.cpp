@@ -56,17 +56,22 @@ nb::ndarray<nb::numpy, uint64_t> window_keys(const Codes& codes, const Places& s
     return owned_array(std::move(keys), {size});
 }
 
-// Numbers for keys in the order of first appearance: open addressing, linear probing.
+// Numbers for keys in the order of first appearance: a plain table where keys are small, else open addressing with
+// linear probing.
 class Numbering {
   public:
-    explicit Numbering(size_t expected) {
+    Numbering(size_t expected, uint64_t largest) : plain_(largest < 2 * expected + 65536) {
         size_t size = 64;
         while (size < 2 * expected) size *= 2;
         mask_ = size - 1;
-        keys_.resize(size);
-        numbers_.assign(size, -1);
+        keys_.resize(plain_ ? 0 : size);
+        numbers_.assign(plain_ ? largest + 1 : size, -1);
     }
     int32_t operator()(uint64_t key, int32_t next) {
+        if (plain_) {
+            int32_t& number = numbers_[key];
+            return number >= 0 ? number : number = next;
+        }
         size_t slot = (key * 0x9E3779B97F4A7C15u >> 20) & mask_;
         while (numbers_[slot] >= 0 && keys_[slot] != key) slot = (slot + 1) & mask_;
         if (numbers_[slot] < 0) {
@@ -77,6 +82,7 @@ class Numbering {
     }
 
   private:
+    bool plain_;
     size_t mask_;
     std::vector<uint64_t> keys_;
     std::vector<int32_t> numbers_;
@@ -97,7 +103,7 @@ nb::tuple count_keys(const Vector<uint64_t>& keys, const Places& rows, const Num
     std::vector<double> data;
     {
         nb::gil_scoped_release released;
-        Numbering number(n);
+        Numbering number(n, n ? *std::max_element(keys.data(), keys.data() + n) : 0);
         std::vector<int64_t> entry;  // where the column was last met, if in this row
         const double* weight = weights.shape(0) ? weights.data() : nullptr;
         indices.reserve(n);

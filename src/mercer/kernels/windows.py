@@ -15,7 +15,8 @@ from mercer.kernels.letters import Segments
 _ROWS = 256
 #: A dense product takes this many entries while scattered additions take one.
 _DENSE = 16
-_MOST_DENSE = 1 << 25
+#: Entries of dense counts that may be held.
+MOST_DENSE = 1 << 25
 
 
 class Pattern(NamedTuple):
@@ -133,7 +134,7 @@ def add_gram(out: np.ndarray, counts: Counts, symmetric: bool, coefficient: floa
     B = A if symmetric else counts.matrix(slice(n, n + m))
     width = A.shape[1]
     work = float(np.bincount(A.indices, minlength=width) @ np.bincount(B.indices, minlength=width).astype(float))
-    if n * m * width <= _DENSE * work and (n + m) * width <= _MOST_DENSE:
+    if n * m * width <= _DENSE * work and (n + m) * width <= MOST_DENSE:
         _add_dense(out, A, B, coefficient)
         return
     T = B.tocsc()
