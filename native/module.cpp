@@ -14,6 +14,7 @@ void bind_hashing(nb::module_&);
 void bind_projection(nb::module_&);
 void bind_sequences(nb::module_&);
 void bind_monomials(nb::module_&);
+void bind_names(nb::module_&);
 void bind_sums(nb::module_&);
 void bind_trig(nb::module_&);
 
@@ -33,6 +34,7 @@ NB_MODULE(_native, m) {
     bind_projection(m);
     bind_sequences(m);
     bind_monomials(m);
+    bind_names(m);
     bind_sums(m);
     bind_trig(m);
 }
