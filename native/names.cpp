@@ -16,43 +16,61 @@ namespace {
 using mercer::KeyedBlake2b;
 using mercer::owned_array;
 
-// The hashes of names met before, found by a cheap hash and compared letter by letter.
+// The hashes of names met before. Names of up to 16 bytes are told apart by two words that hold all of them; longer ones
+// are also compared letter by letter.
 class Known {
   public:
     explicit Known(uint64_t seed) : hash_(seed), slots_(1 << 12) {}
 
     uint64_t operator()(std::string_view name) {
-        const uint64_t cheap = sum_of(name);
-        size_t at = cheap & (slots_.size() - 1);
+        Slot wanted = slot_of(name);
+        size_t at = place(wanted);
         for (; slots_[at].used; at = (at + 1) & (slots_.size() - 1))
-            if (slots_[at].cheap == cheap && name == text_of(slots_[at])) return slots_[at].key;
-        const uint64_t key = hash_(name.data(), name.size());
-        slots_[at] = {cheap, key, letters_.size(), name.size(), true};
-        letters_.append(name);
+            if (slots_[at].a == wanted.a && slots_[at].b == wanted.b && slots_[at].length == wanted.length &&
+                (name.size() <= 16 || name == text_of(slots_[at])))
+                return slots_[at].key;
+        wanted.key = hash_(name.data(), name.size());
+        wanted.start = letters_.size();
+        if (name.size() > 16) letters_.append(name);
+        slots_[at] = wanted;
         if (++count_ * 2 > slots_.size()) grow();
-        return key;
+        return wanted.key;
     }
 
   private:
     struct Slot {
-        uint64_t cheap = 0, key = 0;
-        size_t start = 0, length = 0;
+        uint64_t a = 0, b = 0, key = 0, start = 0;
+        uint32_t length = 0;
         bool used = false;
     };
 
-    static uint64_t sum_of(std::string_view name) {
-        uint64_t sum = name.size() * 0x9E3779B97F4A7C15u;
-        const char* p = name.data();
-        size_t left = name.size();
-        for (; left > 8; left -= 8, p += 8) {
-            uint64_t word;
-            std::memcpy(&word, p, 8);
-            sum = std::rotl((sum ^ word) * 0xBF58476D1CE4E5B9u, 29);
-        }
+    static uint64_t word_at(const char* p, size_t length) {
         uint64_t word = 0;
-        std::memcpy(&word, p, left);
-        sum = (sum ^ word) * 0x94D049BB133111EBu;
-        return sum ^ (sum >> 32);
+        std::memcpy(&word, p, length);
+        return word;
+    }
+
+    static Slot slot_of(std::string_view name) {
+        const char* p = name.data();
+        const size_t n = name.size();
+        Slot slot;
+        slot.length = static_cast<uint32_t>(n);
+        slot.used = true;
+        if (n <= 8) {
+            slot.a = word_at(p, n);
+        } else if (n <= 16) {
+            slot.a = word_at(p, 8);
+            slot.b = word_at(p + n - 8, 8);  // may overlap the first word
+        } else {
+            for (size_t i = 0; i + 8 < n; i += 8) slot.a = std::rotl((slot.a ^ word_at(p + i, 8)) * odd, 29);
+            slot.b = word_at(p + n - 8, 8);
+        }
+        return slot;
+    }
+
+    size_t place(const Slot& slot) const {
+        uint64_t sum = (slot.a ^ std::rotl(slot.b * odd, 32) ^ slot.length) * 0x94D049BB133111EBu;
+        return (sum ^ (sum >> 32)) & (slots_.size() - 1);
     }
 
     std::string_view text_of(const Slot& slot) const { return {letters_.data() + slot.start, slot.length}; }
@@ -62,12 +80,13 @@ class Known {
         old.swap(slots_);
         for (const Slot& slot : old) {
             if (!slot.used) continue;
-            size_t at = slot.cheap & (slots_.size() - 1);
+            size_t at = place(slot);
             while (slots_[at].used) at = (at + 1) & (slots_.size() - 1);
             slots_[at] = slot;
         }
     }
 
+    static constexpr uint64_t odd = 0xBF58476D1CE4E5B9u;
     KeyedBlake2b hash_;
     std::vector<Slot> slots_;
     std::string letters_;
