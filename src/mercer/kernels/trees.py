@@ -96,7 +96,9 @@ def _nodes(tree, first: int, row: int, name: str):
                 try:
                     hash(found := tuple(production))
                 except TypeError:
-                    raise ValueError(f"row {row} of {name} has a label or leaf that is not hashable: {node!r:.60}") from None
+                    raise ValueError(
+                        f"row {row} of {name} has a label or leaf that is not hashable: {node!r:.60}"
+                    ) from None
                 yield found, nodes
                 if stack:
                     stack[-1][3].append(first)
