@@ -2,8 +2,8 @@
 Where does a name come from?
 ============================
 
-Made-up names of four languages, built from typical beginnings, middles and ends. No table of features: the kernel sees the
-names, counts the words of one to three letters they share, and a few landmarks turn that into columns.
+Made-up names of four languages, built from typical beginnings, middles and ends. No table of features: the kernel sees
+the names, counts the words of one to three letters they share, and a few landmarks turn that into columns.
 """
 
 import matplotlib.pyplot as plt

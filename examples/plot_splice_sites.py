@@ -2,8 +2,8 @@
 Splice sites: where a word stands
 =================================
 
-At the end of an exon DNA often reads ``AG|GTAAGT``, and before the next one ``(C or T) x 10 CAG|G``. We generate sites of
-both kinds and decoys with the same letters, and compare three views of them: how often each letter occurs, how often
+At the end of an exon DNA often reads ``AG|GTAAGT``, and before the next one ``(C or T) x 12 CAG|G``. We generate sites
+of both kinds and decoys with the same letters, and compare three views of them: how often each letter occurs, how often
 each word occurs (`Spectrum`), and which word stands where (`WeightedDegree`).
 """
 
@@ -63,7 +63,7 @@ for name, kernel in views.items():
 # %%
 # What was learned
 # ----------------
-# The coefficients have names, such as ``'GT' at 30``: their sizes, summed over words, show where the sites are recognized.
+# The coefficients have names, such as ``'GT' at 30``: their sizes show where the sites are recognized.
 
 names = model[0].get_feature_names_out()
 places = np.array([int(name.split(" at ")[1]) for name in names])

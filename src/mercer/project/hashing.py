@@ -133,7 +133,7 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
         )
 
     def _tokens(self, X, columns=None, start=0) -> Tokens:
-        return tokens_of(X, None if X.ndim == 1 else self._column_names(X, columns), start)
+        return tokens_of(X, [] if X.ndim == 1 else self._column_names(X, columns), start)
 
     def _column_names(self, X, columns) -> list[str]:
         if columns is None:
