@@ -18,7 +18,9 @@ from .hadamard import *  # noqa: F403
 from .hashing import *  # noqa: F403
 from .machine import *  # noqa: F403
 from .monomials import *  # noqa: F403
+from .names import *  # noqa: F403
 from .projection import *  # noqa: F403
+from .sequences import *  # noqa: F403
 from .sums import *  # noqa: F403
 from .thin import *  # noqa: F403
 from .trig import *  # noqa: F403
@@ -33,7 +35,9 @@ definitions: tuple[ModuleType, ...] = tuple(
         "hashing",
         "machine",
         "monomials",
+        "names",
         "projection",
+        "sequences",
         "sums",
         "thin",
         "trig",

@@ -8,6 +8,8 @@ from mercer.kernels.dot import AllSubsets, Anova, Constant, Linear, Polynomial
 from mercer.kernels.norms import ExponentialPower, Laplace, Sinc
 from mercer.kernels.radial import Cauchy, Gaussian, Matern, RationalQuadratic
 from mercer.kernels.stationary import Stationary
+from mercer.kernels.strings import Mismatch, Spectrum, Subsequence, WeightedDegree
+from mercer.kernels.trees import SubsetTree
 from mercer.kernels.validity import MercerReport, check_mercer, repair
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "Linear",
     "Matern",
     "MercerReport",
+    "Mismatch",
     "Normalized",
     "Overlap",
     "Polynomial",
@@ -32,8 +35,12 @@ __all__ = [
     "Restricted",
     "Scaled",
     "Sinc",
+    "Spectrum",
     "Stationary",
+    "Subsequence",
+    "SubsetTree",
     "Sum",
+    "WeightedDegree",
     "check_mercer",
     "repair",
 ]
