@@ -1,5 +1,6 @@
 // Compiled twins of mercer/_numeric/ngrams.py: documents to units, units to rows of n-grams, lists of terms.
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -156,17 +157,57 @@ nb::tuple distinct_terms(const Vector<uint64_t>& hashes, const Vector<int64_t>& 
                           numpy_of(std::move(found.documents)), numpy_of(std::move(found.total)));
 }
 
-Array<int32_t> sort_terms(const Vector<int64_t>& bounds, const Vector<uint8_t>& data, const Vector<int32_t>& rows) {
-    check_bounds(bounds, data.shape(0), "bounds must rise within data.");
+void check_rows(const Vector<int32_t>& rows, const Vector<int64_t>& bounds) {
     for (size_t i = 0; i < rows.shape(0); ++i)
         require(rows.data()[i] >= 0 && static_cast<size_t>(rows.data()[i]) + 1 < bounds.shape(0),
                 "rows must be numbers of terms.");
+}
+
+Array<int32_t> sort_terms(const Vector<int64_t>& bounds, const Vector<uint8_t>& data, const Vector<int32_t>& rows) {
+    check_bounds(bounds, data.shape(0), "bounds must rise within data.");
+    check_rows(rows, bounds);
     std::vector<int32_t> order;
     {
         nb::gil_scoped_release released;
         order = mercer::TermOrder(bounds.data(), data.data(), rows.data(), rows.shape(0)).finish();
     }
     return numpy_of(std::move(order));
+}
+
+nb::tuple take_terms(const Vector<int64_t>& bounds, const Vector<uint8_t>& data, const Vector<int32_t>& rows) {
+    check_bounds(bounds, data.shape(0), "bounds must rise within data.");
+    check_rows(rows, bounds);
+    const int64_t* from = bounds.data();
+    const size_t n = rows.shape(0);
+    std::vector<int64_t> places(n + 1);
+    std::vector<uint8_t> taken;
+    {
+        nb::gil_scoped_release released;
+        for (size_t i = 0; i < n; ++i) {
+            const int32_t row = rows.data()[i];
+            places[i + 1] = places[i] + from[row + 1] - from[row];
+        }
+        taken.resize(static_cast<size_t>(places[n]));
+        for (size_t i = 0; i < n; ++i) {
+            if (i + 8 < n) mercer::prefetch(data.data() + from[rows.data()[i + 8]]);
+            std::copy_n(data.data() + from[rows.data()[i]], places[i + 1] - places[i], taken.data() + places[i]);
+        }
+    }
+    return nb::make_tuple(numpy_of(std::move(places)), numpy_of(std::move(taken)));
+}
+
+void scale_rows(const Vector<int64_t>& indptr, const nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values,
+                int norm) {
+    check_bounds(indptr, values.shape(0), "indptr must rise within values.");
+    require(norm == 1 || norm == 2, "norm must be 1 or 2.");
+    nb::gil_scoped_release released;
+    for (size_t i = 0; i + 1 < indptr.shape(0); ++i) {
+        double *begin = values.data() + indptr.data()[i], *end = values.data() + indptr.data()[i + 1], size = 0.0;
+        for (const double* v = begin; v < end; ++v) size += norm == 1 ? std::abs(*v) : *v * *v;
+        if (norm == 2) size = std::sqrt(size);
+        if (size > 0.0)
+            for (double* v = begin; v < end; ++v) *v /= size;
+    }
 }
 
 Array<uint64_t> term_slots(const Vector<uint64_t>& hashes) {
@@ -242,6 +283,8 @@ void bind_ngrams(nb::module_& m) {
     m.def("term_hashes", &term_hashes, "bounds"_a, "data"_a, "seed"_a);
     m.def("distinct_terms", &distinct_terms, "hashes"_a, "bounds"_a, "data"_a, "documents"_a, "total"_a);
     m.def("sort_terms", &sort_terms, "bounds"_a, "data"_a, "rows"_a);
+    m.def("take_terms", &take_terms, "bounds"_a, "data"_a, "rows"_a);
+    m.def("scale_rows", &scale_rows, "indptr"_a, "values"_a.noconvert(), "norm"_a);
     m.def("term_slots", &term_slots, "hashes"_a);
     m.def("find_terms", &find_terms, "slots"_a, "known_hashes"_a, "known_bounds"_a, "known_data"_a, "hashes"_a,
           "bounds"_a, "data"_a);

@@ -25,8 +25,11 @@ __all__ = [
     "distinct_terms",
     "find_terms",
     "hashed_ngrams",
+    "murmur_places",
     "renumber_rows",
+    "scale_rows",
     "sort_terms",
+    "take_terms",
     "term_hashes",
     "term_slots",
     "text_units",
@@ -145,10 +148,19 @@ def hashed_ngrams(
 
 def _places(terms, seed, murmur, n_buckets, nonzeros, with_signs):
     if murmur:
-        hashes = np.array([_murmur3(term, int(seed) & 0xFFFFFFFF) for term in terms], np.uint32).view(np.int32)
-        places = np.abs(hashes.astype(np.int64)) % n_buckets
-        return places[:, None], np.where(with_signs & (hashes < 0), -1, 1)[:, None]
+        hashes = _signed_murmur3(terms, seed)
+        return np.abs(hashes)[:, None] % n_buckets, np.where(with_signs & (hashes < 0), -1, 1)[:, None]
     return key_places(term_hashes(*_packed(terms), seed), nonzeros, n_buckets, with_signs)
+
+
+def murmur_places(bounds, data, seed, n_buckets):
+    """The bucket of each term under scikit-learn's hash, one row for each: |MurmurHash3| modulo n_buckets."""
+    return np.abs(_signed_murmur3(_strings(bounds, data), seed))[:, None] % n_buckets
+
+
+def _signed_murmur3(terms, seed):
+    hashes = [_murmur3(term, int(seed) & 0xFFFFFFFF) for term in terms]
+    return np.array(hashes, np.uint32).view(np.int32).astype(np.int64)
 
 
 def term_hashes(bounds, data, seed):
@@ -175,6 +187,21 @@ def sort_terms(bounds, data, rows):
     """The numbers in `rows` in the order of the bytes of their terms, which is that of their code points."""
     terms = _strings(bounds, data)
     return np.array(sorted(np.asarray(rows).tolist(), key=terms.__getitem__), np.int32)
+
+
+def take_terms(bounds, data, rows):
+    """(bounds, data) of the terms with the numbers in `rows`."""
+    terms = _strings(bounds, data)
+    return _packed(terms[row] for row in np.asarray(rows).tolist())
+
+
+def scale_rows(indptr, values, norm):
+    """Divide each row of `values`, in place, by the sum of its absolute values (norm 1) or its length (norm 2)."""
+    for begin, end in zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True):
+        row = values[begin:end]
+        size = np.abs(row).sum() if norm == 1 else np.sqrt(np.square(row).sum())
+        if size > 0:
+            row /= size
 
 
 def term_slots(hashes):
