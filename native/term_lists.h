@@ -45,23 +45,30 @@ inline void find_all(const Slot* slots, size_t n_slots, const Terms& known, cons
 }
 
 struct DistinctTerms {
-    std::vector<int32_t> codes, first;
+    std::vector<int32_t> first;
     std::vector<int64_t> documents, total;
 };
 
-// The distinct terms of a list in the order of first appearance, with the sums of two counts.
-inline DistinctTerms distinct_of(const Terms& terms, const int64_t* documents, const int64_t* total) {
+// The distinct terms of a list in the order of first appearance, with the sums of two counts: of those whose hash falls
+// into one of several parts. Only their places among the codes are written.
+inline DistinctTerms distinct_of(const Terms& terms, const int64_t* documents, const int64_t* total, uint64_t part,
+                                 uint64_t parts, int32_t* codes) {
     DistinctTerms found;
-    found.codes.resize(terms.size);
-    std::vector<Slot> slots(slots_for(terms.size));
+    std::vector<uint32_t> mine;
+    mine.reserve(terms.size / parts + terms.size / 64 + 64);
+    for (size_t i = 0; i < terms.size; ++i)
+        if (((terms.hashes[i] >> 32) * parts) >> 32 == part) mine.push_back(static_cast<uint32_t>(i));
+    std::vector<Slot> slots(slots_for(mine.size()));
     const size_t mask = slots.size() - 1;
     constexpr size_t ahead = 8;
-    for (size_t i = 0; i < terms.size; ++i) {
-        if (i + 3 * ahead < terms.size) prefetch(&slots[terms.hashes[i + 3 * ahead] & mask]);
-        if (i + 2 * ahead < terms.size)
-            if (const Slot slot = slots[terms.hashes[i + 2 * ahead] & mask]) prefetch(&found.first[number_in(slot)]);
-        if (i + ahead < terms.size)
-            if (const Slot slot = slots[terms.hashes[i + ahead] & mask])
+    for (size_t m = 0; m < mine.size(); ++m) {
+        const size_t i = mine[m];
+        if (m + 3 * ahead < mine.size()) prefetch(&slots[terms.hashes[mine[m + 3 * ahead]] & mask]);
+        if (m + 2 * ahead < mine.size())
+            if (const Slot slot = slots[terms.hashes[mine[m + 2 * ahead]] & mask])
+                prefetch(&found.first[number_in(slot)]);
+        if (m + ahead < mine.size())
+            if (const Slot slot = slots[terms.hashes[mine[m + ahead]] & mask])
                 prefetch(terms.begin(static_cast<size_t>(found.first[number_in(slot)])));
         const size_t at = find_slot(slots.data(), mask, terms.hashes[i], [&](uint32_t k) {
             return same_term(terms, static_cast<size_t>(found.first[k]), terms, i);
@@ -73,7 +80,7 @@ inline DistinctTerms distinct_of(const Terms& terms, const int64_t* documents, c
             found.total.push_back(0);
         }
         const uint32_t code = number_in(slots[at]);
-        found.codes[i] = static_cast<int32_t>(code);
+        codes[i] = static_cast<int32_t>(code);
         found.documents[code] += documents[i];
         found.total[code] += total[i];
     }
@@ -83,10 +90,20 @@ inline DistinctTerms distinct_of(const Terms& terms, const int64_t* documents, c
 // Sorts some terms by their bytes, eight at a time: equal stretches are sorted by the next eight.
 class TermOrder {
    public:
-    TermOrder(const int64_t* bounds, const uint8_t* data, const int32_t* rows, size_t n) : bounds(bounds), data(data) {
-        items.reserve(n);
-        for (size_t i = 0; i < n; ++i) items.push_back({0, rows[i]});
-        sort(0, n, 0);
+    // Of several parts of the order only one, all terms between two quantiles of a sample.
+    TermOrder(const int64_t* bounds, const uint8_t* data, const int32_t* rows, size_t n, size_t part, size_t parts)
+        : bounds(bounds), data(data) {
+        std::vector<uint64_t> sample;
+        const size_t step = n / 1024 + 1;
+        for (size_t i = 0; i < n && parts > 1; i += step) sample.push_back(key(rows[i], 0));
+        std::sort(sample.begin(), sample.end());
+        const uint64_t from = part == 0 || sample.empty() ? 0 : sample[part * sample.size() / parts];
+        const bool endless = part + 1 == parts || sample.empty();
+        const uint64_t to = endless ? 0 : sample[(part + 1) * sample.size() / parts];
+        items.reserve(n / parts + n / 16 + 16);
+        for (size_t i = 0; i < n; ++i)
+            if (const uint64_t k = key(rows[i], 0); k >= from && (endless || k < to)) items.push_back({k, rows[i]});
+        sort(0, items.size(), 0);
     }
 
     std::vector<int32_t> finish() const {
@@ -117,7 +134,7 @@ class TermOrder {
     }
 
     void sort(size_t from, size_t to, size_t depth) {
-        for (size_t i = from; i < to; ++i) items[i].key = key(items[i].row, depth);
+        for (size_t i = from; i < to && depth > 0; ++i) items[i].key = key(items[i].row, depth);
         std::sort(items.begin() + from, items.begin() + to, [](const Item& a, const Item& b) { return a.key < b.key; });
         for (size_t i = from; i < to;) {
             size_t j = i + 1;
