@@ -145,43 +145,48 @@ Array<uint64_t> term_hashes(const Vector<int64_t>& bounds, const Vector<uint8_t>
     return numpy_of(std::move(hashes));
 }
 
+// Only the terms that are named are looked at: a call may be about few of many.
+void check_rows(const Vector<int32_t>& rows, const Vector<int64_t>& bounds, size_t limit) {
+    const int64_t* at = bounds.data();
+    bool good = true;
+    for (size_t i = 0; i < rows.shape(0); ++i) {
+        const int32_t row = rows.data()[i];
+        require(row >= 0 && static_cast<size_t>(row) + 1 < bounds.shape(0), "rows must be numbers of terms.");
+        good &= 0 <= at[row] && at[row] <= at[row + 1] && at[row + 1] <= static_cast<int64_t>(limit);
+    }
+    require(good, "bounds must rise within data.");
+}
+
 nb::tuple distinct_terms(const Vector<uint64_t>& hashes, const Vector<int64_t>& bounds, const Vector<uint8_t>& data,
-                         const Vector<int64_t>& documents, const Vector<int64_t>& total, uint64_t part, uint64_t parts,
+                         const Vector<int64_t>& documents, const Vector<int64_t>& total, const Vector<int32_t>& rows,
                          const nb::ndarray<int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& codes) {
-    require(part < parts && codes.shape(0) == hashes.shape(0), "one of the parts, and a code per term, are needed.");
-    const Terms terms = terms_of(hashes, bounds, data);
+    check_rows(rows, bounds, data.shape(0));
+    const Terms terms{hashes.data(), bounds.data(), data.data(), hashes.shape(0)};
+    require(codes.shape(0) == terms.size && bounds.shape(0) == terms.size + 1, "one code and bound per term are needed.");
     require(documents.shape(0) == terms.size && total.shape(0) == terms.size, "one count per term is needed.");
     mercer::DistinctTerms found;
     {
         nb::gil_scoped_release released;
-        found = mercer::distinct_of(terms, documents.data(), total.data(), part, parts, codes.data());
+        found = mercer::distinct_of(terms, documents.data(), total.data(), rows.data(), rows.shape(0), codes.data());
     }
     return nb::make_tuple(numpy_of(std::move(found.first)), numpy_of(std::move(found.documents)),
                           numpy_of(std::move(found.total)));
 }
 
-void check_rows(const Vector<int32_t>& rows, const Vector<int64_t>& bounds) {
-    for (size_t i = 0; i < rows.shape(0); ++i)
-        require(rows.data()[i] >= 0 && static_cast<size_t>(rows.data()[i]) + 1 < bounds.shape(0),
-                "rows must be numbers of terms.");
-}
-
 Array<int32_t> sort_terms(const Vector<int64_t>& bounds, const Vector<uint8_t>& data, const Vector<int32_t>& rows,
                           size_t part, size_t parts) {
-    check_bounds(bounds, data.shape(0), "bounds must rise within data.");
-    check_rows(rows, bounds);
+    check_rows(rows, bounds, data.shape(0));
     require(part < parts && parts <= 256, "part must be one of at most 256 parts.");
     std::vector<int32_t> order;
     {
         nb::gil_scoped_release released;
-        order = mercer::TermOrder(bounds.data(), data.data(), rows.data(), rows.shape(0), part, parts).finish();
+        order = mercer::TermOrder(bounds.data(), data.data(), data.shape(0), rows.data(), rows.shape(0), part, parts).finish();
     }
     return numpy_of(std::move(order));
 }
 
 nb::tuple take_terms(const Vector<int64_t>& bounds, const Vector<uint8_t>& data, const Vector<int32_t>& rows) {
-    check_bounds(bounds, data.shape(0), "bounds must rise within data.");
-    check_rows(rows, bounds);
+    check_rows(rows, bounds, data.shape(0));
     const int64_t* from = bounds.data();
     const size_t n = rows.shape(0);
     std::vector<int64_t> places(n + 1);
@@ -289,8 +294,8 @@ void bind_ngrams(nb::module_& m) {
     m.def("hashed_ngrams", &hashed_ngrams, "bytes"_a, "starts"_a, "runs"_a, "docs"_a, "gap"_a, "low"_a, "high"_a,
           "whole"_a, "seed"_a, "murmur"_a, "n_buckets"_a, "nonzeros"_a, "with_signs"_a, "weighting"_a);
     m.def("term_hashes", &term_hashes, "bounds"_a, "data"_a, "seed"_a);
-    m.def("distinct_terms", &distinct_terms, "hashes"_a, "bounds"_a, "data"_a, "documents"_a, "total"_a, "part"_a,
-          "parts"_a, "codes"_a.noconvert());
+    m.def("distinct_terms", &distinct_terms, "hashes"_a, "bounds"_a, "data"_a, "documents"_a, "total"_a, "rows"_a,
+          "codes"_a.noconvert());
     m.def("sort_terms", &sort_terms, "bounds"_a, "data"_a, "rows"_a, "part"_a, "parts"_a);
     m.def("take_terms", &take_terms, "bounds"_a, "data"_a, "rows"_a);
     m.def("scale_rows", &scale_rows, "indptr"_a, "values"_a.noconvert(), "norm"_a);

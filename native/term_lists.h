@@ -49,26 +49,30 @@ struct DistinctTerms {
     std::vector<int64_t> documents, total;
 };
 
-// The distinct terms of a list in the order of first appearance, with the sums of two counts: of those whose hash falls
-// into one of several parts. Only their places among the codes are written.
-inline DistinctTerms distinct_of(const Terms& terms, const int64_t* documents, const int64_t* total, uint64_t part,
-                                 uint64_t parts, int32_t* codes) {
+// The distinct terms of a list in the order of first appearance, with the sums of two counts: of the terms in `rows`.
+// Only their places among the codes are written.
+inline DistinctTerms distinct_of(const Terms& terms, const int64_t* documents, const int64_t* total,
+                                 const int32_t* rows, size_t n, int32_t* codes) {
     DistinctTerms found;
-    std::vector<uint32_t> mine;
-    mine.reserve(terms.size / parts + terms.size / 64 + 64);
-    for (size_t i = 0; i < terms.size; ++i)
-        if (((terms.hashes[i] >> 32) * parts) >> 32 == part) mine.push_back(static_cast<uint32_t>(i));
-    std::vector<Slot> slots(slots_for(mine.size()));
+    std::vector<Slot> slots(slots_for(n));
     const size_t mask = slots.size() - 1;
     constexpr size_t ahead = 8;
-    for (size_t m = 0; m < mine.size(); ++m) {
-        const size_t i = mine[m];
-        if (m + 3 * ahead < mine.size()) prefetch(&slots[terms.hashes[mine[m + 3 * ahead]] & mask]);
-        if (m + 2 * ahead < mine.size())
-            if (const Slot slot = slots[terms.hashes[mine[m + 2 * ahead]] & mask])
-                prefetch(&found.first[number_in(slot)]);
-        if (m + ahead < mine.size())
-            if (const Slot slot = slots[terms.hashes[mine[m + ahead]] & mask])
+    for (size_t m = 0; m < n; ++m) {
+        const auto i = static_cast<size_t>(rows[m]);
+        if (m + 4 * ahead < n) prefetch(terms.hashes + rows[m + 4 * ahead]);
+        if (m + 3 * ahead < n) {
+            prefetch(&slots[terms.hashes[rows[m + 3 * ahead]] & mask]);
+            prefetch(terms.bounds + rows[m + 3 * ahead]);
+            prefetch(documents + rows[m + 3 * ahead]);
+            prefetch(total + rows[m + 3 * ahead]);
+        }
+        if (m + 2 * ahead < n) {
+            prefetch(terms.begin(static_cast<size_t>(rows[m + 2 * ahead])));
+            if (const Slot slot = slots[terms.hashes[rows[m + 2 * ahead]] & mask])
+                prefetch(terms.bounds + found.first[number_in(slot)]);
+        }
+        if (m + ahead < n)
+            if (const Slot slot = slots[terms.hashes[rows[m + ahead]] & mask])
                 prefetch(terms.begin(static_cast<size_t>(found.first[number_in(slot)])));
         const size_t at = find_slot(slots.data(), mask, terms.hashes[i], [&](uint32_t k) {
             return same_term(terms, static_cast<size_t>(found.first[k]), terms, i);
@@ -91,8 +95,9 @@ inline DistinctTerms distinct_of(const Terms& terms, const int64_t* documents, c
 class TermOrder {
    public:
     // Of several parts of the order only one, all terms between two quantiles of a sample.
-    TermOrder(const int64_t* bounds, const uint8_t* data, const int32_t* rows, size_t n, size_t part, size_t parts)
-        : bounds(bounds), data(data) {
+    TermOrder(const int64_t* bounds, const uint8_t* data, size_t n_bytes, const int32_t* rows, size_t n, size_t part,
+              size_t parts)
+        : bounds(bounds), data(data), n_bytes(static_cast<int64_t>(n_bytes)) {
         std::vector<uint64_t> sample;
         const size_t step = n / 1024 + 1;
         for (size_t i = 0; i < n && parts > 1; i += step) sample.push_back(key(rows[i], 0));
@@ -124,10 +129,11 @@ class TermOrder {
         return length > depth ? length - depth : 0;
     }
 
-    // The next eight bytes, the first the heaviest. Bytes beyond the last term are never read.
+    // The next eight bytes, the first the heaviest. Bytes beyond the end of the data are never read.
     uint64_t key(int32_t row, size_t depth) const {
         const uint8_t* p = data + bounds[row] + depth;
         const size_t n = left(row, depth) < 8 ? left(row, depth) : 8;
+        if (n && bounds[row] + static_cast<int64_t>(depth) + 8 <= n_bytes) return __builtin_bswap64(word_at(p, n));
         uint64_t word = 0;
         for (size_t i = 0; i < n; ++i) word |= uint64_t{p[i]} << (56 - 8 * i);
         return word;
@@ -156,6 +162,7 @@ class TermOrder {
 
     const int64_t* bounds;
     const uint8_t* data;
+    int64_t n_bytes;
     std::vector<Item> items;
 };
 

@@ -18,7 +18,6 @@ from collections import Counter
 
 import numpy as np
 
-from .hashing import buckets
 from .projection import key_places
 
 __all__ = [
@@ -169,24 +168,22 @@ def term_hashes(bounds, data, seed):
     return np.array([_hash(term, int(seed) & _MASK) for term in _strings(bounds, data)], np.uint64)
 
 
-def distinct_terms(hashes, bounds, data, documents, total, part, parts, codes):
-    """The distinct terms of a list: the first place of each, and the sums of two counts.
+def distinct_terms(hashes, bounds, data, documents, total, rows, codes):
+    """The distinct terms among those at `rows` of a list: the first place of each, and the sums of two counts.
 
-    Only of the terms whose hash falls into one of `parts` parts; their numbers, in the order of first appearance, are
-    written into `codes`.
+    Their numbers, in the order of first appearance, are written into `codes`, and nothing else of it.
     """
     numbers: dict = {}
     first = []
     terms = _strings(bounds, data)
-    mine = np.flatnonzero(buckets(hashes, parts) == part) if len(terms) else np.zeros(0, np.int64)
-    for place in mine.tolist():
+    for place in np.asarray(rows).tolist():
         if terms[place] not in numbers:
             numbers[terms[place]] = len(numbers)
             first.append(place)
         codes[place] = numbers[terms[place]]
     sums = np.zeros((2, len(numbers)), np.int64)
-    np.add.at(sums[0], codes[mine], np.asarray(documents)[mine])
-    np.add.at(sums[1], codes[mine], np.asarray(total)[mine])
+    np.add.at(sums[0], codes[rows], np.asarray(documents)[rows])
+    np.add.at(sums[1], codes[rows], np.asarray(total)[rows])
     return np.array(first, np.int32), sums[0], sums[1]
 
 

@@ -17,7 +17,8 @@ from mercer.text.analysis import unpacked
 #: Tables of terms wait to be put together until so many terms are in them, twice as many as were left the last time.
 _PATIENCE = 1 << 22
 
-#: Long lists of terms are numbered and sorted in parts, on all cores.
+#: Long lists of terms are numbered in parts whose tables stay in the cache, and sorted in parts, on all cores.
+_PART = 1 << 16
 _PARTS = 8
 
 
@@ -70,12 +71,13 @@ def numbered(tables: list[Terms]) -> tuple[Terms, np.ndarray]:
     parts = [np.concatenate([getattr(table, name) for table in tables]) for name in ("data", "documents", "total")]
     hashes = np.concatenate([table.hashes for table in tables])
     everything = Terms(hashes, np.concatenate([*bounds, ends[-1:]]), *parts)
-    parts, codes = 1 if len(hashes) < _PARTS * 1024 else _PARTS, np.empty(len(hashes), np.int32)
-    find = partial(_numeric.distinct_terms, *everything, parts=parts, codes=codes)
-    found = list(ordered_map(lambda part: find(part=part), range(parts)))
-    if parts > 1:
-        starts = np.cumsum([0, *(len(first) for first, _, _ in found)]).astype(np.int32)
-        codes += starts[_numeric.buckets(hashes, parts)]
+    parts, codes = min(1 + len(hashes) // _PART, 256), np.empty(len(hashes), np.int32)
+    part = _numeric.buckets(hashes, parts).astype(np.uint8)
+    rows = np.argsort(part, kind="stable").astype(np.int32)
+    lists = np.split(rows, np.cumsum(np.bincount(part, minlength=parts))[:-1])
+    found = list(ordered_map(lambda some: _numeric.distinct_terms(*everything, some, codes), lists))
+    starts = np.cumsum([0, *(len(first) for first, _, _ in found)]).astype(np.int32)
+    codes += starts[part]
     first, documents, total = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
     return everything.at(first)._replace(documents=documents, total=total), codes
 
