@@ -23,6 +23,23 @@ def parquet_source(path: str, target, weight, columns) -> ParquetSource:
     return ParquetSource(path, features, target, weight)
 
 
+def same_schema(files: list[tuple[str, str]]) -> list[str]:
+    """The names of the columns that all of these files (path, what to call it) have, with the same types."""
+    first, _ = _schema(files[0][0])
+    for path, shown in files[1:]:
+        schema, _ = _schema(path)
+        for name in [*first.names, *schema.names]:
+            here, there = first.get_field_index(name), schema.get_field_index(name)
+            if here < 0 or there < 0 or first.field(here).type != schema.field(there).type:
+                found = "missing" if there < 0 else str(schema.field(there).type)
+                wanted = "not there" if here < 0 else str(first.field(here).type)
+                raise ValueError(
+                    f"{shown} does not have the columns of {files[0][1]}: {name!r} is {found}, was {wanted}. "
+                    "Files read together must have the same columns."
+                )
+    return first.names
+
+
 def _schema(path):
     import pyarrow as pa
     import pyarrow.parquet as pq
