@@ -57,8 +57,8 @@ class BadRows:
             self.rejected.append((shown, line, reason, text))
             return None
         raise ValueError(
-            f"{shown}, line {line}: {reason}: {_short(text)}. Mend that line, or read with on_bad_rows='skip' (rejected "
-            "lines are written to a file) or 'null' (short rows are filled with missing values, long ones cut)."
+            f"{shown}, line {line}: {reason}: {_short(text)}. Mend that line, or read with on_bad_rows='skip' "
+            "(rejected lines go to a file) or 'null' (short rows are filled with missing values, long ones cut)."
         )
 
 

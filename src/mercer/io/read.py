@@ -9,7 +9,6 @@ import numpy as np
 
 from mercer.io.frames import frame_source
 from mercer.io.parquet import parquet_source
-from mercer.io.spool import Spool
 from mercer.io.table import find_files, is_parquet, spool_if_text
 from mercer.source import MemorySource, Source
 
@@ -68,12 +67,12 @@ def _as_it_is(source, target, weight, columns):
 
 def _from_path(path, target, weight, columns):
     """Parquet as it is; text through a temporary Parquet file. Names and types are checked before a row is used."""
+    from mercer.io.spool import Spool
+
     spool = Spool()
     files = find_files(os.fspath(path), spool)
     if len(files) > 1:
-        raise ValueError(
-            f"{path} matches {len(files)} files: read them with mercer.io.read_table, or one at a time."
-        )
+        raise ValueError(f"{path} matches {len(files)} files: read them with mercer.io.read_table, or one at a time.")
     (at, shown), text = files[0], not is_parquet(files[0][0])
     if text:
         (at,), _ = spool_if_text(files, spool, {})

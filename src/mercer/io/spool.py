@@ -199,7 +199,9 @@ class Spool:
     def _tell_of_bad_rows(self):
         if self.bad.mended:
             shown, line = self.bad.mended[0]
-            self.notes.append(f"{len(self.bad.mended)} bad rows were mended with missing values, first {shown} line {line}.")
+            self.notes.append(
+                f"{len(self.bad.mended)} bad rows were mended with missing values, first {shown} line {line}."
+            )
         if self.bad.rejected:
             path = self.rejected or os.path.basename(self.bad.rejected[0][0]) + ".rejected.csv"
             with open(path, "w", newline="", encoding="utf-8") as out:
@@ -209,7 +211,8 @@ class Spool:
 
 def _rows_of(batch: Batch, kept) -> Batch:
     mask = pa.array(kept)
-    return Batch([column.filter(mask) for column in batch.columns], [x for x, k in zip(batch.lines, kept, strict=True) if k])
+    lines = [line for line, keep in zip(batch.lines or (), kept, strict=True) if keep]
+    return Batch([column.filter(mask) for column in batch.columns], lines)
 
 
 class Writer:
@@ -258,6 +261,7 @@ def _distinct(names, shown, notes) -> list[str]:
             times += 1
             fresh = f"{name or 'column'}_{times}"
         if fresh != name:
-            notes.append(f"{shown}: column {j + 1} is called {fresh!r}, for {name!r} is {'taken' if name else 'no name'}.")
+            why = f"for {name!r} is taken" if name else "for it has no name"
+            notes.append(f"{shown}: column {j + 1} is called {fresh!r}, {why}.")
         given.append(fresh)
     return given

@@ -91,10 +91,10 @@ def read_table(
 
 
 def _in_memory(data, target, weight) -> MemorySource:
-    if hasattr(data, "data") and hasattr(data, "target") and not is_column_dict(data) and isinstance(data, dict):
-        target = data.target if target is None else target
-        names = data.get("feature_names")
-        data = data.data
+    if isinstance(data, dict) and not is_column_dict(data):  # a Bunch of scikit-learn
+        bunch: Any = data
+        data, names = bunch.data, bunch.get("feature_names")
+        target = bunch.target if target is None else target
         if names is not None and not hasattr(data, "columns"):
             data = {str(name): data[:, j] for j, name in enumerate(names)}
     table = Columns.of(data)

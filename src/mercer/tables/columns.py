@@ -48,7 +48,8 @@ class Squashed:
         if np.isinf(x).any():
             row = int(np.flatnonzero(np.isinf(x))[0])
             raise ValueError(
-                f"Column {self.column!r} contains infinity, first at row {start + row}. Make it missing, or drop the row."
+                f"Column {self.column!r} contains infinity, first at row {start + row}. "
+                "Make it missing, or drop the row."
             )
         if self.scale == 0:
             return np.zeros((len(x), 1))
@@ -89,9 +90,9 @@ class MissingFlag:
 
 @dataclass(frozen=True)
 class Indicators:
-    """One indicator per level; levels beyond `max_onehot` or rarer than `rare` rows share "other", unseen ones are zero.
+    """One indicator per level; pooled levels share "other", unseen ones are all zeros.
 
-    `others` are the pooled levels that fit has seen (all that were not kept, if it is None).
+    `others` are the pooled levels that fit has seen; None: whatever was not kept, for there were too many to list.
     """
 
     column: str
@@ -164,7 +165,8 @@ class DateParts:
     @classmethod
     def learned(cls, facts: ColumnFacts, moments) -> DateParts:
         """The range of all rows; which cycles turn, from a sample of moments."""
-        turning = [cycle for cycle in _CYCLES if np.ptp(cycle_phase(moments.drop_null(), cycle), initial=0.0) > 0]
+        moments = moments.drop_null()
+        turning = [cycle for cycle in _CYCLES if len(np.unique(cycle_phase(moments, cycle))) > 1]
         return cls(facts.name, *_ticks(facts), tuple(turning))
 
 

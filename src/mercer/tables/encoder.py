@@ -128,7 +128,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.blocks_, start = [], 0
         for encoder in self._encoders:
             stop = start + len(encoder.names)
-            self.blocks_.append(ColumnBlock(encoder.column, self.roles_[encoder.column].role, encoder.kind, start, stop))
+            self.blocks_.append(
+                ColumnBlock(encoder.column, self.roles_[encoder.column].role, encoder.kind, start, stop)
+            )
             start = stop
         self._sparse = any(block.kind in ("text", "sequence") for block in self.blocks_)
 

@@ -60,9 +60,7 @@ class Sketch:
         """The sketch of the rows of both."""
         if other.kind != self.kind:
             raise ValueError(f"A column cannot hold {self.kind} in some blocks and {other.kind} in others.")
-        keys, first, codes = np.unique(
-            np.concatenate([self.keys, other.keys]), return_index=True, return_inverse=True
-        )
+        keys, first, codes = np.unique(np.concatenate([self.keys, other.keys]), return_index=True, return_inverse=True)
         values = np.concatenate([self.values, other.values])[first]
         counts = np.bincount(codes, np.concatenate([self.counts, other.counts])).astype(np.int64)
         complete = self.complete and other.complete and len(keys) <= size
@@ -72,15 +70,15 @@ class Sketch:
             keys[:size],
             values[:size],
             counts[:size],
-            *_range(self, other),
+            _least(min, self.low, other.low),
+            _least(max, self.high, other.high),
             complete,
         )
 
 
-def _range(a: Sketch, b: Sketch):
-    lows = [bound for bound in (a.low, b.low) if bound is not None]
-    highs = [bound for bound in (a.high, b.high) if bound is not None]
-    return min(lows, default=None), max(highs, default=None)
+def _least(best, a, b):
+    """`best` of two bounds, either of which may be None."""
+    return best((bound for bound in (a, b) if bound is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,9 @@ def _sketch(column, size) -> Sketch:
     order = np.argsort(keys, kind="stable")[:size]
     low, high = pc.min_max(column).as_py().values() if kind_of(column.type) != "text" else (None, None)
     complete = len(keys) <= size
-    return Sketch(kind_of(column.type), column.null_count, keys[order], values[order], counts[order], low, high, complete)
+    return Sketch(
+        kind_of(column.type), column.null_count, keys[order], values[order], counts[order], low, high, complete
+    )
 
 
 def _keys(values) -> np.ndarray:

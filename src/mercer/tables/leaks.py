@@ -41,7 +41,8 @@ def _codes(column, kind) -> np.ndarray:
         return distinct(column.astype(object))[1]
     values = column.astype("datetime64[us]").astype(np.int64) if kind == "date" else column
     values = np.asarray(values, dtype=np.float64)
-    edges = np.unique(np.nanquantile(values, np.linspace(0, 1, _BINS + 1)[1:-1])) if np.isfinite(values).any() else []
+    present = values[~np.isnan(values)]
+    edges = np.unique(np.quantile(present, np.linspace(0, 1, _BINS + 1)[1:-1])) if len(present) else present
     return np.where(np.isnan(values), _BINS + 1, np.searchsorted(edges, values, side="right"))
 
 

@@ -35,7 +35,9 @@ class Role:
         return f"{self.role}: {'; '.join([self.why, *self.suspicions])}"
 
 
-def guess_roles(source: Source, roles: Mapping[str, str] | None = None, max_onehot: int = MAX_ONEHOT) -> dict[str, Role]:
+def guess_roles(
+    source: Source, roles: Mapping[str, str] | None = None, max_onehot: int = MAX_ONEHOT
+) -> dict[str, Role]:
     """The role of every column of a table, from one pass over it.
 
     - number: numbers.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -38,4 +39,4 @@ class Hashed:
         if self.kind == "sequence":
             return [text[i : i + self.k].upper() for i in range(len(text) - self.k + 1)]
         words = _WORD.findall(text.lower())
-        return words + [f"{a} {b}" for a, b in zip(words, words[1:], strict=False)]
+        return words + [f"{a} {b}" for a, b in pairwise(words)]
