@@ -239,7 +239,7 @@ class Writer:
         self.out.close()
 
     def _flush(self):
-        self.out.write_table(pa.Table.from_batches(self.waiting), row_group_size=max(self.held, GROUP_ROWS))
+        self.out.write_table(pa.Table.from_batches(self.waiting), row_group_size=GROUP_ROWS)
         self.waiting, self.held = [], 0
 
 
