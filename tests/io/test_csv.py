@@ -210,7 +210,7 @@ def test_wrong_options(read, options, said):
 
 def test_files_without_rows(read):
     for content in ("", "\n\n", "a,b\n"):
-        with pytest.raises(ValueError, match="is empty|has no rows"):
+        with pytest.raises(ValueError, match=r"is empty|has no rows"):
             read(content)
 
 
@@ -307,7 +307,9 @@ def tables(draw):
     for j, kind in enumerate(kinds):
         gaps = draw(st.lists(st.booleans(), min_size=n, max_size=n))
         values = draw(st.lists(VALUES[kind], min_size=n, max_size=n))
-        table[f"c{j}"] = [None if gap and row else value for row, (gap, value) in enumerate(zip(gaps, values))]
+        table[f"c{j}"] = [
+            None if gap and row else value for row, (gap, value) in enumerate(zip(gaps, values, strict=True))
+        ]
     return kinds, table
 
 

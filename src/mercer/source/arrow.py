@@ -69,6 +69,8 @@ def _any_array(values, name):
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values
     values = np.asarray(values) if not hasattr(values, "to_numpy") else np.asarray(values.to_numpy())
+    if values.dtype.kind == "M":
+        values = values.astype("M8[us]")
     if values.dtype.kind not in "OUS":
         return pa.array(values, from_pandas=True)
     try:

@@ -179,7 +179,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if reset:
             self._input_names = table.columns
             return table
-        if not hasattr(X, "columns"):  # an array has the columns that fit has seen
+        if isinstance(X, np.ndarray):  # its columns are those that fit has seen
             table = Columns(table.table.rename_columns(self._input_names))
         compare_names(table.columns, self.schema_)
         return conformed(table, self.schema_)

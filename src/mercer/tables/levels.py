@@ -105,8 +105,9 @@ class TargetMeans:
         if folds is None:
             mine, everyone = sums.sum(axis=1), total.sum(axis=0)[None]
         else:
-            rows = np.arange(len(sums))
-            mine = sums.sum(axis=1) - sums[rows, folds]
-            everyone = total.sum(axis=0) - total[folds]
+            # Sums over the other folds, not differences: these would carry the rounding of the row's own target.
+            others = 1.0 - np.eye(N_FOLDS)
+            mine = np.einsum("nkt,nk->nt", sums, others[folds])
+            everyone = np.stack([total[other > 0].sum(axis=0) for other in others])[folds]
         overall = everyone[:, 1:] / np.maximum(everyone[:, :1], 1e-300)
         return (mine[:, 1:] + self.smoothing * overall) / (mine[:, :1] + self.smoothing)
