@@ -25,6 +25,12 @@ _DOUBLINGS = 4
 _SAMPLE_ROWS = 2048
 #: What a bandwidth must gain, as a share of the loss, for the walk to go on.
 _GAIN = 1e-3
+#: What a round must gain for another one to follow.
+_ROUND_GAIN = 0.01
+#: A mode whose loss exceeds the best by this factor is not followed further.
+_HOPELESS = 1.25
+#: Where the loss is above this share of the variance, bandwidths cannot be told apart.
+_NOTHING_SEEN = 0.99
 
 
 class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
@@ -40,14 +46,15 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
     those of f smoothed over a short length, for with heavy-tailed kernels (Laplace, Cauchy, Matern) raw ones are noise.
 
     Each round tries the full M and its diagonal and walks to a better bandwidth; everything tried is scored by exact
-    K-fold cross-validation of the ridge path, and the best is kept, the plain metric of round 0 included. Several
-    outputs and classes (by their indicators) add up. Columns should be on comparable scales at the start.
+    K-fold cross-validation of the ridge path, and the best is kept, the plain metric of round 0 included. (The metric
+    has seen all folds: a surcharge for the numbers it chose keeps a noise target from choosing any.) Several outputs and classes (by their indicators) add up. Columns should be on comparable scales at the start.
 
     Parameters
     ----------
     kernel : shift-invariant kernel with a bandwidth, or None, default=None
         None is `Gaussian`. Bandwidths tried are multiples of its own number, or of the median distance in the metric.
-    n_rounds : int >= 0, default=3
+    n_rounds : int >= 0, default=5
+        At most so many; a round that gains less than a hundredth is the last.
     mode : {"auto", "full", "diagonal"}, default="auto"
         "full" turns and stretches; "diagonal" only weighs the columns; "auto" tries both in each round.
     n_components : int, default=512
@@ -68,7 +75,7 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
     kernel_ : the kernel in this metric, for `RandomFeatures(kernel_)` and every other user of kernels
     history_ : structured array, one row per metric and bandwidth tried: round, mode, bandwidth, alpha, loss (the
         cross-validated squared error as a share of the target's variance)
-    loss_ : float, the least of these losses
+    loss_ : float, the loss of the metric that was kept
     classes_ : the classes, or None for a quantity
 
     References
@@ -91,7 +98,7 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
     def __init__(
         self,
         kernel=None,
-        n_rounds=3,
+        n_rounds=5,
         mode="auto",
         n_components=512,
         smoothing=0.5,
@@ -138,19 +145,22 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
         self._keep(self._rounds(bench, sample))
 
     def _rounds(self, bench: Bench, sample: np.ndarray) -> list[Trial]:
-        """Everything tried, the chosen metric of each round first in line for the next."""
+        """Everything tried. Each mode follows its own gradients, a full metric also those of a better diagonal one."""
         walk = Walk(bench, sample, self._kernel().bandwidth, self.smoothing)
-        now = walk.best_bandwidth(0, "identity", np.eye(sample.shape[1]), 0)
-        modes = MODES if self.mode == "auto" else (self.mode,)
+        best = walk.best_bandwidth(0, "identity", np.eye(sample.shape[1]), 0)
+        last = dict.fromkeys(MODES if self.mode == "auto" else (self.mode,), best)
         for number in range(1, self.n_rounds + 1):
-            roots = [(mode, root_of(now.gradients, mode)) for mode in modes]
-            tried = [walk.step(number, mode, root, walk.doublings) for mode, root in roots]
-            first = min(tried, key=lambda trial: trial.loss)
-            now = walk.best_bandwidth(number, first.mode, first.root, walk.doublings, first)
+            last = {
+                mode: walk.best_bandwidth(number, mode, root_of(origin.gradients, mode), origin.doublings)
+                for mode, origin in _origins(last).items()
+            }
+            before, best = best, _least([best, *last.values()])
+            if before.loss < _NOTHING_SEEN and best.criterion > before.criterion * (1 - _ROUND_GAIN):
+                break
         return walk.trials
 
     def _keep(self, trials: list[Trial]):
-        best = min(trials, key=lambda trial: trial.loss)
+        best = _least(trials)
         self.root_, self.loss_ = best.root, best.loss
         self.metric_ = best.root @ best.root
         self.kernel_ = replace(self._kernel(), bandwidth=best.bandwidth).through(best.root)
@@ -172,32 +182,39 @@ class Walk:
     def __init__(self, bench: Bench, sample: np.ndarray, bandwidth, smoothing: float):
         self.bench, self.sample, self.bandwidth, self.smoothing = bench, sample, bandwidth, smoothing
         self.trials: list[Trial] = []
-        self.doublings = 0
 
     def step(self, number: int, mode: str, root: np.ndarray, doublings: int) -> Trial:
         """Try one metric at one bandwidth."""
         median = median_distance(self.sample @ root)
         start = median if self.bandwidth == "median" else float(self.bandwidth)
         width = self.smoothing * median / np.sqrt(2.0 * len(root))  # of independent columns, their deviation
-        trial = self.bench.trial(number, mode, root, float(start * 2.0**doublings), width)
+        trial = self.bench.trial(number, mode, root, doublings, float(start * 2.0**doublings), width)
         self.trials.append(trial)
         return trial
 
-    def best_bandwidth(self, number: int, mode: str, root: np.ndarray, doublings: int, first=None) -> Trial:
-        """From a first bandwidth down or up as long as the loss falls."""
-        best = self.step(number, mode, root, doublings) if first is None else first
-        self.doublings = doublings
+    def best_bandwidth(self, number: int, mode: str, root: np.ndarray, doublings: int) -> Trial:
+        """From a first bandwidth down or, if that does not help, up, as long as the loss falls."""
+        first = best = self.step(number, mode, root, doublings)
         for direction in (-1, 1):
-            moved = False
-            while abs(self.doublings + direction) <= _DOUBLINGS:
-                trial = self.step(number, mode, root, self.doublings + direction)
+            while best.loss < _NOTHING_SEEN and abs(best.doublings + direction) <= _DOUBLINGS:
+                trial = self.step(number, mode, root, best.doublings + direction)
                 if not trial.loss < best.loss * (1 - _GAIN):
                     break
-                best, moved = trial, True
-                self.doublings += direction
-            if moved:
+                best = trial
+            if best is not first:
                 break
         return best
+
+
+def _least(trials) -> Trial:
+    return min(trials, key=lambda trial: trial.criterion)
+
+
+def _origins(last: dict[str, Trial]) -> dict[str, Trial]:
+    """Whose gradients each mode that is still worth following builds on."""
+    best = _least(last.values())
+    worth = (mode for mode, trial in last.items() if trial.criterion <= _HOPELESS * best.criterion)
+    return {mode: best if mode == "full" else last[mode] for mode in worth}
 
 
 def root_of(gradients: np.ndarray, mode: str) -> np.ndarray:

@@ -15,19 +15,28 @@ from mercer.stats import Gram
 from mercer.stats.gram import GramPerFold
 
 
+#: Gradients are taken at the least penalty whose loss is at most this multiple of the best: shrinkage flattens first
+#: what is hard to see, and where nothing is seen yet (a loss of 1) the best penalty would leave nothing but noise.
+_NEARLY = 1.1
+
+
 @dataclass(frozen=True)
 class Trial:
     """A metric that was tried: how it was made, the kernel in it, and what came of it.
 
-    `loss` is the cross-validated squared error at the best penalty `alpha`, as a share of the target's variance.
+    `loss` is the cross-validated squared error at the best penalty `alpha`, as a share of the target's variance. The
+    metric itself has seen every fold, so trials are compared by `criterion` = loss (1 + freedom / n): a metric fitted
+    to noise gains about as much as it has numbers to choose, d per direction that it singles out.
     """
 
     round: int
     mode: str
     root: np.ndarray
+    doublings: int
     bandwidth: float
     alpha: float
     loss: float
+    criterion: float
     gradients: np.ndarray
 
 
@@ -38,7 +47,7 @@ class Bench:
         self.rows, self.sample, self.kernel = rows, sample, kernel
         self.n_components, self.n_folds, self.seed = n_components, n_folds, seed
 
-    def trial(self, number: int, mode: str, root: np.ndarray, bandwidth: float, width: float) -> Trial:
+    def trial(self, number: int, mode: str, root: np.ndarray, doublings: int, bandwidth: float, width: float) -> Trial:
         """Fit random features of the kernel in the metric root root' and score them by exact cross-validation."""
         kernel = replace(self.kernel, bandwidth=bandwidth)
         features = self._features(kernel.through(root))
@@ -48,10 +57,25 @@ class Bench:
         lengths = np.linalg.norm(self._features(kernel).frequencies_, axis=1)  # before the map by the root
         damped = smoothed(features.frequencies_, lengths, width)
         gradients = gradient_outer_product(G, coef, damped, gram.total.weight)
-        return Trial(number, mode, root, bandwidth, alpha, loss, gradients)
+        criterion = loss * (1.0 + freedom(root, mode) / gram.n)
+        return Trial(number, mode, root, doublings, bandwidth, alpha, loss, criterion, gradients)
 
     def _features(self, kernel) -> RandomFeatures:
         return RandomFeatures(kernel, self.n_components, random_state=self.seed).fit(self.sample)
+
+
+def freedom(root: np.ndarray, mode: str) -> float:
+    """The numbers that a metric had to choose: none, d, or d for each of the directions that share its trace.
+
+    Their number is tr(M)^2 / tr(M^2), the participation ratio; all directions together are d (d + 1) / 2 numbers.
+    """
+    d = len(root)
+    if mode == "identity":
+        return 0.0
+    if mode == "diagonal":
+        return float(d)
+    values = np.linalg.eigvalsh(root) ** 2
+    return float(min(d * (d + 1) / 2, d * values.sum() ** 2 / np.sum(values**2)))
 
 
 def best_ridge(gram: GramPerFold) -> tuple[float, float, np.ndarray]:
@@ -63,4 +87,6 @@ def best_ridge(gram: GramPerFold) -> tuple[float, float, np.ndarray]:
     best = path.choose(alphas, losses, bars)
     variance = np.trace(total.Y) / total.weight
     loss = losses[best] / variance if variance > 0 else 0.0
-    return float(alphas[best]), float(loss), total.solutions(alphas[best : best + 1])[0]
+    nearly = np.flatnonzero((losses > 0) & (losses <= _NEARLY * losses[best]))
+    least = nearly[np.argmin(alphas[nearly])] if len(nearly) else best
+    return float(alphas[best]), float(loss), total.solutions(alphas[least : least + 1])[0]
