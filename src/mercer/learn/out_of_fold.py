@@ -46,13 +46,19 @@ class OutOfFoldTransformer(TargetLearner):
         -------
         array or CSR matrix of n rows; for a `Source` a `Source` that maps as it reads
         """
-        self.fit(X, y, sample_weight)
+        self._check_parameters()
+        source = self._open(X, y, sample_weight)
+        self._learn_from(source)
+        self._learn_without_folds(source)
         if not isinstance(X, Source):
             return self._held_out_block(Block(self._checked_X(X, reset=False)))
         mapped = X.map(lambda block: block.with_X(self._held_out_block(block.with_X(self._checked_rows(block)))))
         mapped.names = [str(name) for name in self.get_feature_names_out()]
         mapped.derived = True
         return mapped
+
+    def _learn_without_folds(self, source: Source) -> None:
+        """Learn what `_held_out` needs, unless `_learn_from` has done so."""
 
     def _held_out_block(self, block: Block):
         if len(block) == 0:
