@@ -2,10 +2,14 @@
 
 from mercer.learn.metric import LearnedMetric
 from mercer.learn.piecewise import PiecewiseLinear
+from mercer.learn.supervised_bins import SupervisedBins
+from mercer.learn.target_encoding import TargetEncoding
 from mercer.learn.trees import TreeFeatures
 
 __all__ = [
     "LearnedMetric",
     "PiecewiseLinear",
+    "SupervisedBins",
+    "TargetEncoding",
     "TreeFeatures",
 ]
