@@ -1,0 +1,289 @@
+// Rows of n-gram counts from units: by their number among the distinct n-grams of a block, or hashed into buckets.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "terms.h"
+
+namespace mercer {
+
+// Units as arrays, see text_units.h.
+struct UnitView {
+    const uint8_t* bytes;
+    const uint32_t* starts;
+    const int64_t *runs, *docs;
+    size_t n_docs;
+    uint32_t gap;
+    long low, high;
+    bool whole;
+
+    template <class Visit>
+    void each(size_t doc, Visit visit) const {
+        for (int64_t r = docs[doc]; r < docs[doc + 1]; ++r)
+            each_ngram(starts, gap, runs[r], runs[r + 1], low, high, whole, visit);
+    }
+};
+
+struct CountedRows {
+    std::vector<int64_t> indptr{0};
+    std::vector<int32_t> codes, counts;
+    std::vector<uint64_t> hashes;
+    std::vector<int64_t> bounds{0}, documents, total;
+    std::vector<uint8_t> data;
+};
+
+// Numbers the distinct n-grams of a block in the order of their first appearance.
+class Counting {
+   public:
+    explicit Counting(const UnitView& units) : units(units), slots(slots_for(4096)), mask(slots.size() - 1) {}
+
+    CountedRows run() {
+        for (size_t doc = 0; doc < units.n_docs; ++doc) {
+            units.each(doc, [&](uint32_t start, uint32_t length) {
+                const uint64_t hash = hash_text(units.bytes + start, length, 0);
+                prefetch(&slots[hash & mask]);
+                waiting[n_waiting++] = {hash, start, length};
+                if (n_waiting == batch) flush(doc);
+            });
+            flush(doc);
+            rows.indptr.push_back(static_cast<int64_t>(rows.codes.size()));
+        }
+        keep_terms();
+        return std::move(rows);
+    }
+
+   private:
+    struct Ngram {
+        uint64_t hash;
+        uint32_t start, length;
+    };
+    struct Entry {
+        Ngram ngram;
+        size_t doc, place;  // the last document it was seen in, and where it stands among the codes
+        int64_t documents, total;
+    };
+
+    void flush(size_t doc) {
+        for (size_t i = 0; i < n_waiting; ++i) add(waiting[i], doc);
+        n_waiting = 0;
+    }
+
+    void add(const Ngram& ngram, size_t doc) {
+        const size_t at = find_slot(slots.data(), mask, ngram.hash, [&](uint32_t e) {
+            const Ngram& other = entries[e].ngram;
+            return other.hash == ngram.hash && other.length == ngram.length &&
+                   std::memcmp(units.bytes + other.start, units.bytes + ngram.start, ngram.length) == 0;
+        });
+        if (slots[at] == 0) {
+            slots[at] = slot_of(ngram.hash, entries.size());
+            entries.push_back({ngram, SIZE_MAX, 0, 0, 0});
+            if (2 * entries.size() > slots.size()) grow();
+            count(entries.back(), static_cast<int32_t>(entries.size() - 1), doc);
+        } else {
+            const uint32_t e = number_in(slots[at]);
+            count(entries[e], static_cast<int32_t>(e), doc);
+        }
+    }
+
+    void count(Entry& entry, int32_t code, size_t doc) {
+        ++entry.total;
+        if (entry.doc == doc) {
+            ++rows.counts[entry.place];
+            return;
+        }
+        entry.doc = doc;
+        entry.place = rows.codes.size();
+        ++entry.documents;
+        rows.codes.push_back(code);
+        rows.counts.push_back(1);
+    }
+
+    void grow() {
+        std::vector<Slot> larger(2 * slots.size());
+        mask = larger.size() - 1;
+        for (size_t e = 0; e < entries.size(); ++e) {
+            const uint64_t hash = entries[e].ngram.hash;
+            larger[find_slot(larger.data(), mask, hash, [](uint32_t) { return false; })] = slot_of(hash, e);
+        }
+        slots.swap(larger);
+    }
+
+    void keep_terms() {
+        const size_t n = entries.size();
+        rows.hashes.resize(n);
+        rows.documents.resize(n);
+        rows.total.resize(n);
+        rows.bounds.resize(n + 1);
+        for (size_t e = 0; e < n; ++e) {
+            rows.hashes[e] = entries[e].ngram.hash;
+            rows.documents[e] = entries[e].documents;
+            rows.total[e] = entries[e].total;
+            rows.bounds[e + 1] = rows.bounds[e] + entries[e].ngram.length;
+        }
+        rows.data.resize(static_cast<size_t>(rows.bounds[n]));
+        for (size_t e = 0; e < n; ++e)
+            std::memcpy(rows.data.data() + rows.bounds[e], units.bytes + entries[e].ngram.start,
+                        entries[e].ngram.length);
+    }
+
+    static constexpr size_t batch = 64;
+    const UnitView& units;
+    std::vector<Slot> slots;
+    size_t mask;
+    std::vector<Entry> entries;
+    CountedRows rows;
+    Ngram waiting[batch];
+    size_t n_waiting = 0;
+};
+
+enum class Weighting { count = 0, binary = 1, log = 2 };
+
+struct Buckets {
+    uint64_t seed;
+    bool murmur;
+    uint64_t n_buckets;
+    long nonzeros;
+    bool with_signs;
+    Weighting weighting;
+};
+
+struct HashedRows {
+    std::vector<int64_t> indptr{0};
+    std::vector<int32_t> indices;
+    std::vector<double> values;
+};
+
+// n-grams of a document are told apart by their hash; their weights are then added up in buckets.
+class Hashing {
+   public:
+    Hashing(const UnitView& units, const Buckets& map)
+        : units(units), map(map), mixed_seed(text_mix(map.seed)), scale(std::sqrt(double(map.nonzeros))) {
+        for (long i = 0; i < map.nonzeros; ++i) block_seeds.push_back(text_mix(static_cast<uint64_t>(i) / 2));
+        slots.resize(64);
+    }
+
+    HashedRows run() {
+        for (size_t doc = 0; doc < units.n_docs; ++doc) {
+            gather(doc);
+            spread();
+            add_up();
+            rows.indptr.push_back(static_cast<int64_t>(rows.indices.size()));
+        }
+        return std::move(rows);
+    }
+
+   private:
+    struct Seen {
+        uint64_t hash;
+        int64_t count;
+    };
+    struct Piece {
+        uint32_t place, order;
+        double value;
+    };
+
+    void gather(size_t doc) {
+        seen.clear();
+        std::fill(slots.begin(), slots.end(), 0u);
+        units.each(doc, [&](uint32_t start, uint32_t length) {
+            const uint8_t* p = units.bytes + start;
+            add(map.murmur ? murmur3(p, length, static_cast<uint32_t>(map.seed)) * text_gamma
+                           : hash_text(p, length, mixed_seed));
+        });
+        if (slots.size() > 64 && 8 * seen.size() < slots.size()) slots.resize(slots.size() / 2);
+    }
+
+    void add(uint64_t hash) {
+        const size_t mask = slots.size() - 1;
+        size_t at = (hash >> 20) & mask;
+        while (slots[at] && seen[slots[at] - 1].hash != hash) at = (at + 1) & mask;
+        if (slots[at]) {
+            ++seen[slots[at] - 1].count;
+            return;
+        }
+        seen.push_back({hash, 1});
+        slots[at] = static_cast<uint32_t>(seen.size());
+        if (2 * seen.size() > slots.size()) grow();
+    }
+
+    void grow() {
+        slots.assign(2 * slots.size(), 0u);
+        const size_t mask = slots.size() - 1;
+        for (size_t k = 0; k < seen.size(); ++k) {
+            size_t at = (seen[k].hash >> 20) & mask;
+            while (slots[at]) at = (at + 1) & mask;
+            slots[at] = static_cast<uint32_t>(k + 1);
+        }
+    }
+
+    double weight(int64_t count) const {
+        switch (map.weighting) {
+            case Weighting::binary: return 1.0;
+            case Weighting::log: return 1.0 + std::log(double(count));
+            default: return double(count);
+        }
+    }
+
+    void spread() {
+        pieces.clear();
+        for (const Seen& one : seen) {
+            if (map.murmur) {
+                spread_murmur(one);
+                continue;
+            }
+            const uint64_t width = map.n_buckets / static_cast<uint64_t>(map.nonzeros);
+            const double value = weight(one.count);
+            uint64_t word = 0;
+            for (long i = 0; i < map.nonzeros; ++i) {
+                if (i % 2 == 0) word = text_mix((one.hash ^ block_seeds[i]) + text_gamma);
+                const uint64_t half = i % 2 == 0 ? word >> 32 : word & 0xFFFFFFFF;
+                const double sign = map.with_signs && (half & 1) ? -1.0 : 1.0;
+                piece(static_cast<uint64_t>(i) * width + ((half * width) >> 32), sign * value / scale);
+            }
+        }
+    }
+
+    // scikit-learn's: the absolute value of the signed hash modulo the number of buckets, and its sign.
+    void spread_murmur(const Seen& one) {
+        constexpr uint64_t inverse = 0xF1DE83E19937733Du;  // of the odd number text_gamma, modulo 2^64
+        const auto hash = static_cast<int32_t>(static_cast<uint32_t>(one.hash * inverse));
+        const int64_t size = hash < 0 ? -int64_t{hash} : hash;
+        piece(static_cast<uint64_t>(size) % map.n_buckets, (map.with_signs && hash < 0 ? -1.0 : 1.0) * weight(one.count));
+    }
+
+    void piece(uint64_t place, double value) {
+        pieces.push_back({static_cast<uint32_t>(place), static_cast<uint32_t>(pieces.size()), value});
+    }
+
+    void add_up() {
+        sort_pieces();
+        for (size_t k = 0; k < pieces.size(); ++k) {
+            if (k && pieces[k].place == pieces[k - 1].place) {
+                rows.values.back() += pieces[k].value;
+            } else {
+                rows.indices.push_back(static_cast<int32_t>(pieces[k].place));
+                rows.values.push_back(pieces[k].value);
+            }
+        }
+    }
+
+    void sort_pieces() {
+        std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+            return a.place != b.place ? a.place < b.place : a.order < b.order;
+        });
+    }
+
+    const UnitView& units;
+    const Buckets& map;
+    uint64_t mixed_seed;
+    double scale;
+    std::vector<uint64_t> block_seeds;
+    std::vector<uint32_t> slots;
+    std::vector<Seen> seen;
+    std::vector<Piece> pieces;
+    HashedRows rows;
+};
+
+}  // namespace mercer
