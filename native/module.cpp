@@ -12,6 +12,7 @@ void bind_descent(nb::module_&);
 void bind_dual(nb::module_&);
 void bind_hashing(nb::module_&);
 void bind_projection(nb::module_&);
+void bind_sequences(nb::module_&);
 void bind_monomials(nb::module_&);
 void bind_ngrams(nb::module_&);
 void bind_sums(nb::module_&);
@@ -31,6 +32,7 @@ NB_MODULE(_native, m) {
     bind_dual(m);
     bind_hashing(m);
     bind_projection(m);
+    bind_sequences(m);
     bind_monomials(m);
     bind_ngrams(m);
     bind_sums(m);

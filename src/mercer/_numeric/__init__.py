@@ -20,6 +20,7 @@ from .machine import *  # noqa: F403
 from .monomials import *  # noqa: F403
 from .ngrams import *  # noqa: F403
 from .projection import *  # noqa: F403
+from .sequences import *  # noqa: F403
 from .sums import *  # noqa: F403
 from .trig import *  # noqa: F403
 
@@ -35,6 +36,7 @@ definitions: tuple[ModuleType, ...] = tuple(
         "monomials",
         "ngrams",
         "projection",
+        "sequences",
         "sums",
         "trig",
     )

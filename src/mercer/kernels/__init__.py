@@ -9,6 +9,8 @@ from mercer.kernels.norms import ExponentialPower, Laplace, Sinc
 from mercer.kernels.radial import Cauchy, Gaussian, Matern, RationalQuadratic
 from mercer.kernels.stationary import Stationary
 from mercer.kernels.through import Through
+from mercer.kernels.strings import Mismatch, Spectrum, Subsequence, WeightedDegree
+from mercer.kernels.trees import SubsetTree
 from mercer.kernels.validity import MercerReport, check_mercer, repair
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "Linear",
     "Matern",
     "MercerReport",
+    "Mismatch",
     "Normalized",
     "Overlap",
     "Polynomial",
@@ -33,9 +36,13 @@ __all__ = [
     "Restricted",
     "Scaled",
     "Sinc",
+    "Spectrum",
     "Stationary",
+    "Subsequence",
+    "SubsetTree",
     "Sum",
     "Through",
+    "WeightedDegree",
     "check_mercer",
     "repair",
 ]
