@@ -1,9 +1,11 @@
-"""The numbers that one column becomes. Each encoder is a few learned values and `encode`, rows in, numbers out."""
+"""The numbers that a column becomes. Each encoder is a few learned values and `encode`, rows in, numbers out.
+
+An encoder says from which `columns` it makes what `kind` of features, with which `names`, a list per column.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -40,8 +42,12 @@ class Squashed:
     kind = "number"
 
     @property
-    def names(self) -> list[str]:
-        return [self.column]
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def names(self) -> list[list[str]]:
+        return [[self.column]]
 
     def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
         x = numbers(table, self.column)
@@ -81,8 +87,12 @@ class MissingFlag:
     kind = "missing"
 
     @property
-    def names(self) -> list[str]:
-        return [f"{self.column}=missing"]
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def names(self) -> list[list[str]]:
+        return [[f"{self.column}=missing"]]
 
     def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
         return pc.is_null(table.table[self.column]).to_numpy().astype(np.float64)[:, None]
@@ -101,13 +111,17 @@ class Indicators:
     kind = "onehot"
 
     @property
-    def names(self) -> list[str]:
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def names(self) -> list[list[str]]:
         other = ["other"] if self.others is None or self.others else []
-        return [f"{self.column}={_label(level)}" for level in self.levels] + [f"{self.column}={word}" for word in other]
+        return [[f"{self.column}={level}" for level in (*self.levels, *other)]]
 
     def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
         column = table.table[self.column]
-        out = np.zeros((len(table), len(self.names)))
+        out = np.zeros((len(table), len(self.names[0])))
         place = self._places(column, self.levels)
         if self.others is None:
             place[(place < 0) & pc.is_valid(column).to_numpy()] = len(self.levels)
@@ -147,9 +161,13 @@ class DateParts:
     kind = "date"
 
     @property
-    def names(self) -> list[str]:
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def names(self) -> list[list[str]]:
         parts = [f"{cycle}-{wave}" for cycle in self.cycles for wave in ("sin", "cos")]
-        return [f"{self.column}:{part}" for part in ("time", *parts)]
+        return [[f"{self.column}:{part}" for part in ("time", *parts)]]
 
     def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
         moments = pc.cast(table.table[self.column], pa.timestamp("us"))
@@ -195,7 +213,3 @@ def _ticks(facts: ColumnFacts) -> tuple[int, int]:
 def numbers(table: Columns, name: str) -> np.ndarray:
     """A column of numbers or booleans as float64 with NaN where missing."""
     return pc.fill_null(pc.cast(table.table[name], pa.float64()), np.nan).to_numpy()
-
-
-def _label(level: Any) -> str:
-    return str(level)

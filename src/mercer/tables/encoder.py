@@ -30,11 +30,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     - category: an indicator per level; rare levels share one, "other"; a level that `fit` has not seen is all zeros.
     - high-cardinality: the mean target of the level, drawn toward the overall mean, and the level's frequency.
     - date: linear time, and sin and cos of the month, the day of the week and the hour.
-    - text and sequence: hashed words, or letters in a row (sparse).
+    - text: tf-idf weights of words and pairs of words (of letters, where values are single words); sparse.
+    - sequence: weights of up to five letters in a row, and letters by position where all are of one length; sparse.
     - id and constant columns are left out, see `notes_`.
 
-    A column with missing values in `fit` also gets an indicator of that. Two passes over the rows at most: one for
-    facts and a sample, one for the targets of levels.
+    A column with missing values in `fit` also gets an indicator of that. One pass over the rows gathers facts and a
+    sample; high cardinality takes two or three more, each text column one.
 
     `fit_transform(X, y)` gives training rows *out-of-fold* targets of levels: a row's own target never enters its
     features, and the folds are those of the ridge path. `fit(X, y).transform(X)` gives what new rows get.
@@ -125,13 +126,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return source
 
     def _lay_out(self):
+        """`blocks_`, in the order of the output."""
         self.blocks_, start = [], 0
         for encoder in self._encoders:
-            stop = start + len(encoder.names)
-            self.blocks_.append(
-                ColumnBlock(encoder.column, self.roles_[encoder.column].role, encoder.kind, start, stop)
-            )
-            start = stop
+            for column, names in zip(encoder.columns, encoder.names, strict=True):
+                stop = start + len(names)
+                self.blocks_.append(ColumnBlock(column, self.roles_[column].role, encoder.kind, start, stop))
+                start = stop
         self._sparse = any(block.kind in ("text", "sequence") for block in self.blocks_)
 
     def _opened(self, X, y, sample_weight) -> Source:
@@ -217,7 +218,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Names such as `age`, `age=missing`, `city=Bern`, `day:month-sin`."""
         check_is_fitted(self)
         self._check_names(input_features)
-        return np.array([name for encoder in self._encoders for name in encoder.names], dtype=object)
+        names = (name for encoder in self._encoders for names in encoder.names for name in names)
+        return np.array(list(names), dtype=object)
 
     def _check_names(self, given):
         if given is None:

@@ -2,112 +2,97 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow.compute as pc
 
 from mercer import _numeric
-from mercer.source import Columns
-from mercer.stats import Statistic
+from mercer._numeric.block import Block
+from mercer.learn import TargetEncoding
+from mercer.source import Columns, Source
+from mercer.stats import Counts
+from mercer.tables.facts import ColumnFacts
 
 N_FOLDS = 5
 
 
-def folds_of(block, seed: int) -> np.ndarray:
+def folds_of(block: Block, seed: int) -> np.ndarray:
     """The fold of each row, by the hash of the row as read: those of the ridge path."""
-    return _numeric.buckets(_numeric.splitmix64(block.ids, seed), N_FOLDS)
-
-
-@dataclass(frozen=True)
-class LevelSums(Statistic):
-    """Per column, level and fold: the number of rows and the sums of the targets; and of all rows per fold.
-
-    `finish` gives {column: {level: array (folds, 1 + targets)}}, the totals under the level None.
-    """
-
-    columns: tuple[str, ...]
-    seed: int
-    targets: Any  # y -> array (n, targets), or None
-    n: int = 0
-    tables: dict[str, dict] = field(default_factory=dict)
-
-    def of(self, block):
-        if len(block) == 0:
-            return replace(self, n=0, tables={})
-        fold = folds_of(block, self.seed)
-        values = np.ones((len(block), 1))
-        if self.targets is not None:
-            values = np.hstack([values, self.targets(block.y)])
-        if block.weight is not None:
-            values = values * np.asarray(block.weight, dtype=np.float64)[:, None]
-        tables = {name: _sums(block.X.table[name], fold, values) for name in self.columns}
-        return replace(self, n=len(block), tables=tables)
-
-    def _merge(self, other):
-        tables = {name: _added(self.tables[name], other.tables[name]) for name in self.columns}
-        return replace(self, n=self.n + other.n, tables=tables)
-
-    def finish(self) -> dict[str, dict]:
-        return self.tables
-
-
-def _sums(column, fold, values) -> dict:
-    coded = column.combine_chunks().dictionary_encode()
-    codes = pc.fill_null(coded.indices, len(coded.dictionary)).to_numpy()
-    levels = coded.dictionary.to_pylist()
-    size = (len(levels) + 1) * N_FOLDS
-    cells = [np.bincount(codes * N_FOLDS + fold, value, minlength=size) for value in values.T]
-    sums = np.stack(cells, axis=1).reshape(len(levels) + 1, N_FOLDS, -1)
-    table: dict = dict(zip(levels, sums, strict=False))
-    table[None] = sums.sum(axis=0)
-    return table
-
-
-def _added(a: dict, b: dict) -> dict:
-    total = dict(a)
-    for level, sums in b.items():
-        mine = total.get(level)
-        total[level] = sums if mine is None else mine + sums
-    return total
+    return _numeric.buckets(_numeric.splitmix64(block.ids, seed), N_FOLDS).astype(np.intp)
 
 
 @dataclass(frozen=True)
 class TargetMeans:
-    """The target's mean in a level, drawn toward the overall mean, and the log of the level's share of rows.
+    """The mean target of each level of some columns, shrunk to the overall mean: see `mercer.learn.TargetEncoding`.
 
-    (S_c + a m) / (n_c + a) with the sums over all rows, or over those outside the row's own fold; a = within / between
-    variance of the levels, the empirical Bayes weight. A level fit has not seen, or a missing value, gets m.
+    A level that fit has not seen gets the overall mean.
     """
 
-    column: str
-    table: dict
-    smoothing: float
-    suffixes: tuple[str, ...]
+    columns: tuple[str, ...]
+    encoding: TargetEncoding
     kind = "target"
 
     @property
-    def names(self) -> list[str]:
-        return [f"{self.column}:{suffix}" for suffix in (*self.suffixes, "frequency")]
+    def names(self) -> list[list[str]]:
+        classes = self.encoding.classes_
+        several = classes is not None and len(classes) > 2
+        suffixes = [f"target={label}" for label in classes.tolist()] if several else ["target"]
+        return [[f"{column}:{suffix}" for suffix in suffixes] for column in self.columns]
+
+    def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
+        levels = _objects(table, self.columns)
+        return self.encoding.transform(levels) if folds is None else self.encoding._held_out(levels, folds)
+
+    @classmethod
+    def learned(cls, source: Source, columns: tuple[str, ...], seed: int) -> TargetMeans:
+        """Two passes: the classes of the target, and sums per level and fold."""
+        encoding = TargetEncoding(n_folds=N_FOLDS, random_state=seed)
+        return cls(columns, encoding.fit(_levels_only(source, columns)))
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """log(n_c / n) / log(1 / n), n_c of n rows in the level: 0 if in all of them, 1 if new or missing."""
+
+    column: str
+    places: dict
+    n: float
+    kind = "frequency"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def names(self) -> list[list[str]]:
+        return [[f"{self.column}:frequency"]]
 
     def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
         coded = table.table[self.column].combine_chunks().dictionary_encode()
-        total = self.table[None]
-        zero = np.zeros_like(total)
-        levels = [self.table.get(level, zero) for level in coded.dictionary.to_pylist()]
-        sums = np.stack([*levels, zero])[pc.fill_null(coded.indices, len(levels)).to_numpy()]
-        n = total[:, 0].sum()
-        frequency = np.log((1.0 + sums[:, :, 0].sum(axis=1)) / (1.0 + n)) / np.log(2.0 + n)
-        return np.hstack([self._means(sums, total, folds), frequency[:, None]])
+        counts = [self.places.get(level, 1.0) for level in coded.dictionary.to_pylist()]
+        counts = np.array([*counts, 1.0])[pc.fill_null(coded.indices, len(counts)).to_numpy()]
+        return (np.log(counts / self.n) / np.log(1.0 / self.n))[:, None]
 
-    def _means(self, sums, total, folds):
-        if folds is None:
-            mine, everyone = sums.sum(axis=1), total.sum(axis=0)[None]
-        else:
-            # Sums over the other folds, not differences: these would carry the rounding of the row's own target.
-            others = 1.0 - np.eye(N_FOLDS)
-            mine = np.einsum("nkt,nk->nt", sums, others[folds])
-            everyone = np.stack([total[other > 0].sum(axis=0) for other in others])[folds]
-        overall = everyone[:, 1:] / np.maximum(everyone[:, :1], 1e-300)
-        return (mine[:, 1:] + self.smoothing * overall) / (mine[:, :1] + self.smoothing)
+
+def learned_frequencies(source: Source, facts: dict[str, ColumnFacts], columns: tuple[str, ...]) -> list[Frequency]:
+    """The frequency of each level; a pass of its own only where there are too many levels to have been counted yet."""
+    known = {name: dict(zip(facts[name].levels, facts[name].counts.tolist(), strict=True)) for name in columns}
+    many = tuple(name for name in columns if not facts[name].exact)
+    if many:
+        counted = _levels_only(source, many).fold(Counts()).finish()
+        for name, table in zip(many, counted, strict=True):
+            known[name] = dict(zip(table.levels.tolist(), table.counts.tolist(), strict=True))
+            known[name].pop(None, None)
+    return [Frequency(name, known[name], max(float(facts[name].n), 2.0)) for name in columns]
+
+
+def _levels_only(source: Source, columns: tuple[str, ...]) -> Source:
+    return source.map(lambda block: block.with_X(_objects(block.X, columns)))
+
+
+def _objects(table: Columns, columns: tuple[str, ...]) -> np.ndarray:
+    levels = np.empty((len(table), len(columns)), dtype=object)
+    for j, name in enumerate(columns):
+        levels[:, j] = table.table[name].to_pylist()
+    return levels
