@@ -74,11 +74,11 @@ def fast_batches(path: str, dialect: Dialect, width: int) -> Iterator[Batch]:
     skip = dialect.header
     try:
         with open_bytes(path, dialect.compressed) as file:
-            file = _Tail(file)
+            file = _Watched(file, dialect.quote.encode())
             for batch in _arrow_reader(file, dialect, names):
                 columns = [column[1:] if skip else column for column in batch.columns]
                 skip = skip and len(batch) == 0
-                if any(pc.any(pc.match_substring(column, "\n")).as_py() for column in columns):
+                if file.quoted and any(pc.any(pc.match_substring(column, "\n")).as_py() for column in columns):
                     raise Unclean
                 yield Batch(columns, None)
     except pa.ArrowInvalid as error:
@@ -103,15 +103,16 @@ def _arrow_reader(file, dialect, names):
     )
 
 
-class _Tail(io.RawIOBase):
-    """A file that remembers the last bytes read from it."""
+class _Watched(io.RawIOBase):
+    """A file that remembers the last bytes read from it, and whether there was a quote: without one no value is open."""
 
-    def __init__(self, file):
-        self.file, self.last = file, b""
+    def __init__(self, file, quote: bytes):
+        self.file, self.quote, self.last, self.quoted = file, quote, b"", False
 
     def read(self, size=-1):
         data = self.file.read(size)
         if data:
+            self.quoted = self.quoted or self.quote in data
             self.last = (self.last + data)[-_TAIL:] if len(data) < _TAIL else data[-_TAIL:]
         return data
 

@@ -220,7 +220,8 @@ class Writer:
 
     def __init__(self, path, names, forms):
         self.schema = pa.schema([(name, TYPES[kind(form)]) for name, form in zip(names, forms, strict=True)])
-        self.out = pq.ParquetWriter(path, self.schema, compression="lz4")
+        text = [field.name for field in self.schema if field.type == pa.string()]
+        self.out = pq.ParquetWriter(path, self.schema, compression="lz4", use_dictionary=text, write_statistics=False)
         self.waiting: list[pa.RecordBatch] = []
         self.rows = self.held = 0
 
