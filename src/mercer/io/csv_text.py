@@ -104,7 +104,7 @@ def _arrow_reader(file, dialect, names):
 
 
 class _Watched(io.RawIOBase):
-    """A file that remembers the last bytes read from it, and whether there was a quote: without one no value is open."""
+    """A file that remembers the last bytes read from it, and whether there was a quote among all."""
 
     def __init__(self, file, quote: bytes):
         self.file, self.quote, self.last, self.quoted = file, quote, b"", False

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ class Columns:
 
         return cls(plain_table(data))
 
-    @property
+    @cached_property
     def columns(self) -> list[str]:
         return self.table.column_names
 
@@ -56,7 +57,7 @@ class Columns:
     def __len__(self) -> int:
         return self.table.num_rows
 
-    @property
+    @cached_property
     def schema(self) -> dict[str, str]:
         """{name: kind} with the kinds of `KINDS`."""
         from mercer.source.arrow import kind_of

@@ -1,4 +1,4 @@
-"""The numbers that a column becomes. Each encoder is a few learned values and `encode`, rows in, numbers out.
+"""The numbers that columns become. Each encoder is a few learned values and `encode`, rows in, numbers out.
 
 An encoder says from which `columns` it makes what `kind` of features, with which `names`, a list per column.
 """
@@ -15,6 +15,7 @@ from mercer.normalize.ranks import quantiles
 from mercer.source import Columns
 from mercer.tables.facts import ColumnFacts
 
+FEW = 32  # rows: below, Python's own dictionaries are quicker than Arrow's
 _HUGE = 1e150  # its square is still a number
 
 
@@ -36,66 +37,75 @@ class Squashed:
     Where the quartiles agree the scale is half the range.
     """
 
-    column: str
-    center: float
-    scale: float
+    columns: tuple[str, ...]
+    center: np.ndarray
+    scale: np.ndarray
     kind = "number"
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
-
-    @property
     def names(self) -> list[list[str]]:
-        return [[self.column]]
+        return [[column] for column in self.columns]
 
     def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        x = numbers(table, self.column)
-        if np.isinf(x).any():
-            row = int(np.flatnonzero(np.isinf(x))[0])
+        x = np.empty((len(table), len(self.columns)))
+        for j, name in enumerate(self.columns):
+            x[:, j] = numbers(table, name)
+        self._refuse_infinity(x, start)
+        with np.errstate(over="ignore"):
+            z = np.clip(
+                (0.5 * x - 0.5 * self.center) / np.where(self.scale > 0, 0.5 * self.scale, np.inf), -_HUGE, _HUGE
+            )
+        z /= np.sqrt(1.0 + (z / 3.0) ** 2)
+        z[np.isnan(x)] = 0.0
+        return z
+
+    def _refuse_infinity(self, x, start):
+        bad = np.isinf(x)
+        if bad.any():
+            row, j = np.argwhere(bad)[0].tolist()
             raise ValueError(
-                f"Column {self.column!r} contains infinity, first at row {start + row}. "
+                f"Column {self.columns[j]!r} contains infinity, first at row {start + row}. "
                 "Make it missing, or drop the row."
             )
-        if self.scale == 0:
-            return np.zeros((len(x), 1))
-        with np.errstate(over="ignore"):
-            z = np.clip((0.5 * x - 0.5 * self.center) / (0.5 * self.scale), -_HUGE, _HUGE)
-        z = z / np.sqrt(1.0 + (z / 3.0) ** 2)
-        return np.where(np.isnan(x), 0.0, z)[:, None]
 
     @classmethod
-    def learned(cls, facts: ColumnFacts, values: np.ndarray, weight: np.ndarray) -> Squashed:
-        """From a sample of the column's present values; the range is that of all rows."""
-        if len(values) == 0:  # so rarely present that the sample has none
-            values, weight = np.array(facts.levels, dtype=np.float64), np.asarray(facts.counts, dtype=np.float64)
-        low, middle, high = quantiles(values, weight, [0.25, 0.5, 0.75])
-        half = 0.5 * high - 0.5 * low
-        scale = 2.0 * half if 0 < half < 0.25 * np.finfo(float).max else 0.0
-        if half == 0:
-            scale = 0.5 * float(facts.high) - 0.5 * float(facts.low)
-        elif scale == 0.0:
-            scale = half
-        return cls(facts.name, float(middle), float(scale))
+    def learned(cls, facts: list[ColumnFacts], sample) -> Squashed:
+        """From a sample of rows; the range is that of all rows."""
+        learned = [_center_and_scale(known, numbers(sample.X, known.name), sample.weight) for known in facts]
+        center, scale = np.array(learned, dtype=np.float64).reshape(-1, 2).T
+        return cls(tuple(known.name for known in facts), center.copy(), scale.copy())
+
+
+def _center_and_scale(facts: ColumnFacts, values, weight) -> tuple[float, float]:
+    present = ~np.isnan(values)
+    values, weight = values[present], weight[present]
+    if len(values) == 0:  # so rarely present that the sample has none
+        values, weight = np.array(facts.levels, dtype=np.float64), np.asarray(facts.counts, dtype=np.float64)
+    low, middle, high = quantiles(values, weight, [0.25, 0.5, 0.75])
+    half = 0.5 * high - 0.5 * low
+    if half == 0:
+        return float(middle), 0.5 * float(facts.high) - 0.5 * float(facts.low)
+    return float(middle), float(2.0 * half if half < 0.25 * np.finfo(float).max else half)
 
 
 @dataclass(frozen=True)
-class MissingFlag:
+class MissingFlags:
     """1 where the value is missing, else 0."""
 
-    column: str
+    columns: tuple[str, ...]
     kind = "missing"
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
-
-    @property
     def names(self) -> list[list[str]]:
-        return [[f"{self.column}=missing"]]
+        return [[f"{column}=missing"] for column in self.columns]
 
     def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        return pc.is_null(table.table[self.column]).to_numpy().astype(np.float64)[:, None]
+        flags = np.zeros((len(table), len(self.columns)))
+        for j, name in enumerate(self.columns):
+            column = table.table[name]
+            if column.null_count:
+                flags[:, j] = pc.is_null(column).to_numpy()
+        return flags
 
 
 @dataclass(frozen=True)
@@ -116,24 +126,31 @@ class Indicators:
 
     @property
     def names(self) -> list[list[str]]:
-        other = ["other"] if self.others is None or self.others else []
-        return [[f"{self.column}={level}" for level in (*self.levels, *other)]]
+        return [[f"{self.column}={level}" for level in (*self.levels, *(["other"] * self._pools))]]
+
+    @property
+    def _pools(self) -> bool:
+        return self.others is None or len(self.others) > 0
 
     def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        column = table.table[self.column]
-        out = np.zeros((len(table), len(self.names[0])))
-        place = self._places(column, self.levels)
-        if self.others is None:
-            place[(place < 0) & pc.is_valid(column).to_numpy()] = len(self.levels)
-        elif self.others:
-            place[self._places(column, self.others) >= 0] = len(self.levels)
+        place = self._places(table.table[self.column])
+        out = np.zeros((len(table), len(self.levels) + self._pools))
         rows = np.flatnonzero(place >= 0)
         out[rows, place[rows]] = 1.0
         return out
 
-    @staticmethod
-    def _places(column, levels) -> np.ndarray:
-        return pc.fill_null(pc.index_in(column, pa.array(levels, column.type)), -1).to_numpy().copy()
+    def _places(self, column) -> np.ndarray:
+        """The indicator of each row, -1 for none."""
+        known, pool = len(self.levels), len(self.levels) if self.others is None else -1
+        levels = (*self.levels, *(self.others or ()))
+        if len(column) <= FEW:
+            at = {level: min(i, known) for i, level in enumerate(levels)}
+            return np.array([-1 if v is None else at.get(v, pool) for v in column.to_pylist()], dtype=np.intp)
+        place = pc.fill_null(pc.index_in(column, pa.array(levels, column.type)), -1).to_numpy()
+        place = np.minimum(place, known)
+        if pool >= 0:
+            place[(place < 0) & pc.is_valid(column).to_numpy()] = pool
+        return place
 
     @classmethod
     def learned(cls, facts: ColumnFacts, max_onehot: int, rare: int) -> Indicators:
@@ -147,69 +164,9 @@ class Indicators:
         return cls(facts.name, tuple(sorted(kept)), others)
 
 
-@dataclass(frozen=True)
-class DateParts:
-    """A point in time as linear time in [-1, 1] over the range of fit, and the cycles that the data go through.
-
-    sin and cos of the month, the day of the week and the hour, each where more than one occurs in fit; missing is 0.
-    """
-
-    column: str
-    low: int
-    high: int
-    cycles: tuple[str, ...]
-    kind = "date"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
-
-    @property
-    def names(self) -> list[list[str]]:
-        parts = [f"{cycle}-{wave}" for cycle in self.cycles for wave in ("sin", "cos")]
-        return [[f"{self.column}:{part}" for part in ("time", *parts)]]
-
-    def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        moments = pc.cast(table.table[self.column], pa.timestamp("us"))
-        missing = pc.is_null(moments).to_numpy()
-        ticks = pc.fill_null(pc.cast(moments, pa.int64()), self.low).to_numpy().astype(np.float64)
-        half = max((self.high - self.low) / 2.0, 1.0)
-        parts = [np.clip((ticks - self.low - half) / half, -3.0, 3.0)]
-        for cycle in self.cycles:
-            angle = 2 * np.pi * cycle_phase(moments, cycle)
-            parts += [np.sin(angle), np.cos(angle)]
-        return np.where(missing[:, None], 0.0, np.stack(parts, axis=1))
-
-    @classmethod
-    def learned(cls, facts: ColumnFacts, moments) -> DateParts:
-        """The range of all rows; which cycles turn, from a sample of moments."""
-        moments = moments.drop_null()
-        turning = [cycle for cycle in _CYCLES if len(np.unique(cycle_phase(moments, cycle))) > 1]
-        return cls(facts.name, *_ticks(facts), tuple(turning))
-
-
-_CYCLES = ("month", "weekday", "hour")
-
-
-def cycle_phase(moments, cycle: str) -> np.ndarray:
-    """Where in its cycle each moment is, as a share of a turn; 0 where missing."""
-    if cycle == "month":
-        phase = pc.divide(pc.cast(pc.subtract(pc.day_of_year(moments), 1), pa.float64()), 366.0)
-    elif cycle == "weekday":
-        phase = pc.divide(pc.cast(pc.day_of_week(moments), pa.float64()), 7.0)
-    else:
-        minutes = pc.add(pc.multiply(pc.hour(moments), 60), pc.minute(moments))
-        phase = pc.divide(pc.cast(minutes, pa.float64()), 1440.0)
-    return pc.fill_null(phase, 0.0).to_numpy(zero_copy_only=False)
-
-
-def _ticks(facts: ColumnFacts) -> tuple[int, int]:
-    """The range in microseconds; dates written as text are compared as text, whose order is theirs."""
-    ends = (facts.low, facts.high) if facts.kind == "date" else (min(facts.levels), max(facts.levels))
-    low, high = (pa.array([end]).cast(pa.timestamp("us")).cast(pa.int64())[0].as_py() for end in ends)
-    return low, high
-
-
 def numbers(table: Columns, name: str) -> np.ndarray:
     """A column of numbers or booleans as float64 with NaN where missing."""
-    return pc.fill_null(pc.cast(table.table[name], pa.float64()), np.nan).to_numpy()
+    column = table.table[name]
+    if column.type != pa.float64():
+        column = column.cast(pa.float64())
+    return column.to_numpy()

@@ -13,6 +13,7 @@ from mercer._numeric.block import Block
 from mercer._numeric.checks import check_weight, check_whole
 from mercer.base import seed_of
 from mercer.source import Columns, Source
+from mercer.source.accumulator import BLOCK_ROWS
 from mercer.source.table import first_block, table_in_memory
 from mercer.stats import Sample, Together
 from mercer.tables.columns import ColumnBlock
@@ -66,12 +67,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     >>> table = {"age": [31.0, None, 22.0, 58.0], "city": ["Bern", "Oslo", "Bern", None]}
     >>> encoder = TableEncoder()
     >>> encoder.fit_transform(table).round(2)
-    array([[ 0.  ,  0.  ,  1.  ,  0.  ,  0.  ],
-           [ 0.  ,  1.  ,  0.  ,  1.  ,  0.  ],
-           [-0.25,  0.  ,  1.  ,  0.  ,  0.  ],
+    array([[ 0.  ,  1.  ,  0.  ,  0.  ,  0.  ],
+           [ 0.  ,  0.  ,  1.  ,  1.  ,  0.  ],
+           [-0.25,  1.  ,  0.  ,  0.  ,  0.  ],
            [ 0.73,  0.  ,  0.  ,  0.  ,  1.  ]])
     >>> encoder.get_feature_names_out().tolist()
-    ['age', 'age=missing', 'city=Bern', 'city=Oslo', 'city=missing']
+    ['age', 'city=Bern', 'city=Oslo', 'age=missing', 'city=missing']
     """
 
     def __init__(self, roles=None, max_onehot=MAX_ONEHOT, random_state=0):
@@ -99,8 +100,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if first is not None:
                 compare_names(self._table_of(first).columns, self.schema_)
             return self._mapped(X, out_of_fold=False)
-        source = table_in_memory(self._checked(X, reset=False))
-        return self._stack([self._encoded(block, False) for block in source.blocks()])
+        table = self._checked(X, reset=False)
+        if len(table) <= BLOCK_ROWS:
+            return self._encoded(Block(table), False)
+        return self._stack([self._encoded(block, False) for block in table_in_memory(table).blocks()])
 
     def _fit(self, X, y, sample_weight) -> Source:
         check_whole("max_onehot", self.max_onehot)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
 from mercer.source import Source
-from mercer.tables.columns import DateParts, Indicators, MissingFlag, Squashed, numbers
+from mercer.tables.columns import Indicators, MissingFlags, Squashed
+from mercer.tables.dates import DateParts
 from mercer.tables.facts import ColumnFacts
 from mercer.tables.levels import TargetMeans, learned_frequencies
 from mercer.tables.roles import Role
@@ -22,31 +20,28 @@ SHARE = 0.001
 def learn_encoders(
     source: Source, facts: dict[str, ColumnFacts], sample, roles: dict[str, Role], max_onehot: int, seed: int
 ) -> list[Any]:
-    """The encoders of all columns: in the order of the columns, targets of levels at the end."""
-    encoders: list[Any] = []
+    """The encoders of all columns by role: numbers, categories, dates, levels, gaps, and then what is sparse."""
+    named: dict[str, list[ColumnFacts]] = {}
     for name, role in roles.items():
-        if role.role in ("text", "sequence"):
-            encoders += _word_encoders(source, facts[name], role.role)
-        elif role.role in ("number", "category", "date"):
-            encoders.append(_encoder(facts[name], role.role, sample, max_onehot))
-        if role.role not in ("id", "constant") and facts[name].missing:
-            encoders.append(MissingFlag(name))
-    crowded = tuple(name for name, role in roles.items() if role.role == "high-cardinality")
+        named.setdefault(role.role, []).append(facts[name])
+    encoders: list[Any] = []
+    if "number" in named:
+        encoders.append(Squashed.learned(named["number"], sample))
+    rare = RARE if next(iter(facts.values())).n >= RARE / SHARE else 1
+    encoders += [Indicators.learned(known, max_onehot, rare) for known in named.get("category", ())]
+    encoders += [DateParts.learned(known, sample) for known in named.get("date", ())]
+    crowded = tuple(known.name for known in named.get("high-cardinality", ()))
     if crowded:
         encoders += learned_frequencies(source, facts, crowded)
         if sample.y is not None:
             encoders.append(TargetMeans.learned(source, crowded, seed))
+    gaps = [name for name, role in roles.items() if role.role not in ("id", "constant") and facts[name].missing]
+    if gaps:
+        encoders.append(MissingFlags(tuple(gaps)))
+    for role in ("text", "sequence"):
+        for known in named.get(role, ()):
+            encoders += _word_encoders(source, known, role)
     return encoders
-
-
-def _encoder(facts: ColumnFacts, role: str, sample, max_onehot: int):
-    if role == "category":
-        return Indicators.learned(facts, max_onehot, RARE if facts.n >= RARE / SHARE else 1)
-    if role == "date":
-        return DateParts.learned(facts, sample.X.table[facts.name].cast(pa.timestamp("us")))
-    values = numbers(sample.X, facts.name)
-    present = ~np.isnan(values)
-    return Squashed.learned(facts, values[present], sample.weight[present])
 
 
 def _word_encoders(source: Source, facts: ColumnFacts, role: str) -> list[Any]:

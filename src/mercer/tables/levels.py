@@ -12,6 +12,7 @@ from mercer._numeric.block import Block
 from mercer.learn import TargetEncoding
 from mercer.source import Columns, Source
 from mercer.stats import Counts
+from mercer.tables.columns import FEW
 from mercer.tables.facts import ColumnFacts
 
 N_FOLDS = 5
@@ -42,7 +43,7 @@ class TargetMeans:
 
     def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
         levels = _objects(table, self.columns)
-        return self.encoding.transform(levels) if folds is None else self.encoding._held_out(levels, folds)
+        return self.encoding._apply(levels) if folds is None else self.encoding._held_out(levels, folds)
 
     @classmethod
     def learned(cls, source: Source, columns: tuple[str, ...], seed: int) -> TargetMeans:
@@ -69,9 +70,13 @@ class Frequency:
         return [[f"{self.column}:frequency"]]
 
     def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        coded = table.table[self.column].combine_chunks().dictionary_encode()
-        counts = [self.places.get(level, 1.0) for level in coded.dictionary.to_pylist()]
-        counts = np.array([*counts, 1.0])[pc.fill_null(coded.indices, len(counts)).to_numpy()]
+        column = table.table[self.column]
+        if len(column) <= FEW:
+            counts = np.array([self.places.get(level, 1.0) for level in column.to_pylist()])
+        else:
+            coded = column.combine_chunks().dictionary_encode()
+            known = [self.places.get(level, 1.0) for level in coded.dictionary.to_pylist()]
+            counts = np.array([*known, 1.0])[pc.fill_null(coded.indices, len(known)).to_numpy()]
         return (np.log(counts / self.n) / np.log(1.0 / self.n))[:, None]
 
 
