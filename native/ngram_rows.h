@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -61,8 +62,8 @@ class Counting {
     };
     struct Entry {
         Ngram ngram;
-        size_t doc, place;  // the last document it was seen in, and where it stands among the codes
-        int64_t documents, total;
+        uint32_t doc, place;  // the last document it was seen in, plus one, and where it stands among the codes
+        uint32_t documents, total;
     };
 
     void flush(size_t doc) {
@@ -78,7 +79,7 @@ class Counting {
         });
         if (slots[at] == 0) {
             slots[at] = slot_of(ngram.hash, entries.size());
-            entries.push_back({ngram, SIZE_MAX, 0, 0, 0});
+            entries.push_back({ngram, 0, 0, 0, 0});
             if (2 * entries.size() > slots.size()) grow();
             count(entries.back(), static_cast<int32_t>(entries.size() - 1), doc);
         } else {
@@ -89,12 +90,12 @@ class Counting {
 
     void count(Entry& entry, int32_t code, size_t doc) {
         ++entry.total;
-        if (entry.doc == doc) {
+        if (entry.doc == doc + 1) {
             ++rows.counts[entry.place];
             return;
         }
-        entry.doc = doc;
-        entry.place = rows.codes.size();
+        entry.doc = static_cast<uint32_t>(doc + 1);
+        entry.place = static_cast<uint32_t>(rows.codes.size());
         ++entry.documents;
         rows.codes.push_back(code);
         rows.counts.push_back(1);
@@ -138,6 +139,31 @@ class Counting {
     size_t n_waiting = 0;
 };
 
+// Sorts words whose upper halves have n_digits digits; equal upper halves keep their order if the lower ones rise.
+inline void sort_by_upper_half(std::vector<uint64_t>& words, std::vector<uint64_t>& spare, int digit_bits,
+                               int n_digits) {
+    const size_t n = words.size();
+    if (n < 96) {
+        std::sort(words.begin(), words.end());
+        return;
+    }
+    uint32_t ends[512];
+    spare.resize(n);
+    for (int digit = 0, shift = 32; digit < n_digits; ++digit, shift += digit_bits) {
+        const uint64_t mask = (uint64_t{1} << digit_bits) - 1;
+        std::fill_n(ends, mask + 1, 0u);
+        for (const uint64_t word : words) ++ends[(word >> shift) & mask];
+        uint32_t sum = 0;
+        for (uint64_t d = 0; d <= mask; ++d) {
+            const uint32_t count = ends[d];
+            ends[d] = sum;
+            sum += count;
+        }
+        for (const uint64_t word : words) spare[ends[(word >> shift) & mask]++] = word;
+        words.swap(spare);
+    }
+}
+
 enum class Weighting { count = 0, binary = 1, log = 2 };
 
 struct Buckets {
@@ -162,13 +188,21 @@ class Hashing {
         : units(units), map(map), mixed_seed(text_mix(map.seed)), scale(std::sqrt(double(map.nonzeros))) {
         for (long i = 0; i < map.nonzeros; ++i) block_seeds.push_back(text_mix(static_cast<uint64_t>(i) / 2));
         slots.resize(64);
+        power_of_two = std::has_single_bit(map.n_buckets);
+        const int bits = std::max(static_cast<int>(std::bit_width(map.n_buckets - 1)), 1);
+        n_digits = (bits + 8) / 9;
+        digit_bits = (bits + n_digits - 1) / n_digits;
     }
 
     HashedRows run() {
         for (size_t doc = 0; doc < units.n_docs; ++doc) {
-            gather(doc);
-            spread();
-            add_up();
+            if (map.weighting == Weighting::count && map.nonzeros == 1) {
+                add_up_counts(doc);
+            } else {
+                gather(doc);
+                spread();
+                add_up();
+            }
             rows.indptr.push_back(static_cast<int64_t>(rows.indices.size()));
         }
         return std::move(rows);
@@ -179,10 +213,36 @@ class Hashing {
         uint64_t hash;
         int64_t count;
     };
-    struct Piece {
-        uint32_t place, order;
-        double value;
-    };
+
+    // Counts need not be known one term at a time: every occurrence goes to its bucket by itself.
+    void add_up_counts(size_t doc) {
+        places.clear();
+        units.each(doc, [&](uint32_t start, uint32_t length) {
+            const uint8_t* p = units.bytes + start;
+            if (map.murmur) {
+                const auto hash = static_cast<int32_t>(murmur3(p, length, static_cast<uint32_t>(map.seed)));
+                places.push_back(murmur_place(hash) << 32 | (map.with_signs && hash < 0));
+            } else {
+                const uint64_t half =
+                    text_mix((hash_text(p, length, mixed_seed) ^ block_seeds[0]) + text_gamma) >> 32;
+                places.push_back(((half * map.n_buckets) >> 32) << 32 | (map.with_signs & half & 1));
+            }
+        });
+        sort_by_upper_half(places, spare, digit_bits, n_digits);
+        for (size_t k = 0; k < places.size();) {
+            const uint64_t place = places[k] >> 32;
+            int64_t sum = 0;
+            for (; k < places.size() && places[k] >> 32 == place; ++k) sum += 1 - 2 * int64_t(places[k] & 1);
+            rows.indices.push_back(static_cast<int32_t>(place));
+            rows.values.push_back(static_cast<double>(sum));
+        }
+    }
+
+    // scikit-learn's bucket: the absolute value of the signed hash modulo the number of buckets.
+    uint64_t murmur_place(int32_t hash) const {
+        const auto size = static_cast<uint64_t>(hash < 0 ? -int64_t{hash} : hash);
+        return power_of_two ? size & (map.n_buckets - 1) : size % map.n_buckets;
+    }
 
     void gather(size_t doc) {
         seen.clear();
@@ -227,7 +287,8 @@ class Hashing {
     }
 
     void spread() {
-        pieces.clear();
+        places.clear();
+        values.clear();
         for (const Seen& one : seen) {
             if (map.murmur) {
                 spread_murmur(one);
@@ -245,34 +306,30 @@ class Hashing {
         }
     }
 
-    // scikit-learn's: the absolute value of the signed hash modulo the number of buckets, and its sign.
     void spread_murmur(const Seen& one) {
         constexpr uint64_t inverse = 0xF1DE83E19937733Du;  // of the odd number text_gamma, modulo 2^64
         const auto hash = static_cast<int32_t>(static_cast<uint32_t>(one.hash * inverse));
-        const int64_t size = hash < 0 ? -int64_t{hash} : hash;
-        piece(static_cast<uint64_t>(size) % map.n_buckets, (map.with_signs && hash < 0 ? -1.0 : 1.0) * weight(one.count));
+        piece(murmur_place(hash), (map.with_signs && hash < 0 ? -1.0 : 1.0) * weight(one.count));
     }
 
     void piece(uint64_t place, double value) {
-        pieces.push_back({static_cast<uint32_t>(place), static_cast<uint32_t>(pieces.size()), value});
+        places.push_back(place << 32 | values.size());
+        values.push_back(value);
     }
 
     void add_up() {
-        sort_pieces();
-        for (size_t k = 0; k < pieces.size(); ++k) {
-            if (k && pieces[k].place == pieces[k - 1].place) {
-                rows.values.back() += pieces[k].value;
-            } else {
-                rows.indices.push_back(static_cast<int32_t>(pieces[k].place));
-                rows.values.push_back(pieces[k].value);
+        sort_by_upper_half(places, spare, digit_bits, n_digits);
+        uint64_t before = UINT64_MAX;
+        for (const uint64_t key : places) {
+            const double value = values[key & 0xFFFFFFFF];
+            if (key >> 32 == before) {
+                rows.values.back() += value;
+                continue;
             }
+            before = key >> 32;
+            rows.indices.push_back(static_cast<int32_t>(before));
+            rows.values.push_back(value);
         }
-    }
-
-    void sort_pieces() {
-        std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
-            return a.place != b.place ? a.place < b.place : a.order < b.order;
-        });
     }
 
     const UnitView& units;
@@ -282,7 +339,10 @@ class Hashing {
     std::vector<uint64_t> block_seeds;
     std::vector<uint32_t> slots;
     std::vector<Seen> seen;
-    std::vector<Piece> pieces;
+    std::vector<uint64_t> places, spare;  // a place beside the number of its value
+    std::vector<double> values;
+    int digit_bits, n_digits;
+    bool power_of_two;
     HashedRows rows;
 };
 

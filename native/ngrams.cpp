@@ -1,5 +1,6 @@
 // Compiled twins of mercer/_numeric/ngrams.py: documents to units, units to rows of n-grams, lists of terms.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -144,39 +145,48 @@ Array<uint64_t> term_hashes(const Vector<int64_t>& bounds, const Vector<uint8_t>
     return numpy_of(std::move(hashes));
 }
 
+// Only the terms that are named are looked at: a call may be about few of many.
+void check_rows(const Vector<int32_t>& rows, const Vector<int64_t>& bounds, size_t limit) {
+    const int64_t* at = bounds.data();
+    bool good = true;
+    for (size_t i = 0; i < rows.shape(0); ++i) {
+        const int32_t row = rows.data()[i];
+        require(row >= 0 && static_cast<size_t>(row) + 1 < bounds.shape(0), "rows must be numbers of terms.");
+        good &= 0 <= at[row] && at[row] <= at[row + 1] && at[row + 1] <= static_cast<int64_t>(limit);
+    }
+    require(good, "bounds must rise within data.");
+}
+
 nb::tuple distinct_terms(const Vector<uint64_t>& hashes, const Vector<int64_t>& bounds, const Vector<uint8_t>& data,
-                         const Vector<int64_t>& documents, const Vector<int64_t>& total) {
-    const Terms terms = terms_of(hashes, bounds, data);
+                         const Vector<int64_t>& documents, const Vector<int64_t>& total, const Vector<int32_t>& rows,
+                         const nb::ndarray<int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& codes) {
+    check_rows(rows, bounds, data.shape(0));
+    const Terms terms{hashes.data(), bounds.data(), data.data(), hashes.shape(0)};
+    require(codes.shape(0) == terms.size && bounds.shape(0) == terms.size + 1, "one code and bound per term are needed.");
     require(documents.shape(0) == terms.size && total.shape(0) == terms.size, "one count per term is needed.");
     mercer::DistinctTerms found;
     {
         nb::gil_scoped_release released;
-        found = mercer::distinct_of(terms, documents.data(), total.data());
+        found = mercer::distinct_of(terms, documents.data(), total.data(), rows.data(), rows.shape(0), codes.data());
     }
-    return nb::make_tuple(numpy_of(std::move(found.codes)), numpy_of(std::move(found.first)),
-                          numpy_of(std::move(found.documents)), numpy_of(std::move(found.total)));
+    return nb::make_tuple(numpy_of(std::move(found.first)), numpy_of(std::move(found.documents)),
+                          numpy_of(std::move(found.total)));
 }
 
-void check_rows(const Vector<int32_t>& rows, const Vector<int64_t>& bounds) {
-    for (size_t i = 0; i < rows.shape(0); ++i)
-        require(rows.data()[i] >= 0 && static_cast<size_t>(rows.data()[i]) + 1 < bounds.shape(0),
-                "rows must be numbers of terms.");
-}
-
-Array<int32_t> sort_terms(const Vector<int64_t>& bounds, const Vector<uint8_t>& data, const Vector<int32_t>& rows) {
-    check_bounds(bounds, data.shape(0), "bounds must rise within data.");
-    check_rows(rows, bounds);
+Array<int32_t> sort_terms(const Vector<int64_t>& bounds, const Vector<uint8_t>& data, const Vector<int32_t>& rows,
+                          size_t part, size_t parts) {
+    check_rows(rows, bounds, data.shape(0));
+    require(part < parts && parts <= 256, "part must be one of at most 256 parts.");
     std::vector<int32_t> order;
     {
         nb::gil_scoped_release released;
-        order = mercer::TermOrder(bounds.data(), data.data(), rows.data(), rows.shape(0)).finish();
+        order = mercer::TermOrder(bounds.data(), data.data(), data.shape(0), rows.data(), rows.shape(0), part, parts).finish();
     }
     return numpy_of(std::move(order));
 }
 
 nb::tuple take_terms(const Vector<int64_t>& bounds, const Vector<uint8_t>& data, const Vector<int32_t>& rows) {
-    check_bounds(bounds, data.shape(0), "bounds must rise within data.");
-    check_rows(rows, bounds);
+    check_rows(rows, bounds, data.shape(0));
     const int64_t* from = bounds.data();
     const size_t n = rows.shape(0);
     std::vector<int64_t> places(n + 1);
@@ -240,7 +250,10 @@ nb::tuple renumber_rows(const Vector<int64_t>& indptr, const Vector<int32_t>& co
     {
         nb::gil_scoped_release released;
         const size_t n = indptr.shape(0) - 1;
-        std::vector<uint64_t> row;
+        std::vector<uint64_t> row, spare;
+        int32_t largest = 1;
+        for (size_t i = 0; i < numbers.shape(0); ++i) largest = std::max(largest, numbers.data()[i]);
+        const int bits = static_cast<int>(std::bit_width(static_cast<uint32_t>(largest))), digits = (bits + 8) / 9;
         indices.reserve(codes.shape(0));
         values.reserve(codes.shape(0));
         for (size_t i = 0; i < n; ++i) {
@@ -252,7 +265,7 @@ nb::tuple renumber_rows(const Vector<int64_t>& indptr, const Vector<int32_t>& co
                 if (number >= 0)
                     row.push_back(static_cast<uint64_t>(number) << 32 | static_cast<uint32_t>(counts.data()[k]));
             }
-            std::sort(row.begin(), row.end());
+            mercer::sort_by_upper_half(row, spare, (bits + digits - 1) / digits, digits);
             for (const uint64_t entry : row) {
                 indices.push_back(static_cast<int32_t>(entry >> 32));
                 values.push_back(static_cast<double>(entry & 0xFFFFFFFF));
@@ -281,8 +294,9 @@ void bind_ngrams(nb::module_& m) {
     m.def("hashed_ngrams", &hashed_ngrams, "bytes"_a, "starts"_a, "runs"_a, "docs"_a, "gap"_a, "low"_a, "high"_a,
           "whole"_a, "seed"_a, "murmur"_a, "n_buckets"_a, "nonzeros"_a, "with_signs"_a, "weighting"_a);
     m.def("term_hashes", &term_hashes, "bounds"_a, "data"_a, "seed"_a);
-    m.def("distinct_terms", &distinct_terms, "hashes"_a, "bounds"_a, "data"_a, "documents"_a, "total"_a);
-    m.def("sort_terms", &sort_terms, "bounds"_a, "data"_a, "rows"_a);
+    m.def("distinct_terms", &distinct_terms, "hashes"_a, "bounds"_a, "data"_a, "documents"_a, "total"_a, "rows"_a,
+          "codes"_a.noconvert());
+    m.def("sort_terms", &sort_terms, "bounds"_a, "data"_a, "rows"_a, "part"_a, "parts"_a);
     m.def("take_terms", &take_terms, "bounds"_a, "data"_a, "rows"_a);
     m.def("scale_rows", &scale_rows, "indptr"_a, "values"_a.noconvert(), "norm"_a);
     m.def("term_slots", &term_slots, "hashes"_a);

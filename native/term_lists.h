@@ -45,23 +45,34 @@ inline void find_all(const Slot* slots, size_t n_slots, const Terms& known, cons
 }
 
 struct DistinctTerms {
-    std::vector<int32_t> codes, first;
+    std::vector<int32_t> first;
     std::vector<int64_t> documents, total;
 };
 
-// The distinct terms of a list in the order of first appearance, with the sums of two counts.
-inline DistinctTerms distinct_of(const Terms& terms, const int64_t* documents, const int64_t* total) {
+// The distinct terms of a list in the order of first appearance, with the sums of two counts: of the terms in `rows`.
+// Only their places among the codes are written.
+inline DistinctTerms distinct_of(const Terms& terms, const int64_t* documents, const int64_t* total,
+                                 const int32_t* rows, size_t n, int32_t* codes) {
     DistinctTerms found;
-    found.codes.resize(terms.size);
-    std::vector<Slot> slots(slots_for(terms.size));
+    std::vector<Slot> slots(slots_for(n));
     const size_t mask = slots.size() - 1;
     constexpr size_t ahead = 8;
-    for (size_t i = 0; i < terms.size; ++i) {
-        if (i + 3 * ahead < terms.size) prefetch(&slots[terms.hashes[i + 3 * ahead] & mask]);
-        if (i + 2 * ahead < terms.size)
-            if (const Slot slot = slots[terms.hashes[i + 2 * ahead] & mask]) prefetch(&found.first[number_in(slot)]);
-        if (i + ahead < terms.size)
-            if (const Slot slot = slots[terms.hashes[i + ahead] & mask])
+    for (size_t m = 0; m < n; ++m) {
+        const auto i = static_cast<size_t>(rows[m]);
+        if (m + 4 * ahead < n) prefetch(terms.hashes + rows[m + 4 * ahead]);
+        if (m + 3 * ahead < n) {
+            prefetch(&slots[terms.hashes[rows[m + 3 * ahead]] & mask]);
+            prefetch(terms.bounds + rows[m + 3 * ahead]);
+            prefetch(documents + rows[m + 3 * ahead]);
+            prefetch(total + rows[m + 3 * ahead]);
+        }
+        if (m + 2 * ahead < n) {
+            prefetch(terms.begin(static_cast<size_t>(rows[m + 2 * ahead])));
+            if (const Slot slot = slots[terms.hashes[rows[m + 2 * ahead]] & mask])
+                prefetch(terms.bounds + found.first[number_in(slot)]);
+        }
+        if (m + ahead < n)
+            if (const Slot slot = slots[terms.hashes[rows[m + ahead]] & mask])
                 prefetch(terms.begin(static_cast<size_t>(found.first[number_in(slot)])));
         const size_t at = find_slot(slots.data(), mask, terms.hashes[i], [&](uint32_t k) {
             return same_term(terms, static_cast<size_t>(found.first[k]), terms, i);
@@ -73,7 +84,7 @@ inline DistinctTerms distinct_of(const Terms& terms, const int64_t* documents, c
             found.total.push_back(0);
         }
         const uint32_t code = number_in(slots[at]);
-        found.codes[i] = static_cast<int32_t>(code);
+        codes[i] = static_cast<int32_t>(code);
         found.documents[code] += documents[i];
         found.total[code] += total[i];
     }
@@ -83,10 +94,21 @@ inline DistinctTerms distinct_of(const Terms& terms, const int64_t* documents, c
 // Sorts some terms by their bytes, eight at a time: equal stretches are sorted by the next eight.
 class TermOrder {
    public:
-    TermOrder(const int64_t* bounds, const uint8_t* data, const int32_t* rows, size_t n) : bounds(bounds), data(data) {
-        items.reserve(n);
-        for (size_t i = 0; i < n; ++i) items.push_back({0, rows[i]});
-        sort(0, n, 0);
+    // Of several parts of the order only one, all terms between two quantiles of a sample.
+    TermOrder(const int64_t* bounds, const uint8_t* data, size_t n_bytes, const int32_t* rows, size_t n, size_t part,
+              size_t parts)
+        : bounds(bounds), data(data), n_bytes(static_cast<int64_t>(n_bytes)) {
+        std::vector<uint64_t> sample;
+        const size_t step = n / 1024 + 1;
+        for (size_t i = 0; i < n && parts > 1; i += step) sample.push_back(key(rows[i], 0));
+        std::sort(sample.begin(), sample.end());
+        const uint64_t from = part == 0 || sample.empty() ? 0 : sample[part * sample.size() / parts];
+        const bool endless = part + 1 == parts || sample.empty();
+        const uint64_t to = endless ? 0 : sample[(part + 1) * sample.size() / parts];
+        items.reserve(n / parts + n / 16 + 16);
+        for (size_t i = 0; i < n; ++i)
+            if (const uint64_t k = key(rows[i], 0); k >= from && (endless || k < to)) items.push_back({k, rows[i]});
+        sort(0, items.size(), 0);
     }
 
     std::vector<int32_t> finish() const {
@@ -107,17 +129,18 @@ class TermOrder {
         return length > depth ? length - depth : 0;
     }
 
-    // The next eight bytes, the first the heaviest. Bytes beyond the last term are never read.
+    // The next eight bytes, the first the heaviest. Bytes beyond the end of the data are never read.
     uint64_t key(int32_t row, size_t depth) const {
         const uint8_t* p = data + bounds[row] + depth;
         const size_t n = left(row, depth) < 8 ? left(row, depth) : 8;
+        if (n && bounds[row] + static_cast<int64_t>(depth) + 8 <= n_bytes) return __builtin_bswap64(word_at(p, n));
         uint64_t word = 0;
         for (size_t i = 0; i < n; ++i) word |= uint64_t{p[i]} << (56 - 8 * i);
         return word;
     }
 
     void sort(size_t from, size_t to, size_t depth) {
-        for (size_t i = from; i < to; ++i) items[i].key = key(items[i].row, depth);
+        for (size_t i = from; i < to && depth > 0; ++i) items[i].key = key(items[i].row, depth);
         std::sort(items.begin() + from, items.begin() + to, [](const Item& a, const Item& b) { return a.key < b.key; });
         for (size_t i = from; i < to;) {
             size_t j = i + 1;
@@ -139,6 +162,7 @@ class TermOrder {
 
     const int64_t* bounds;
     const uint8_t* data;
+    int64_t n_bytes;
     std::vector<Item> items;
 };
 

@@ -76,6 +76,8 @@ class UnitMaker {
         for (uint32_t c = 0; c < 128; ++c) {
             plain_lower[c] = static_cast<uint8_t>(lowercase ? unicode.lower[c] : c);
             plain_flags[c] = unicode.flags[plain_lower[c]];
+            plain_letter[c] = plain_flags[c] & Unicode::is_word ? plain_lower[c] : 0;
+            plain_skipped[c] = plain_letter[c] == 0;
         }
     }
 
@@ -104,6 +106,8 @@ class UnitMaker {
     template <Kind kind_>
     void walk() {
         for (const uint8_t* p = first; p < last;) {
+            if constexpr (kind_ == Kind::word) p = plain_word(p);
+            if (p == last) return;
             if (*p < 0x80) {
                 put<kind_>(plain_lower[*p], plain_flags[*p]);
                 ++p;
@@ -115,6 +119,22 @@ class UnitMaker {
             else put_lower<kind_>(c, p, p + size);
             p += size;
         }
+    }
+
+    // Goes on while there are plain letters and digits of a word, or none to the left of it.
+    const uint8_t* plain_word(const uint8_t* p) {
+        if (characters == 0) {
+            while (p < last && plain_skipped[*p]) ++p;
+            word_start = out;
+        }
+        const uint8_t* begin = p;
+        uint8_t letter;
+        while (p < last && (letter = plain_letter[*p])) {
+            *out++ = letter;
+            ++p;
+        }
+        characters += p - begin;
+        return p;
     }
 
     template <Kind kind_>
@@ -202,7 +222,7 @@ class UnitMaker {
     bool lowercase;
     Unicode unicode;
     const std::unordered_set<std::string_view>& stop;
-    uint8_t plain_lower[128], plain_flags[128];
+    uint8_t plain_lower[128], plain_flags[128], plain_letter[256] = {}, plain_skipped[256] = {};
     Units made;
     const uint8_t *first = nullptr, *last = nullptr;
     uint8_t *out = nullptr, *word_start = nullptr;

@@ -168,25 +168,44 @@ def term_hashes(bounds, data, seed):
     return np.array([_hash(term, int(seed) & _MASK) for term in _strings(bounds, data)], np.uint64)
 
 
-def distinct_terms(hashes, bounds, data, documents, total):
-    """The distinct terms of a list: the number of each, the first place of each number, and the sums of two counts."""
+def distinct_terms(hashes, bounds, data, documents, total, rows, codes):
+    """The distinct terms among those at `rows` of a list: the first place of each, and the sums of two counts.
+
+    Their numbers, in the order of first appearance, are written into `codes`, and nothing else of it.
+    """
     numbers: dict = {}
-    first, codes = [], []
-    for place, term in enumerate(_strings(bounds, data)):
-        if term not in numbers:
-            numbers[term] = len(numbers)
-            first.append(place)
-        codes.append(numbers[term])
-    sums = np.zeros((2, len(numbers)), np.int64)
-    np.add.at(sums[0], codes, documents)
-    np.add.at(sums[1], codes, total)
-    return np.array(codes, np.int32), np.array(first, np.int32), sums[0], sums[1]
-
-
-def sort_terms(bounds, data, rows):
-    """The numbers in `rows` in the order of the bytes of their terms, which is that of their code points."""
+    first = []
     terms = _strings(bounds, data)
-    return np.array(sorted(np.asarray(rows).tolist(), key=terms.__getitem__), np.int32)
+    for place in np.asarray(rows).tolist():
+        if terms[place] not in numbers:
+            numbers[terms[place]] = len(numbers)
+            first.append(place)
+        codes[place] = numbers[terms[place]]
+    sums = np.zeros((2, len(numbers)), np.int64)
+    np.add.at(sums[0], codes[rows], np.asarray(documents)[rows])
+    np.add.at(sums[1], codes[rows], np.asarray(total)[rows])
+    return np.array(first, np.int32), sums[0], sums[1]
+
+
+def sort_terms(bounds, data, rows, part, parts):
+    """The numbers in `rows` in the order of the bytes of their terms, which is that of their code points.
+
+    Only one of `parts` parts of the order, split by the first eight bytes at quantiles of a sample.
+    """
+    terms, rows = _strings(bounds, data), np.asarray(rows).tolist()
+    ordered = sorted(rows, key=terms.__getitem__)
+    sample = sorted(_first_bytes(terms[row]) for row in rows[:: len(rows) // 1024 + 1]) if parts > 1 else []
+    if sample and part > 0:
+        least = sample[part * len(sample) // parts]
+        ordered = [row for row in ordered if _first_bytes(terms[row]) >= least]
+    if sample and part + 1 < parts:
+        end = sample[(part + 1) * len(sample) // parts]
+        ordered = [row for row in ordered if _first_bytes(terms[row]) < end]
+    return np.array(ordered if sample or part == parts - 1 else [], np.int32)
+
+
+def _first_bytes(term):
+    return term[:8].ljust(8, bytes(1))
 
 
 def take_terms(bounds, data, rows):

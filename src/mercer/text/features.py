@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._numeric.pool import ordered_map
 from mercer.base import StreamingTransformer, seed_of
-from mercer.source import Source
+from mercer.source import Accumulator, Source
 from mercer.text.analysis import Analysis
 from mercer.text.documents import Documents, as_documents, pieces_of
 from mercer.text.lookup import TermLookup
@@ -17,14 +18,14 @@ from mercer.text.parameters import check_parameters
 from mercer.text.rows import (
     Counting,
     Hashing,
-    Knowing,
     Weights,
     inverse_document_frequency,
+    known_rows,
     side_by_side,
     stacked,
 )
 from mercer.text.stop_words import stop_set
-from mercer.text.vocabulary import BucketCounts, Rows, TermCounts, choose
+from mercer.text.vocabulary import BucketCounts, Rows, TermCounts, choose, numbered
 
 #: Bytes of text counted at once: their tables stay in the cache.
 _COUNTED, _HASHED = 1 << 20, 1 << 18
@@ -169,15 +170,25 @@ class TextFeatures(TermLookup, StreamingTransformer):
         """`fit(X).transform(X)`, cutting the documents into n-grams once if they are in memory."""
         if isinstance(X, Source) or self.n_buckets is not None:
             return self.fit(X).transform(X)
-        self._counted: dict[int, list[list[Rows]]] = {}
-        try:
-            self.fit(X)
-            blocks = [self._counted[start] for start in sorted(self._counted)]
-        finally:
-            del self._counted
-        columns = ([piece for block in blocks for piece in block[j]] for j in range(self.n_features_in_))
-        known = (self._knowing(j) for j in range(self.n_features_in_))
-        return side_by_side(stacked(ordered_map(k, c), len(k.vocabulary)) for k, c in zip(known, columns, strict=True))
+        self._check_parameters()
+        documents = self._checked_X(X, reset=True)
+        counted = self._count(documents)
+        learned = [numbered([piece.terms for piece in pieces]) for pieces in counted]
+        self._accumulator = Accumulator(self._empty())
+        seen = TermCounts(self._count, len(documents), tuple((terms,) for terms, _ in learned))
+        self._accumulator.push(seen, len(documents))
+        self._learn()
+        return side_by_side(self._known(j, counted[j], learned[j][1]) for j in range(self.n_features_in_))
+
+    def _known(self, j: int, pieces: list[Rows], codes: np.ndarray):
+        """The rows of text column j, whose terms have these numbers among all that were seen."""
+        vocabulary, weights = self._vocabularies[j], self._weights(j)
+        column = np.full(codes.max(initial=-1) + 1, -1, np.int32)
+        column[vocabulary.origin] = np.arange(len(vocabulary), dtype=np.int32)
+        ends = np.cumsum([0, *(piece.terms.size for piece in pieces)])
+        parts = zip(pieces, pairwise(ends), strict=True)
+        known = ordered_map(lambda part: known_rows(part[0], column[codes[slice(*part[1])]], weights), parts)
+        return stacked(known, len(vocabulary))
 
     def merge(self, other: Self) -> Self:
         """Add what `other`, with the same parameters, has learned from other documents."""
@@ -214,27 +225,23 @@ class TextFeatures(TermLookup, StreamingTransformer):
         rows = self._vocabulary_rows if self.n_buckets is None else self._hashed_rows
         return side_by_side(rows(column, j) for j, column in enumerate(X.columns_of_text))
 
-    def _count(self, X: Documents, start: int = 0) -> list[list[Rows]]:
+    def _count(self, X: Documents) -> list[list[Rows]]:
         """The counts of each column, piece by piece."""
         count = Counting(self._analysis())
-        counted = [list(ordered_map(count, pieces_of(column, _COUNTED))) for column in X.columns_of_text]
-        if hasattr(self, "_counted"):
-            self._counted[start] = counted
-        return counted
+        return [list(ordered_map(count, pieces_of(column, _COUNTED))) for column in X.columns_of_text]
 
     def _vocabulary_rows(self, column, j):
-        count, known = Counting(self._analysis()), self._knowing(j)
-        pieces = ordered_map(lambda text: known(count(text)), pieces_of(column, _COUNTED))
-        return stacked(pieces, len(known.vocabulary))
+        count, vocabulary, weights = Counting(self._analysis()), self._vocabularies[j], self._weights(j)
 
-    def _knowing(self, j: int) -> Knowing:
-        ends = np.cumsum([0, *map(len, self._vocabularies)])
-        return Knowing(self._vocabularies[j], self._weights(slice(ends[j], ends[j + 1])))
+        def known(text):
+            rows = count(text)
+            return known_rows(rows, vocabulary.numbers(rows.terms), weights)
+
+        return stacked(ordered_map(known, pieces_of(column, _COUNTED)), len(vocabulary))
 
     def _hashed_rows(self, column, j):
-        m = int(self.n_buckets)
-        pieces = ordered_map(self._hashing(self._weights(slice(j * m, (j + 1) * m))), pieces_of(column, _HASHED))
-        return stacked(pieces, m)
+        pieces = ordered_map(self._hashing(self._weights(j)), pieces_of(column, _HASHED))
+        return stacked(pieces, int(self.n_buckets))
 
     def _bucket_rows(self, X: Documents):
         """Hashed rows with as much of their weights as needs no fit."""
@@ -251,8 +258,17 @@ class TextFeatures(TermLookup, StreamingTransformer):
         )
         return Hashing(self._analysis(), weights, *how)
 
-    def _weights(self, columns: slice) -> Weights:
-        return Weights(self.weighting, self.idf_[columns] if self._needs_idf else None, self.normalize)
+    def _weights(self, j: int) -> Weights:
+        """The weights of text column j."""
+        if not self._needs_idf:
+            return Weights(self.weighting, None, self.normalize)
+        ends = self._ends()
+        return Weights(self.weighting, self.idf_[ends[j] : ends[j + 1]], self.normalize)
+
+    def _ends(self) -> list[int]:
+        """Where the output columns of each text column begin, and where the last ones end."""
+        widths = [int(self.n_buckets)] * self.n_features_in_ if self.n_buckets else map(len, self._vocabularies)
+        return np.cumsum([0, *widths]).tolist()
 
     def _analysis(self) -> Analysis:
         low, high = map(int, self.ngrams)
@@ -277,10 +293,9 @@ class TextFeatures(TermLookup, StreamingTransformer):
     def vocabulary_(self):
         """The column of each term."""
         check_is_fitted(self, "_vocabularies")
-        ends = np.cumsum([0, *map(len, self._vocabularies)]).tolist()
         tables = [
             {term: end + i for i, term in enumerate(kept.terms.strings())}
-            for kept, end in zip(self._vocabularies, ends[:-1], strict=True)
+            for kept, end in zip(self._vocabularies, self._ends()[:-1], strict=True)
         ]
         return tables[0] if len(tables) == 1 else tables
 

@@ -31,11 +31,10 @@ class TermLookup:
         self._check_parameters()
         if self.n_buckets is None:
             check_is_fitted(self)
-            starts = np.cumsum([0, *map(len, self._vocabularies)])
             bounds, data = packed([term.encode()])
             one = Terms(_numeric.term_hashes(bounds, data, 0), bounds, data, bounds[1:], bounds[1:])
             number = int(self._vocabularies[column].numbers(one)[0])
-            return [] if number < 0 else [number + int(starts[column])]
+            return [] if number < 0 else [number + self._ends()[column]]
         return (self._places(*packed([term.encode()]))[0] + column * int(self.n_buckets)).tolist()
 
     def collisions(self, X) -> Collisions:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from mercer import _numeric
 from mercer.text.analysis import Analysis
-from mercer.text.vocabulary import Rows, Terms, Vocabulary
+from mercer.text.vocabulary import Rows, Terms
 
 _NORMS = {"l1": 1, "l2": 2}
 _TERM_WEIGHTS = {"count": 0, "tfidf": 0, "binary": 1, "log": 2, "log-tfidf": 2}
@@ -64,16 +64,9 @@ class Counting:
         return Rows(*found[:3], Terms(*found[3:]))
 
 
-@dataclass(frozen=True)
-class Knowing:
-    """Counts by the terms of a piece to weighted rows by those of a vocabulary."""
-
-    vocabulary: Vocabulary
-    weights: Weights
-
-    def __call__(self, rows: Rows) -> Piece:
-        numbers = self.vocabulary.numbers(rows.terms)
-        return self.weights.of(Piece(*_numeric.renumber_rows(rows.indptr, rows.codes, rows.counts, numbers)))
+def known_rows(rows: Rows, numbers: np.ndarray, weights: Weights) -> Piece:
+    """Counts by the terms of a piece to weighted rows by their numbers in a vocabulary, -1 for those not in it."""
+    return weights.of(Piece(*_numeric.renumber_rows(rows.indptr, rows.codes, rows.counts, numbers)))
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from mercer import _numeric
+from mercer._numeric.pool import ordered_map
 from mercer.stats import Statistic
 from mercer.text.analysis import unpacked
 
 #: Tables of terms wait to be put together until so many terms are in them, twice as many as were left the last time.
 _PATIENCE = 1 << 22
+
+#: Long lists of terms are numbered in parts whose tables stay in the cache, and sorted in parts, on all cores.
+_PART = 1 << 16
+_PARTS = 8
 
 
 class Terms(NamedTuple):
@@ -25,7 +31,8 @@ class Terms(NamedTuple):
     documents: np.ndarray
     total: np.ndarray
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
         return len(self.hashes)
 
     def at(self, rows: np.ndarray) -> Terms:
@@ -33,9 +40,11 @@ class Terms(NamedTuple):
         bounds, data = _numeric.take_terms(self.bounds, self.data, rows.astype(np.int32, copy=False))
         return Terms(self.hashes[rows], bounds, data, self.documents[rows], self.total[rows])
 
-    def sorted(self, rows: np.ndarray) -> Terms:
-        """Some of them in the order of their code points."""
-        return self.at(_numeric.sort_terms(self.bounds, self.data, rows.astype(np.int32)))
+    def order(self, rows: np.ndarray) -> np.ndarray:
+        """The numbers of some of them in the order of their code points."""
+        rows, parts = rows.astype(np.int32), 1 if len(rows) < _PARTS * 1024 else _PARTS
+        sort = partial(_numeric.sort_terms, self.bounds, self.data, rows, parts=parts)
+        return np.concatenate(list(ordered_map(lambda part: sort(part=part), range(parts))))
 
     def strings(self) -> list[str]:
         return [term.decode() for term in unpacked(self.bounds, self.data)]
@@ -52,22 +61,32 @@ class Rows(NamedTuple):
 
 def joined(tables: list[Terms]) -> Terms:
     """The terms of all tables, each once, with the sums of their counts."""
-    if len(tables) == 1:
-        return tables[0]
+    return tables[0] if len(tables) == 1 else numbered(tables)[0]
+
+
+def numbered(tables: list[Terms]) -> tuple[Terms, np.ndarray]:
+    """The terms of all tables, each once, and the number in it of every term of the tables."""
     ends = np.cumsum([0, *(len(table.data) for table in tables)])
     bounds = [table.bounds[:-1] + end for table, end in zip(tables, ends[:-1], strict=True)]
     parts = [np.concatenate([getattr(table, name) for table in tables]) for name in ("data", "documents", "total")]
     hashes = np.concatenate([table.hashes for table in tables])
     everything = Terms(hashes, np.concatenate([*bounds, ends[-1:]]), *parts)
-    _, first, documents, total = _numeric.distinct_terms(*everything)
-    return everything.at(first)._replace(documents=documents, total=total)
+    parts, codes = min(1 + len(hashes) // _PART, 256), np.empty(len(hashes), np.int32)
+    part = _numeric.buckets(hashes, parts).astype(np.uint8)
+    rows = np.argsort(part, kind="stable").astype(np.int32)
+    lists = np.split(rows, np.cumsum(np.bincount(part, minlength=parts))[:-1])
+    found = list(ordered_map(lambda some: _numeric.distinct_terms(*everything, some, codes), lists))
+    starts = np.cumsum([0, *(len(first) for first, _, _ in found)]).astype(np.int32)
+    codes += starts[part]
+    first, documents, total = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    return everything.at(first)._replace(documents=documents, total=total), codes
 
 
 @dataclass(frozen=True)
 class TermCounts(Statistic):
     """Terms of every text column with their document frequencies; `finish` gives one `Terms` per column.
 
-    `count(documents, start)` turns a block into a list of `Rows` for each column. Tables are put together when enough
+    `count(documents)` turns a block into a list of `Rows` for each column. Tables are put together when enough
     of them wait: a merge is a concatenation, and the sums are whole numbers, so the order does not matter.
     """
 
@@ -81,7 +100,7 @@ class TermCounts(Statistic):
     def of(self, block):
         if len(block) == 0:
             return replace(self, n=0, tables=(), settled=0)
-        columns = self.count(block.X, block.start)
+        columns = self.count(block.X)
         tables = tuple(tuple(piece.terms for piece in pieces) for pieces in columns)
         return replace(self, n=len(block), tables=tables, settled=0)._settle()
 
@@ -91,11 +110,11 @@ class TermCounts(Statistic):
         return replace(self, n=self.n + other.n, tables=tables, settled=settled)._settle()
 
     def _settle(self):
-        waiting = sum(len(table) for column in self.tables for table in column)
+        waiting = sum(table.size for column in self.tables for table in column)
         if waiting <= max(_PATIENCE, 2 * self.settled):
             return self
         tables = tuple((joined(list(column)),) for column in self.tables)
-        return replace(self, tables=tables, settled=sum(len(table) for (table,) in tables))
+        return replace(self, tables=tables, settled=sum(table.size for (table,) in tables))
 
     def finish(self) -> tuple[int, list[Terms]]:
         return self.n, [joined(list(column)) for column in self.tables]
@@ -127,12 +146,13 @@ class BucketCounts(Statistic):
 class Vocabulary:
     """The kept terms of one column, in the order of the output columns."""
 
-    def __init__(self, terms: Terms):
+    def __init__(self, terms: Terms, origin: np.ndarray):
         self.terms = terms
+        self.origin = origin  # their numbers among the terms they were chosen from
         self._slots: np.ndarray | None = None
 
     def __len__(self) -> int:
-        return len(self.terms)
+        return self.terms.size
 
     def numbers(self, terms: Terms) -> np.ndarray:
         """The number of each term, or -1 if it is not kept."""
@@ -141,11 +161,11 @@ class Vocabulary:
         return _numeric.find_terms(self._slots, *self.terms[:3], *terms[:3])
 
     def __getstate__(self):
-        return {"terms": self.terms, "_slots": None}
+        return {"terms": self.terms, "origin": None, "_slots": None}
 
 
 def choose(terms: Terms, n: int, min_df, max_df, max_features) -> Vocabulary:
-    """The terms in at least `min_df` and at most `max_df` documents (numbers or shares of n), the most frequent ones."""
+    """The terms in at least `min_df` and at most `max_df` documents (numbers or shares of n), the most frequent."""
     least = min_df * n if isinstance(min_df, float) else min_df
     most = max_df * n if isinstance(max_df, float) else max_df
     if most < least:
@@ -154,10 +174,10 @@ def choose(terms: Terms, n: int, min_df, max_df, max_features) -> Vocabulary:
         )
     rows = np.flatnonzero((terms.documents >= least) & (terms.documents <= most))
     if len(rows) == 0:
-        why = "min_df and max_df leave none of them" if len(terms) else "the documents are empty or only stop words"
-        raise ValueError(f"The vocabulary is empty: of {len(terms)} terms none is kept ({why}).")
-    kept = terms.sorted(rows)
-    if max_features is not None and len(kept) > max_features:
-        often = np.argsort(-kept.total, kind="stable")[:max_features]
-        kept = kept.at(np.sort(often))
-    return Vocabulary(kept)
+        why = "min_df and max_df leave none of them" if terms.size else "the documents are empty or only stop words"
+        raise ValueError(f"The vocabulary is empty: of {terms.size} terms none is kept ({why}).")
+    order = terms.order(rows)
+    if max_features is not None and len(order) > max_features:
+        often = np.argsort(-terms.total[order], kind="stable")[:max_features]
+        order = order[np.sort(often)]
+    return Vocabulary(terms.at(order), order)
