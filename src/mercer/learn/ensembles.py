@@ -109,9 +109,17 @@ class Leaves:
 
 
 def _leaf_numbers(tree) -> np.ndarray:
-    """For each node of a tree the number of the leaf it is, in the order of nodes; -1 for inner nodes."""
-    is_leaf = tree.tree_.children_left < 0
-    return np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
+    """For each node of a tree the number of the leaf it is, from left to right; -1 for inner nodes."""
+    left, right = tree.tree_.children_left, tree.tree_.children_right
+    numbers = np.full(len(left), -1)
+    count, waiting = 0, [0]
+    while waiting:
+        node = waiting.pop()
+        if left[node] < 0:
+            numbers[node], count = count, count + 1
+        else:
+            waiting += [right[node], left[node]]
+    return numbers
 
 
 def _margins(model, X, n_classes: int) -> np.ndarray:
