@@ -97,7 +97,7 @@ class Leaves:
         for _ in range(self.n_trees):
             expected = expit(scores) if is_class else scores
             tree = DecisionTreeRegressor(max_leaf_nodes=self.max_leaves, random_state=rng.randint(2**31))
-            tree.fit(X, targets - expected, weight)
+            tree.fit(X, _on_grid(targets - expected), weight)
             yield tree
             steps = tree.predict(X).reshape(scores.shape)
             scores += _LEARNING_RATE * (4.0 * steps if is_class else steps)  # 4: the curvature is at most 1/4
@@ -106,6 +106,15 @@ class Leaves:
         """The leaf of each row (down) in each tree (across), counted from 0."""
         pairs = zip(self.trees, self.leaves, strict=True)
         return np.column_stack([numbers[tree.apply(X)] for tree, numbers in pairs])
+
+
+def _on_grid(gradients: np.ndarray) -> np.ndarray:
+    """Gradients rounded to 2^-24 of the largest: their sums are exact in any order, so that equal splits stay equal."""
+    largest = np.abs(gradients).max(initial=0.0)
+    if not largest > 0:
+        return gradients
+    unit = np.ldexp(1.0, int(np.frexp(largest)[1]) - 24)
+    return np.rint(gradients / unit) * unit
 
 
 def _leaf_numbers(tree) -> np.ndarray:
