@@ -81,7 +81,7 @@ class Leaves:
             self.trees = list(self._boosted(X, targets, weight, is_class))
         else:
             forest = ExtraTreesRegressor(self.n_trees, max_leaf_nodes=self.max_leaves, random_state=self.seed)
-            self.trees = list(forest.fit(X, targets, weight).estimators_)
+            self.trees = list(forest.fit(X, targets.ravel() if targets.shape[1] == 1 else targets, weight).estimators_)
         self.leaves = [_leaf_numbers(tree) for tree in self.trees]
         self.widths = [int(numbers.max()) + 1 for numbers in self.leaves]
         return self
