@@ -16,6 +16,7 @@ void bind_sequences(nb::module_&);
 void bind_monomials(nb::module_&);
 void bind_ngrams(nb::module_&);
 void bind_sums(nb::module_&);
+void bind_trees(nb::module_&);
 void bind_trig(nb::module_&);
 
 NB_MODULE(_native, m) {
@@ -36,5 +37,6 @@ NB_MODULE(_native, m) {
     bind_monomials(m);
     bind_ngrams(m);
     bind_sums(m);
+    bind_trees(m);
     bind_trig(m);
 }

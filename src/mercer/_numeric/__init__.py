@@ -22,6 +22,7 @@ from .ngrams import *  # noqa: F403
 from .projection import *  # noqa: F403
 from .sequences import *  # noqa: F403
 from .sums import *  # noqa: F403
+from .trees import *  # noqa: F403
 from .trig import *  # noqa: F403
 
 #: The modules of definitions, from `sys.modules` because a function may hide the module it is named like.
@@ -38,6 +39,7 @@ definitions: tuple[ModuleType, ...] = tuple(
         "projection",
         "sequences",
         "sums",
+        "trees",
         "trig",
     )
 )

@@ -81,7 +81,7 @@ class Leaves:
             self.trees = list(self._boosted(X, targets, weight, is_class))
         else:
             forest = ExtraTreesRegressor(self.n_trees, max_leaf_nodes=self.max_leaves, random_state=self.seed)
-            self.trees = list(forest.fit(X, targets, weight).estimators_)
+            self.trees = list(forest.fit(X, targets.ravel() if targets.shape[1] == 1 else targets, weight).estimators_)
         self.leaves = [_leaf_numbers(tree) for tree in self.trees]
         self.widths = [int(numbers.max()) + 1 for numbers in self.leaves]
         return self
@@ -97,7 +97,7 @@ class Leaves:
         for _ in range(self.n_trees):
             expected = expit(scores) if is_class else scores
             tree = DecisionTreeRegressor(max_leaf_nodes=self.max_leaves, random_state=rng.randint(2**31))
-            tree.fit(X, targets - expected, weight)
+            tree.fit(X, _on_grid(targets - expected), weight)
             yield tree
             steps = tree.predict(X).reshape(scores.shape)
             scores += _LEARNING_RATE * (4.0 * steps if is_class else steps)  # 4: the curvature is at most 1/4
@@ -108,10 +108,27 @@ class Leaves:
         return np.column_stack([numbers[tree.apply(X)] for tree, numbers in pairs])
 
 
+def _on_grid(gradients: np.ndarray) -> np.ndarray:
+    """Gradients rounded to 2^-24 of the largest: their sums are exact in any order, so that equal splits stay equal."""
+    largest = np.abs(gradients).max(initial=0.0)
+    if not largest > 0:
+        return gradients
+    unit = np.ldexp(1.0, int(np.frexp(largest)[1]) - 24)
+    return np.rint(gradients / unit) * unit
+
+
 def _leaf_numbers(tree) -> np.ndarray:
-    """For each node of a tree the number of the leaf it is, in the order of nodes; -1 for inner nodes."""
-    is_leaf = tree.tree_.children_left < 0
-    return np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
+    """For each node of a tree the number of the leaf it is, from left to right; -1 for inner nodes."""
+    left, right = tree.tree_.children_left, tree.tree_.children_right
+    numbers = np.full(len(left), -1)
+    count, waiting = 0, [0]
+    while waiting:
+        node = waiting.pop()
+        if left[node] < 0:
+            numbers[node], count = count, count + 1
+        else:
+            waiting += [right[node], left[node]]
+    return numbers
 
 
 def _margins(model, X, n_classes: int) -> np.ndarray:

@@ -59,7 +59,7 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
     mode : {"auto", "full", "diagonal"}, default="auto"
         "full" turns and stretches; "diagonal" only weighs the columns; "auto" tries both in each round.
     n_components : int, default=512
-        Random features of the model that is differentiated (an even number).
+        Random features of the model that is differentiated; one more if the number is odd (cosines and sines).
     smoothing : float >= 0, default=0.5
         Length over which f is smoothed, in units of a column's standard deviation.
     max_rows : int, default=20000
@@ -122,10 +122,8 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
         if self.mode not in ("auto", *MODES):
             raise ValueError(f"mode must be one of auto, {', '.join(MODES)}, not {self.mode!r}.")
         check_task(self.task)
-        for name, least in (("n_rounds", 0), ("n_components", 2), ("max_rows", 2), ("n_folds", 2)):
+        for name, least in (("n_rounds", 0), ("n_components", 1), ("max_rows", 2), ("n_folds", 2)):
             check_whole(name, getattr(self, name), least)
-        if self.n_components % 2:
-            raise ValueError(f"n_components must be even (cosines and sines), not {self.n_components}.")
         if not np.isscalar(self.smoothing) or not 0 <= self.smoothing < np.inf:
             raise ValueError(f"smoothing must be a finite number of at least 0, not {self.smoothing!r}.")
         if not isinstance(self._kernel(), Stationary):
@@ -142,7 +140,8 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
             raise ValueError(f"n_samples={len(rows)}, but cross-validation needs at least two distinct rows.")
         sample = rows.X[:_SAMPLE_ROWS]
         again = StreamSource(lambda: iter([replace(rows)]), n_rows=len(rows))
-        bench = Bench(again, sample, self._kernel(), self.n_components, self.n_folds, seed_of(self.random_state))
+        n_components = self.n_components + self.n_components % 2
+        bench = Bench(again, sample, self._kernel(), n_components, self.n_folds, seed_of(self.random_state))
         self._keep(self._rounds(bench, sample))
 
     def _rounds(self, bench: Bench, sample: np.ndarray) -> list[Trial]:

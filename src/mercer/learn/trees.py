@@ -144,7 +144,7 @@ class TreeFeatures(OutOfFoldTransformer):
             return Leaves(*shape).fit(rows.X, targets, rows.weight, self.classes_ is not None)
         if self.classes_ is None:
             return Scores(*shape).fit(rows.X, numeric_target(rows.y, None), rows.weight)
-        return Scores(*shape).fit(rows.X, np.searchsorted(self.classes_, rows.y), rows.weight)
+        return Scores(*shape).fit(rows.X, np.searchsorted(self.classes_, np.asarray(rows.y)), rows.weight)
 
     def _apply(self, X):
         if self.encoding == "score":
