@@ -15,6 +15,7 @@ void bind_projection(nb::module_&);
 void bind_sequences(nb::module_&);
 void bind_monomials(nb::module_&);
 void bind_ngrams(nb::module_&);
+void bind_names(nb::module_&);
 void bind_sums(nb::module_&);
 void bind_trees(nb::module_&);
 void bind_trig(nb::module_&);
@@ -36,6 +37,7 @@ NB_MODULE(_native, m) {
     bind_sequences(m);
     bind_monomials(m);
     bind_ngrams(m);
+    bind_names(m);
     bind_sums(m);
     bind_trees(m);
     bind_trig(m);

@@ -62,7 +62,9 @@ def test_subsequence_pairs(parts, length, decay):
     codes, starts = flat(parts)
     left, right = (grid.ravel().astype(np.int64) for grid in np.indices((len(parts), len(parts))))
     ours = _numeric.subsequence_pairs(codes, starts, left, right, length, decay)
-    np.testing.assert_allclose(ours, definition.subsequence_pairs(codes, starts, left, right, length, decay), rtol=1e-13)
+    np.testing.assert_allclose(
+        ours, definition.subsequence_pairs(codes, starts, left, right, length, decay), rtol=1e-13
+    )
 
 
 @given(seeds)

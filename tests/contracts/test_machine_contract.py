@@ -161,7 +161,9 @@ def test_raw_sequences_and_trees_serve_as_rows(machine, kernel):
     y = y > 5 if is_classifier(machine) else y
     fitted = machine.fit(rows, y)
     by_matrix = with_kernel(machine, Precomputed()).fit(kernel(rows), y)
-    np.testing.assert_allclose(answer(fitted, rows[:4]), answer(by_matrix, kernel(rows[:4], rows)), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(
+        answer(fitted, rows[:4]), answer(by_matrix, kernel(rows[:4], rows)), rtol=1e-6, atol=1e-6
+    )
     assert len(answer(fitted, ["(S (A q))"] if trees else ["nearly"])) == 1
 
 

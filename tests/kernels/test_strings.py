@@ -14,7 +14,18 @@ from mercer.kernels import Mismatch, Spectrum, Subsequence, WeightedDegree, chec
 from mercer.kernels.mismatches import Neighborhood
 
 IUPAC = dict(
-    R="AG", Y="CT", S="CG", W="AT", K="GT", M="AC", B="CGT", D="AGT", H="ACT", V="ACG", N="ACGT", **{c: c for c in "ACGT"}
+    R="AG",
+    Y="CT",
+    S="CG",
+    W="AT",
+    K="GT",
+    M="AC",
+    B="CGT",
+    D="AGT",
+    H="ACT",
+    V="ACG",
+    N="ACGT",
+    **{c: c for c in "ACGT"},
 )
 texts = st.lists(st.text("abc", max_size=9), min_size=1, max_size=5)
 
@@ -50,9 +61,7 @@ def mismatch(k, m, alphabet):
 def struck_out(k, m):
     def features(s):
         gaps = itertools.combinations(range(k), m)
-        return Counter(
-            (gap, tuple(c for i, c in enumerate(w) if i not in gap)) for gap in gaps for w in windows(s, k)
-        )
+        return Counter((gap, tuple(c for i, c in enumerate(w) if i not in gap)) for gap in gaps for w in windows(s, k))
 
     return features
 
@@ -70,9 +79,7 @@ def subsequences(k, decay):
 def weighted_degree(k):
     def features(s):
         weight = lambda j: (2 * (k - j + 1) / (k * (k + 1))) ** 0.5  # noqa: E731
-        return {
-            (p, w): weight(j) for j in range(1, k + 1) for p, w in enumerate(windows(s, j))
-        }
+        return {(p, w): weight(j) for j in range(1, k + 1) for p, w in enumerate(windows(s, j))}
 
     return features
 
@@ -94,7 +101,9 @@ CASES = [
     (Subsequence(3, decay=0.5), subsequences(3, 0.5)),
     (Subsequence(2, decay=1.0), subsequences(2, 1.0)),
 ]
-each_case = pytest.mark.parametrize(("kernel", "features"), CASES, ids=lambda case: repr(case) if case in KERNELS else "")
+each_case = pytest.mark.parametrize(
+    ("kernel", "features"), CASES, ids=lambda case: repr(case) if case in KERNELS else ""
+)
 KERNELS = [kernel for kernel, _ in CASES]
 each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 

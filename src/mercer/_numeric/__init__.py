@@ -19,6 +19,7 @@ from .hashing import *  # noqa: F403
 from .machine import *  # noqa: F403
 from .monomials import *  # noqa: F403
 from .ngrams import *  # noqa: F403
+from .names import *  # noqa: F403
 from .projection import *  # noqa: F403
 from .sequences import *  # noqa: F403
 from .sums import *  # noqa: F403
@@ -36,6 +37,7 @@ definitions: tuple[ModuleType, ...] = tuple(
         "machine",
         "monomials",
         "ngrams",
+        "names",
         "projection",
         "sequences",
         "sums",

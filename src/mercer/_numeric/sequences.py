@@ -1,9 +1,11 @@
 """Windows of coded letters, sparse Gram matrices, gapped subsequences and tree fragments.
 
-Letters are whole numbers below 2^bits; segment s of a text holds the letters codes[starts[s]] .. codes[starts[s + 1] - 1].
+Letters are whole numbers below 2^bits; segment s of a text is codes[starts[s]] .. codes[starts[s + 1] - 1].
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 
@@ -69,7 +71,7 @@ def subsequence_pairs(codes, starts, left, right, length, decay):
     Lodhi et al., "Text classification using string kernels", 2002: every common subsequence of `length` letters
     counts decay to the number of letters it spans, in both.
     """
-    texts = [codes[a:b] for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    texts = [codes[a:b] for a, b in pairwise(starts)]
     return np.array([_subsequences(texts[i], texts[j], length, decay) for i, j in zip(left, right, strict=True)], float)
 
 

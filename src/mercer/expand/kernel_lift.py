@@ -44,10 +44,10 @@ from mercer.stats import Statistic
 def lift(kernel: Kernel) -> KernelLift:
     """The exact feature map of a kernel: a transformer phi with <phi(x), phi(z)> = k(x, z).
 
-    Constant, Linear, Polynomial, AllSubsets, Anova, Overlap, and on sequences Spectrum, Mismatch and WeightedDegree have
-    finite lifts, and so has what is made of them: a
-    sum of kernels is a concatenation, a product a tensor product, a scale a scale, `on(columns)` a choice of columns
-    and `normalized()` a division by the length of each row. Other kernels are refused, with the reason and a remedy.
+    Constant, Linear, Polynomial, AllSubsets, Anova, Overlap and, on sequences, Spectrum, Mismatch and WeightedDegree
+    have finite lifts, and so has what is made of them: a sum of kernels is a concatenation, a product a tensor product,
+    a scale a scale, `on(columns)` a choice of columns and `normalized()` a division by the length of each row. Other
+    kernels are refused, with the reason and a remedy.
 
     Examples
     --------
@@ -218,8 +218,8 @@ def _(kernel: WindowKernel):
 @part_of.register
 def _(kernel: Subsequence):
     raise ValueError(
-        f"{kernel} has no lift of a useful size: every word of {kernel.k} letters is a feature of almost every row. Use "
-        f"Landmarks({kernel}), a kernel machine, or Mismatch, whose lift is sparse."
+        f"{kernel} has no lift of a useful size: every word of {kernel.k} letters is a feature of almost every row. "
+        f"Use Landmarks({kernel}), a kernel machine, or Mismatch, whose lift is sparse."
     )
 
 

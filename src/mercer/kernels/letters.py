@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,8 @@ import numpy as np
 #: A window whose ambiguous letters stand for more words than this says next to nothing, and is left out.
 MOST_READINGS = 256
 
-_DNA = dict(R="AG", Y="CT", S="CG", W="AT", K="GT", M="AC", B="CGT", D="AGT", H="ACT", V="ACG", N="ACGT")
+_PAIRS = {"R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC"}
+_DNA = {**_PAIRS, "B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG", "N": "ACGT"}
 _AMINO = "ACDEFGHIKLMNPQRSTVWY"
 
 
@@ -32,7 +33,7 @@ def _either_case(alphabet: Alphabet) -> Alphabet:
 
 NAMED = {
     "dna": _either_case(Alphabet("ACGT", {"U": "T"}, _DNA)),
-    "protein": _either_case(Alphabet(_AMINO, {"U": "C", "O": "K"}, dict(B="DN", J="IL", Z="EQ", X=_AMINO))),
+    "protein": _either_case(Alphabet(_AMINO, {"U": "C", "O": "K"}, {"B": "DN", "J": "IL", "Z": "EQ", "X": _AMINO})),
 }
 
 
@@ -152,7 +153,7 @@ def as_sequence(item, row: int, group: str):
 
 def sequences_of(rows) -> list:
     """The items of rows; of a table of objects, the cells of its only column."""
-    shape = getattr(rows.raw, "shape", ())
+    shape: tuple = getattr(rows.raw, "shape", ())
     kind = getattr(getattr(rows.raw, "dtype", None), "kind", "O")
     if len(shape) != 2 or kind not in "OUST":
         return rows.items
@@ -187,8 +188,8 @@ def _text_codes(text: str, alphabet: Alphabet | None):
 def _token_codes(items, size: int, alphabet: Alphabet | None):
     if alphabet is not None:
         known: dict = _codes_of(alphabet)
-        codes = (known.get(token, -1) for item in items for token in item)
-        return [*alphabet.letters, *alphabet.ambiguous], np.fromiter(codes, np.int32, size)
+        found = (known.get(token, -1) for item in items for token in item)
+        return [*alphabet.letters, *alphabet.ambiguous], np.fromiter(found, np.int32, size)
     known = {}
     try:
         codes = [known.setdefault(token, len(known)) for item in items for token in item]
@@ -205,7 +206,8 @@ def _codes_of(alphabet: Alphabet) -> dict[str, int]:
 def _refuse_letter(at: int, starts, items, groups, name):
     item = int(np.searchsorted(starts, at, side="right")) - 1
     row, letter = item, items[item][at - int(starts[item])]
-    for rows, group in groups:
+    group = ""
+    for rows, group in groups:  # noqa: B007
         if row < len(rows):
             break
         row -= len(rows)
@@ -246,7 +248,7 @@ def _readings(codes: np.ndarray, choices: list, n_letters: int, span: int):
     """(position, weight, letters) of the stretches without ambiguous letters, and of all readings of the others."""
     doubtful = np.flatnonzero(codes >= n_letters)
     edges = np.concatenate([[-1], doubtful, [len(codes)]])
-    for before, after in zip(edges[:-1], edges[1:], strict=True):
+    for before, after in pairwise(edges):
         if after - before > span:
             yield int(before) + 1, 1.0, codes[before + 1 : after]
     windows = {p for at in doubtful.tolist() for p in range(max(at - span + 1, 0), min(at, len(codes) - span) + 1)}

@@ -47,8 +47,8 @@ class Neighborhood(NamedTuple):
     def gap_coefficients(self) -> list[int]:
         """c_0, c_1, ... with I(d) = sum over j of c_j C(k - d, j - d) for all d.
 
-        C(k - d, j - d) is how many ways of striking out j places make two windows equal that differ in d, so the mismatch
-        kernel is a sum of spectrum kernels of gapped windows (Kuksa, Huang and Pavlovic 2008).
+        C(k - d, j - d) is how many ways of striking out j places make two windows equal that differ in d, so the
+        mismatch kernel is a sum of spectrum kernels of gapped windows (Kuksa, Huang and Pavlovic 2008).
         """
         k, most = self.length, min(2 * self.mismatches, self.length)
         return [
@@ -59,15 +59,15 @@ class Neighborhood(NamedTuple):
     def prefers_words(self, windows: tuple[float, float], shape: tuple[int, int], bits: int) -> bool:
         """Whether counting near words is expected to be cheaper than adding up the Gram matrices of gapped windows."""
         n_words = float(self.n_letters) ** self.length
-        entries = [self.size * min(found, rows * n_words) for found, rows in zip(windows, shape, strict=True)]
-        if self.length * bits > 64 or sum(entries) > _MOST_ENTRIES:
+        x, z = (self.size * min(found, rows * n_words) for found, rows in zip(windows, shape, strict=True))
+        if self.length * bits > 64 or x + z > _MOST_ENTRIES:
             return False
         gapped = sum(
             comb(self.length, j) * (_product(*windows, n_words / self.n_letters**j, shape) + _WINDOW * sum(windows))
             for j, coefficient in enumerate(self.gap_coefficients())
             if coefficient
         )
-        return _product(*entries, n_words, shape) + _ENTRY * sum(entries) <= gapped
+        return _product(x, z, n_words, shape) + _ENTRY * (x + z) <= gapped
 
     def keys(self, keys: np.ndarray, bits: int) -> np.ndarray:
         """The keys of all words near the words of the given keys, shape (len(keys), size)."""

@@ -110,7 +110,7 @@ class Spectrum(WindowKernel):
         return "dna" if self.reverse_complement else self.alphabet
 
     @property
-    def both_strands(self):  # type: ignore[override]
+    def both_strands(self):
         return self.reverse_complement
 
     def patterns(self):
@@ -127,9 +127,9 @@ class Mismatch(WindowKernel):
         I(d) = how many words have at most `mismatches` letters different from both.
 
     Without an alphabet A is unknown, and the kernel is the limit of many letters, divided by A^mismatches: then
-    I(d) = C(k - d, mismatches - d), and k(x, z) counts the pairs of windows that agree after the same `mismatches` places
-    are struck out of both, once for each choice of places (the gapped k-mer kernel of Ghandi et al. 2014). It needs
-    no alphabet, is faster, and its feature map is smaller.
+    I(d) = C(k - d, mismatches - d), and k(x, z) counts the pairs of windows that agree after the same `mismatches`
+    places are struck out of both, once for each choice of places (the gapped k-mer kernel of Ghandi et al. 2014). It
+    needs no alphabet, is faster, and its feature map is smaller.
 
     Parameters
     ----------
@@ -226,7 +226,9 @@ class WeightedDegree(WindowKernel):
 
 @dataclass
 class Subsequence(Kernel):
-    """k(x, z) = sum over words w of k letters, over places i in x and j in z where w is a subsequence, of decay^(l(i) + l(j)).
+    """k(x, z) = sum over words w of k letters, over places i of w in x and j of w in z, of decay^(l(i) + l(j)).
+
+    Places are rising, not always adjacent: w is a subsequence.
 
     l(i) is the number of letters from the first to the last of the places i: gaps are allowed, and cost. Rows are
     text, bytes or lists of hashable tokens. Longer rows have more subsequences, so ``.normalized()`` is what one

@@ -19,7 +19,9 @@ _PIECE = re.compile(r"[()]|[^\s()]+")
 
 @dataclass
 class SubsetTree(Kernel):
-    """k(x, z) = sum over tree fragments f, of (how often f occurs in x) (how often in z) decay^(nodes of f with children).
+    """k(x, z) = sum over tree fragments f, of (how often f occurs in x) (how often in z) decay^|f|.
+
+    |f| is the number of nodes of f that have their children.
 
     A fragment is a connected part of the tree in which a node has either all of its children or none, and the top has
     children. With decay 1 k(x, z) counts pairs of equal fragments; smaller values keep large fragments from drowning
@@ -96,7 +98,9 @@ def _nodes(tree, first: int, row: int, name: str):
                 try:
                     hash(found := tuple(production))
                 except TypeError:
-                    raise ValueError(f"row {row} of {name} has a label or leaf that is not hashable: {node!r:.60}") from None
+                    raise ValueError(
+                        f"row {row} of {name} has a label or leaf that is not hashable: {node!r:.60}"
+                    ) from None
                 yield found, nodes
                 if stack:
                     stack[-1][3].append(first)
