@@ -11,6 +11,7 @@ from mercer._numeric import isa
 
 ALL = [
     "landmarks",
+    "learned_metric",
     "lifts",
     "linear",
     "machines",

@@ -18,6 +18,7 @@ void bind_names(nb::module_&);
 void bind_ngrams(nb::module_&);
 void bind_sums(nb::module_&);
 void bind_thin(nb::module_&);
+void bind_trees(nb::module_&);
 void bind_trig(nb::module_&);
 
 NB_MODULE(_native, m) {
@@ -40,5 +41,6 @@ NB_MODULE(_native, m) {
     bind_ngrams(m);
     bind_sums(m);
     bind_thin(m);
+    bind_trees(m);
     bind_trig(m);
 }

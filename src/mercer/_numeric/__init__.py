@@ -24,6 +24,7 @@ from .projection import *  # noqa: F403
 from .sequences import *  # noqa: F403
 from .sums import *  # noqa: F403
 from .thin import *  # noqa: F403
+from .trees import *  # noqa: F403
 from .trig import *  # noqa: F403
 
 #: The modules of definitions, from `sys.modules` because a function may hide the module it is named like.
@@ -42,6 +43,7 @@ definitions: tuple[ModuleType, ...] = tuple(
         "sequences",
         "sums",
         "thin",
+        "trees",
         "trig",
     )
 )

@@ -40,6 +40,7 @@ _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLIERS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _MASK = 0xFFFFFFFFFFFFFFFF
 _NAN_KEY = 0x7FF8000000000000
+_DATE_SEED = 0x44415445
 
 
 def splitmix64(keys, seed=0):
@@ -168,7 +169,7 @@ def _column_keys(column, j):
     if kind == "U":
         return hash_strings(column)
     if kind == "M":
-        return np.array([_date_key(moment) for moment in column], np.uint64)
+        return _date_keys(column)
     return _object_keys(column.astype(object), j)
 
 
@@ -220,14 +221,21 @@ def _exact_number_key(value):
 
 
 def _date_key(moment):
-    """Dates by their shortest ISO form, so that one moment in days, seconds or nanoseconds is one key."""
+    """The key of one moment; with a time zone, that of the same moment in UTC."""
     if getattr(moment, "tzinfo", None) is not None:
         moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
     to_datetime64 = getattr(moment, "to_datetime64", None)  # of pandas: keeps the nanoseconds
-    moment = to_datetime64() if to_datetime64 else np.datetime64(moment)
-    if np.isnat(moment):
-        return _NAN_KEY
-    return _digest(str(np.datetime_as_string(moment, unit="auto")).encode(), b"date", 0)
+    return _date_keys(np.array([to_datetime64() if to_datetime64 else np.datetime64(moment)]))[0].item()
+
+
+def _date_keys(moments):
+    """Day and nanosecond of the day hashed together: one moment in days, seconds or nanoseconds is one key."""
+    missing = np.isnat(moments)
+    moments = np.where(missing, np.datetime64(0, "D"), moments)
+    days = moments.astype("M8[D]")
+    rest = (moments - days).astype("m8[ns]")
+    keys = splitmix64(days.view(np.int64) ^ splitmix64(rest.view(np.int64), _DATE_SEED).view(np.int64))
+    return np.where(missing, np.uint64(_NAN_KEY), keys)
 
 
 def _utf8(string):
