@@ -7,6 +7,7 @@ all subsets, ANOVA                        polynomials of randomly signed columns
 sum                                       the maps of its terms, side by side
 product                                   products of the columns of two independent maps
 scale, restriction, normalization         sqrt(scale) z,  z(x[columns]),  z(x) / sqrt(k(x, x))
+linear map of the rows                    the waves of A omega, or z(x A)
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from functools import reduce
 
 import numpy as np
 
-from mercer.expand.fourier import fourier_map
-from mercer.expand.maps import Chosen, Columns, FeatureMap, Flat, Products, SideBySide, Unit
+from mercer.expand.fourier import Waves, fourier_map
+from mercer.expand.maps import Chosen, Columns, FeatureMap, Flat, Mapped, Products, SideBySide, Unit
 from mercer.expand.sampling import applicable
 from mercer.expand.seeds import Seed
 from mercer.expand.shares import share_columns
@@ -35,6 +36,7 @@ from mercer.kernels import (
     Restricted,
     Scaled,
     Sum,
+    Through,
 )
 from mercer.kernels.rows import column_positions
 
@@ -94,6 +96,9 @@ def bind_columns(kernel: Kernel, d: int, names=None) -> Kernel:
         columns = np.atleast_1d(column_positions(kernel.columns, d, names)).tolist()
         below = None if names is None else [names[j] for j in columns]
         return Restricted(bind_columns(kernel.kernel, len(columns), below), columns)
+    if isinstance(kernel, Through):
+        kernel.check_width(d)
+        return replace(kernel, kernel=bind_columns(kernel.kernel, np.shape(kernel.matrix)[1]))
     parts = {name: bind_columns(part, d, names) for name, part in _named_parts(kernel).items()}
     return replace(kernel, **parts) if parts else kernel  # type: ignore[type-var]
 
@@ -148,6 +153,14 @@ def _restricted(kernel, plan):
 
 def _normalized(kernel, plan):
     return Unit(prepare(kernel.kernel, replace(plan, weight=1.0)), kernel.kernel, plan.weight)
+
+
+def _through(kernel, plan):
+    matrix = np.asarray(kernel.matrix, dtype=np.float64)
+    part = prepare(kernel.kernel, replace(plan, d=matrix.shape[1]))
+    if isinstance(part, Waves):  # <omega, x A> = <A omega, x>
+        return Waves(part.frequencies @ matrix.T, part.shift, part.scale, *part.how)
+    return Mapped(part, matrix)
 
 
 def _sum(kernel, plan):
@@ -232,6 +245,7 @@ _NODES = {
     Scaled: _scaled,
     Restricted: _restricted,
     Normalized: _normalized,
+    Through: _through,
     Sum: _sum,
     Product: _product,
 }

@@ -125,7 +125,7 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
         if self._precomputed:
             return AllRows(distinct=False)
         if self.landmarks is not None:
-            learns = "median" in self._kernel().get_params(deep=True).values()
+            learns = self._kernel().waits_for_data
             return RowSample(_MEDIAN_ROWS) if learns else None
         if self.choose == "all":
             return AllRows()

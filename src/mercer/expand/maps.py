@@ -89,6 +89,26 @@ class Chosen(FeatureMap):
         self.part.apply(chosen if hasattr(X, "tocsr") else np.ascontiguousarray(chosen), out)
 
 
+class Mapped(FeatureMap):
+    """A map of the rows x A."""
+
+    def __init__(self, part: FeatureMap, matrix: np.ndarray):
+        self.part, self.matrix = part, matrix
+        self.n_components, self.how, self.rows = part.n_components, part.how, part.rows
+
+    def ready(self, dtype, sparse):
+        self.part.ready(dtype, False)
+
+    def check(self, X):
+        self.part.check(self._image(X))
+
+    def apply(self, X, out):
+        self.part.apply(self._image(X), out)
+
+    def _image(self, X):
+        return np.ascontiguousarray(X @ self.matrix.astype(X.dtype))
+
+
 class SideBySide(FeatureMap):
     """The columns of several maps: the sum of their kernels."""
 

@@ -112,7 +112,7 @@ class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, Streami
         return Gaussian(bandwidth="median") if self.kernel is None else self.kernel
 
     def _empty(self):
-        learns = "median" in self._kernel().get_params(deep=True).values()
+        learns = self._kernel().waits_for_data
         return Sample(_SAMPLE_ROWS) if learns else None
 
     def _finish(self, learned):

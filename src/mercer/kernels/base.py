@@ -69,6 +69,11 @@ class Kernel:
         """
         return self._ready(Rows(X))
 
+    @property
+    def waits_for_data(self):
+        """Whether a parameter (``bandwidth="median"``) is to be settled on data."""
+        return any(isinstance(value, str) and value == "median" for value in self.get_params(deep=True).values())
+
     # the algebra
 
     def __add__(self, other):
@@ -107,6 +112,12 @@ class Kernel:
         from mercer.kernels.algebra import Restricted
 
         return Restricted(self, columns.tolist() if isinstance(columns, np.ndarray) else columns)
+
+    def through(self, matrix):
+        """k(x A, z A) for a matrix A: the kernel after a linear map of the rows, or in the metric A A'."""
+        from mercer.kernels.through import Through
+
+        return Through(self, matrix)
 
     # the mathematical facts that feature maps build on
 

@@ -99,7 +99,7 @@ class KernelMachine(BaseEstimator):
 
     @property
     def _learns_bandwidth(self) -> bool:
-        return "median" in self._kernel().get_params(deep=True).values()
+        return self._kernel().waits_for_data
 
     def _new_rows(self, X):
         """Rows to predict for, as the kernel wants to see them beside the rows kept."""

@@ -1,0 +1,40 @@
+"""Rows taken into memory for learners that must see them all at once."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+
+from mercer import _numeric
+from mercer._numeric.block import Block, concatenate
+from mercer.source import Source
+
+#: The choice of rows must not read the bits of a row's hash that choose its fold.
+_OWN_SEED = 0x4741544845524544
+_GRAIN = 1 << 32
+
+
+def gather(source: Source, most_rows: int, seed: int) -> Block:
+    """All rows of a source as one block, or about `most_rows` of them if there are more.
+
+    Rows are kept by their hashes: the same ones for any cut of the data, and equal rows together.
+    """
+    n = source.n_rows if source.n_rows is not None else sum(len(block) for block in source.blocks())
+    kept = source if n <= most_rows else source.where(lambda block: _is_kept(block, most_rows / n, seed))
+    blocks = [block for block in kept.blocks() if len(block)]
+    if not blocks:
+        raise ValueError("There are no rows to learn from.")
+    return _joined(blocks)
+
+
+def _is_kept(block: Block, share: float, seed: int) -> np.ndarray:
+    keys = _numeric.splitmix64(_numeric.splitmix64(block.ids, seed), _OWN_SEED)
+    return _numeric.buckets(keys, _GRAIN) < share * _GRAIN
+
+
+def _joined(blocks: list[Block]) -> Block:
+    """One block of all, joined in pairs so that no row is copied more than log2(blocks) times."""
+    while len(blocks) > 1:
+        blocks = [reduce(concatenate, blocks[i : i + 2]) for i in range(0, len(blocks), 2)]
+    return blocks[0]

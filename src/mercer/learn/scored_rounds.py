@@ -1,0 +1,92 @@
+"""One round of the learned metric: random features in a metric, ridge regression on them, and its exact K-fold score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mercer.expand import RandomFeatures
+from mercer.learn.gradients import gradient_outer_product, smoothed
+from mercer.linear import path
+from mercer.linear.factor import Tridiagonal
+from mercer.source import Source
+from mercer.stats import Gram
+from mercer.stats.gram import GramPerFold
+
+
+#: Gradients are taken at the least penalty whose loss is at most this multiple of the best: shrinkage flattens first
+#: what is hard to see, and where nothing is seen yet (a loss of 1) the best penalty would leave nothing but noise.
+_NEARLY = 1.1
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A metric that was tried: how it was made, the kernel in it, and what came of it.
+
+    `loss` is the cross-validated squared error at the best penalty `alpha`, as a share of the target's variance. The
+    metric itself has seen every fold, so trials are compared by `criterion` = loss (1 + freedom / n): a metric fitted
+    to noise gains about as much as it has numbers to choose, d per direction that it singles out.
+    """
+
+    round: int
+    mode: str
+    root: np.ndarray
+    doublings: int
+    bandwidth: float
+    alpha: float
+    loss: float
+    criterion: float
+    gradients: np.ndarray
+
+
+class Bench:
+    """Where metrics are tried: the rows, with numbers for targets, and the random features to judge by."""
+
+    def __init__(self, rows: Source, sample: np.ndarray, kernel, n_components: int, n_folds: int, seed: int):
+        self.rows, self.sample, self.kernel = rows, sample, kernel
+        self.n_components, self.n_folds, self.seed = n_components, n_folds, seed
+
+    def trial(self, number: int, mode: str, root: np.ndarray, doublings: int, bandwidth: float, width: float) -> Trial:
+        """Fit random features of the kernel in the metric root root' and score them by exact cross-validation."""
+        kernel = replace(self.kernel, bandwidth=bandwidth)
+        features = self._features(kernel.through(root))
+        gram = features.transform(self.rows).fold(Gram(self.n_folds, self.seed)).finish()
+        alpha, loss, coef = best_ridge(gram)
+        G = gram.total.about(-gram.z_origin, -gram.y_origin)[0]
+        lengths = np.linalg.norm(self._features(kernel).frequencies_, axis=1)  # before the map by the root
+        damped = smoothed(features.frequencies_, lengths, width)
+        gradients = gradient_outer_product(G, coef, damped, gram.total.weight)
+        criterion = loss * (1.0 + freedom(root, mode) / gram.n)
+        return Trial(number, mode, root, doublings, bandwidth, alpha, loss, criterion, gradients)
+
+    def _features(self, kernel) -> RandomFeatures:
+        return RandomFeatures(kernel, self.n_components, random_state=self.seed).fit(self.sample)
+
+
+def freedom(root: np.ndarray, mode: str) -> float:
+    """The numbers that a metric had to choose: none, d, or d for each of the directions that share its trace.
+
+    Their number is tr(M)^2 / tr(M^2), the participation ratio; all directions together are d (d + 1) / 2 numbers.
+    """
+    d = len(root)
+    if mode == "identity":
+        return 0.0
+    if mode == "diagonal":
+        return float(d)
+    values = np.linalg.eigvalsh(root) ** 2
+    return float(min(d * (d + 1) / 2, d * values.sum() ** 2 / np.sum(values**2)))
+
+
+def best_ridge(gram: GramPerFold) -> tuple[float, float, np.ndarray]:
+    """The penalty with the least K-fold error, this error as a share of the target's variance, and the weights."""
+    others = [gram.total - fold for fold in gram.folds]
+    total, *trained = path.factor([gram.total, *others], Tridiagonal)
+    alphas = path.default_alphas(total, path.floor(gram, total))
+    losses, bars = path.fold_losses(gram, trained, alphas)
+    best = path.choose(alphas, losses, bars)
+    variance = np.trace(total.Y) / total.weight
+    loss = losses[best] / variance if variance > 0 else 0.0
+    nearly = np.flatnonzero((losses > 0) & (losses <= _NEARLY * losses[best]))
+    least = nearly[np.argmin(alphas[nearly])] if len(nearly) else best
+    return float(alphas[best]), float(loss), total.solutions(alphas[least : least + 1])[0]
