@@ -96,6 +96,44 @@ def _reports(names, components, seed, quiet):
         yield report
 
 
+@cli.command(
+    short_help="What is in a file: columns, types, roles, gaps, leaks.",
+    epilog="Example:  mercer inspect people.csv --target income",
+)
+@click.argument("file")
+@click.option("--target", help="Column to be predicted: others are suspected if they give it away.")
+@click.option("--delimiter", help="Instead of the one found, for example ';' or 'tab'.")
+@click.option("--decimal", help="Decimal point or comma, instead of the one found.")
+@click.option("--encoding", help="Instead of the one found, for example latin-1.")
+@click.option("--header/--no-header", default=None, help="Whether the first row names the columns.")
+@click.option(
+    "--on-bad-rows",
+    type=click.Choice(["error", "skip", "null"]),
+    default="error",
+    show_default=True,
+    help="Stop, leave bad rows out (they are written to a file), or fill them with missing values.",
+)
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def inspect(file: str, target: str | None, form: str, **options) -> None:
+    """Show how FILE is read and what each of its columns is taken for.
+
+    FILE is CSV, TSV or the like, Parquet, a quoted pattern such as "part-*.csv", or - for standard input.
+    """
+    from mercer.report.inspect import gather_inspection, render_inspection
+
+    if options["delimiter"] == "tab":
+        options["delimiter"] = "\t"
+    found = gather_inspection(file, target, **options)
+    if form == "json":
+        import json
+
+        click.echo(json.dumps(found, indent=2, allow_nan=False))
+    else:
+        from rich.console import Console
+
+        Console(highlight=False).print(render_inspection(found))
+
+
 def _show_version(context, parameter, asked) -> None:
     if asked:
         from mercer import __version__

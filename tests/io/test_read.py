@@ -150,8 +150,8 @@ def test_paths_that_do_not_work(tmp_path):
         mercer.read(tmp_path / "rows.parquet")
     with pytest.raises(IsADirectoryError, match="is a folder"):
         mercer.read(tmp_path)
-    (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"not a Parquet file.*pandas.read_csv"):
+    (tmp_path / "rows.csv").write_text("a,b\n1,x\n")
+    with pytest.raises(ValueError, match=r"rows.csv: 1 of the feature columns do not hold numbers: 'b'.*TableEncoder"):
         mercer.read(tmp_path / "rows.csv")
     (tmp_path / "empty").touch()
     with pytest.raises(ValueError, match="is empty"):

@@ -79,6 +79,8 @@ def concatenate(first: Block, second: Block) -> Block:
 def _stack(a, b):
     if a is None and b is None:
         return None
+    if hasattr(a, "stacked"):  # a table of named columns
+        return a.stacked(b)
     if hasattr(a, "tocsr"):
         from scipy import sparse
 

@@ -45,8 +45,8 @@ def refuse_text(kinds: dict[str, str], where: str) -> None:
     more = f" and {len(kinds) - 8} more" if len(kinds) > 8 else ""
     raise ValueError(
         f"{where}: {len(kinds)} of the feature columns do not hold numbers: {listed}{more}. "
-        "Name those that do with columns=[...], or turn these into numbers first "
-        "(categories: mercer.normalize.OneHot or pandas.get_dummies; dates: days since a date)."
+        "Name those that do with columns=[...], or turn these into numbers first: mercer.io.read_table and "
+        "mercer.tables.TableEncoder do (or mercer.normalize.OneHot for categories)."
     )
 
 

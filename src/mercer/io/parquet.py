@@ -6,21 +6,39 @@ from mercer.io.columns import choose_features, refuse_text, require_column
 from mercer.source import ParquetSource
 
 
-def parquet_source(path: str, target, weight, columns) -> ParquetSource:
-    """The numeric columns of a Parquet file, read by row group as they are needed."""
+def parquet_source(path: str, target, weight, columns, shown: str | None = None) -> ParquetSource:
+    """The numeric columns of a Parquet file, read by row group as they are needed; `shown` is its name in messages."""
+    where = shown or path
     schema, n_rows = _schema(path)
     if n_rows == 0:
-        raise ValueError(f"{path} has no rows: there is nothing to learn from.")
+        raise ValueError(f"{where} has no rows: there is nothing to learn from.")
     named = [name for name in (target, weight) if name is not None]
     for name, what in ((target, "target"), (weight, "weight")):
         if name is not None and not isinstance(name, str):
-            raise ValueError(f"{path} is read in blocks, so {what} must be the name of one of its columns.")
+            raise ValueError(f"{where} is read in blocks, so {what} must be the name of one of its columns.")
         if name is not None:
-            require_column(name, schema.names, what, path)
-    features = choose_features(schema.names, named, columns, path)
+            require_column(name, schema.names, what, where)
+    features = choose_features(schema.names, named, columns, where)
     kinds = {name: schema.field(name).type for name in features}
-    refuse_text({name: str(kind) for name, kind in kinds.items() if not _is_number(kind)}, path)
+    refuse_text({name: str(kind) for name, kind in kinds.items() if not _is_number(kind)}, where)
     return ParquetSource(path, features, target, weight)
+
+
+def same_schema(files: list[tuple[str, str]]) -> list[str]:
+    """The names of the columns that all of these files (path, what to call it) have, with the same types."""
+    first, _ = _schema(files[0][0])
+    for path, shown in files[1:]:
+        schema, _ = _schema(path)
+        for name in [*first.names, *schema.names]:
+            here, there = first.get_field_index(name), schema.get_field_index(name)
+            if here < 0 or there < 0 or first.field(here).type != schema.field(there).type:
+                found = "missing" if there < 0 else str(schema.field(there).type)
+                wanted = "not there" if here < 0 else str(first.field(here).type)
+                raise ValueError(
+                    f"{shown} does not have the columns of {files[0][1]}: {name!r} is {found}, was {wanted}. "
+                    "Files read together must have the same columns."
+                )
+    return first.names
 
 
 def _schema(path):

@@ -9,10 +9,11 @@ import numpy as np
 
 from mercer.io.frames import frame_source
 from mercer.io.parquet import parquet_source
+from mercer.io.table import find_files, is_parquet, spool_if_text
 from mercer.source import MemorySource, Source
 
 _WORKS = (
-    "NumPy arrays, SciPy sparse matrices, pandas / polars / pyarrow frames, paths of Parquet files "
+    "NumPy arrays, SciPy sparse matrices, pandas / polars / pyarrow frames, paths of CSV and Parquet files "
     "and the Bunch objects of sklearn.datasets"
 )
 
@@ -22,12 +23,13 @@ def read(data, target=None, weight=None, columns=None) -> Source:
 
     Parameters
     ----------
-    data : array, sparse matrix, data frame, path of a Parquet file, Bunch or Source
+    data : array, sparse matrix, data frame, path of a CSV or Parquet file, Bunch or Source
         A frame may be of pandas, polars or pyarrow; its feature columns must be numbers (missing ones become NaN).
-        A Parquet file is not loaded: its row groups are read as they are needed.
+        A Parquet file is not loaded: its row groups are read as they are needed. Text is first turned into a
+        temporary one. Columns of text and dates: see `mercer.io.read_table`.
     target, weight : column name, or array with an entry per row, default=None
         What to predict, and how much each row counts. For a Bunch the target is the one it brings. For a
-        Parquet file only names make sense.
+        file only names make sense.
     columns : list of names (of positions, for an array), default=None
         The feature columns; None takes every column but target and weight.
 
@@ -64,21 +66,19 @@ def _as_it_is(source, target, weight, columns):
 
 
 def _from_path(path, target, weight, columns):
-    path = os.fspath(path)
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"{path}: there is no such file (looked from {os.getcwd()}).")
-    if os.path.isdir(path):
-        raise IsADirectoryError(f"{path} is a folder: give the path of one Parquet file.")
-    with open(path, "rb") as file:
-        magic = file.read(4)
-    if magic == b"PAR1":
-        return parquet_source(path, target, weight, columns)
-    if not magic:
-        raise ValueError(f"{path} is empty.")
-    raise ValueError(
-        f"{path} is not a Parquet file, the only kind that is read from a path so far. "
-        f"For CSV and others: mercer.read(pandas.read_csv({path!r}), target=...)."
-    )
+    """Parquet as it is; text through a temporary Parquet file. Names and types are checked before a row is used."""
+    from mercer.io.spool import Spool
+
+    spool = Spool()
+    files = find_files(os.fspath(path), spool)
+    if len(files) > 1:
+        raise ValueError(f"{path} matches {len(files)} files: read them with mercer.io.read_table, or one at a time.")
+    (at, shown), text = files[0], not is_parquet(files[0][0])
+    if text:
+        (at,), _ = spool_if_text(files, spool, {})
+    source = parquet_source(at, target, weight, columns, shown)
+    source.keep, source.notes = (spool.folder if text else None), spool.notes
+    return source
 
 
 def _is_bunch(data) -> bool:

@@ -6,13 +6,16 @@ from mercer.source.files import ParquetSource
 from mercer.source.holdout import in_holdout, split_holdout
 from mercer.source.memory import MemorySource, StreamSource
 from mercer.source.progress import listening
+from mercer.source.table import Columns, TableSource
 
 __all__ = [
     "Accumulator",
+    "Columns",
     "MemorySource",
     "ParquetSource",
     "Source",
     "StreamSource",
+    "TableSource",
     "in_holdout",
     "listening",
     "split_holdout",

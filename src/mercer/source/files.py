@@ -66,7 +66,8 @@ class ParquetSource(RowSource):
             raise ValueError(
                 f"{self.path}: column {name!r} holds {kind}, not numbers. Leave it out or encode it first."
             )
-        return table[name].to_numpy()
+        column = table[name]
+        return (column.cast("float64") if kinds.is_boolean(kind) and column.null_count else column).to_numpy()
 
     def _row_group(self, i):
         """Row group i, kept until this thread asks for another."""

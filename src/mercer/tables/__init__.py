@@ -1,3 +1,7 @@
-"""Columns of a table, the roles they play, and the encoder each role calls for."""
+"""Tables of mixed columns: what each column is, and the numbers it becomes."""
 
-__all__: list[str] = []
+from mercer.tables.columns import ColumnBlock
+from mercer.tables.encoder import TableEncoder
+from mercer.tables.roles import Role, guess_roles
+
+__all__ = ["ColumnBlock", "Role", "TableEncoder", "guess_roles"]

@@ -1,0 +1,168 @@
+"""How a text file writes its table: encoding, delimiter, quote, header, decimal point; sniffed, said, overridable."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+#: What stands for a missing entry, compared after trimming. Override with `missing=`.
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "?", ".", "<NA>", "NaT")
+
+_DELIMITERS = "\t;|,"  # where several split every line alike, the earlier one wins
+_SAMPLE = 1 << 18
+_LINES = 400
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
+_COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The form of a text table.
+
+    `trim` says that blanks around values are dropped (because every delimiter is followed by one). `compressed` says
+    that the bytes are gzip's.
+    """
+
+    delimiter: str = ","
+    quote: str = '"'
+    header: bool = True
+    decimal: str = "."
+    encoding: str = "utf-8"
+    trim: bool = False
+    compressed: bool = False
+
+    def __str__(self) -> str:
+        names = {"\t": "tab", " ": "space"}
+        words = [f"delimiter {names.get(self.delimiter, repr(self.delimiter))}", f"quote {self.quote}"]
+        words += ["header" if self.header else "no header", f"decimal {self.decimal!r}", self.encoding]
+        words += ["blanks trimmed"] * self.trim + ["gzip"] * self.compressed
+        return ", ".join(words)
+
+
+def open_bytes(path: str, compressed: bool) -> Any:
+    """The bytes of a file, unpacked."""
+    return gzip.open(path, "rb") if compressed else open(path, "rb")
+
+
+def sniff(path: str, **given) -> Dialect:
+    """The dialect of a file, from its first quarter of a megabyte; what is `given` (not None) is taken as told."""
+    given = {name: value for name, value in given.items() if value is not None}
+    with open(path, "rb") as file:
+        compressed = file.read(2) == b"\x1f\x8b"
+    with open_bytes(path, compressed) as file:
+        head = file.read(_SAMPLE)
+    if not head.strip():
+        raise ValueError(f"{path} is empty.")
+    encoding = given.get("encoding") or _encoding(head)
+    text = _decoded(head, encoding, path)
+    lines = _whole_lines(text, cut=len(head) == _SAMPLE)
+    found = Dialect(encoding=encoding, compressed=compressed)
+    found = replace(found, quote=given.get("quote") or _quote(lines))
+    found = replace(found, delimiter=given.get("delimiter") or _delimiter(lines, found.quote))
+    _check_delimiter(found.delimiter)
+    rows = _rows(lines, found.delimiter, found.quote)
+    found = replace(found, decimal=given.get("decimal") or _decimal(rows, found.delimiter), trim=_trimmed(rows))
+    header = given["header"] if "header" in given else _header(rows)
+    return replace(found, header=bool(header))
+
+
+def _check_delimiter(delimiter) -> None:
+    if len(delimiter) != 1 or ord(delimiter) > 127:
+        raise ValueError(f"delimiter must be one character such as ',' or '\\t', not {delimiter!r}.")
+
+
+def _encoding(head: bytes) -> str:
+    for mark, name in _BOMS.items():
+        if head.startswith(mark):
+            return name
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return fallback_encoding(head)
+    return "utf-8"
+
+
+def fallback_encoding(data: bytes) -> str:
+    """What a file that is not UTF-8 most likely is."""
+    try:
+        data.decode("cp1252")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "cp1252"
+
+
+def _decoded(head, encoding, path) -> str:
+    try:
+        return codecs.getincrementaldecoder(encoding)().decode(head)
+    except LookupError:
+        raise ValueError(f"{encoding!r} is not an encoding; examples: 'utf-8', 'cp1252', 'latin-1'.") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not {encoding}: {error}. Try encoding='cp1252' or 'latin-1'.") from error
+
+
+def _whole_lines(text, cut) -> list[str]:
+    lines = text.splitlines(keepends=True)
+    return (lines[:-1] if cut and len(lines) > 1 else lines)[:_LINES]
+
+
+def _quote(lines) -> str:
+    """A single quote if values are wrapped in those and none in double ones."""
+    text = "".join(lines)
+    if re.search(r'(^|[\t;|,])\s*"', text, re.MULTILINE):
+        return '"'
+    wrapped = re.findall(r"(?:^|[\t;|,])'[^'\n]*'(?=[\t;|,\r\n]|$)", text, re.MULTILINE)
+    return "'" if len(wrapped) >= max(2, len(lines) // 4) else '"'
+
+
+def _rows(lines, delimiter, quote) -> list[list[str]]:
+    try:
+        return [row for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]
+    except csv.Error:
+        return [line.rstrip("\r\n").split(delimiter) for line in lines]
+
+
+def _delimiter(lines, quote) -> str:
+    """The one that splits most lines into the same number, above one, of fields."""
+
+    def evenness(delimiter):
+        widths = Counter(len(row) for row in _rows(lines, delimiter, quote))
+        width, often = widths.most_common(1)[0]
+        return (often / widths.total() if width > 1 else 0.0, -_DELIMITERS.index(delimiter))
+
+    best = max(_DELIMITERS, key=evenness)
+    return best if evenness(best)[0] > 0 else ","
+
+
+def _decimal(rows, delimiter) -> str:
+    if delimiter == ",":
+        return "."
+    cells = [cell.strip() for row in rows for cell in row]
+    commas, points = (sum(bool(form.fullmatch(cell)) for cell in cells) for form in (_COMMA_NUMBER, _POINT_NUMBER))
+    return "," if commas > points else "."
+
+
+def _trimmed(rows) -> bool:
+    """Whether every field but the first of a row begins with a blank."""
+    later = [cell for row in rows for cell in row[1:] if cell]
+    return bool(later) and all(cell.startswith(" ") for cell in later)
+
+
+def _header(rows) -> bool:
+    """The first row names columns unless it holds numbers; above columns of numbers, any text makes it names."""
+    first, rest = rows[0], rows[1:]
+    numeric = [bool(_NUMBER.fullmatch(cell.strip())) for cell in first]
+    if not any(numeric):
+        return True
+    for j, is_number in enumerate(numeric):
+        below = [row[j].strip() for row in rest if j < len(row) and row[j].strip() not in MISSING]
+        named = not is_number and first[j].strip() not in MISSING
+        if named and below and all(_NUMBER.fullmatch(cell) for cell in below):
+            return True
+    return False

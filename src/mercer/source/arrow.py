@@ -1,0 +1,139 @@
+"""Anything that is a table as a pyarrow Table of five plain types, and its columns as arrays."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as types
+
+_EXACT = 1 << 53
+
+
+def plain_table(data) -> pa.Table:
+    """A frame of any library, a dict of columns or an array as a Table of int64, float64, bool, timestamp, string."""
+    names, columns = _named_columns(data)
+    refuse_duplicates(names)
+    lengths = {len(column) for column in columns}
+    if len(lengths) > 1:
+        raise ValueError(f"The columns of a table must be of one length; these have {sorted(lengths)}.")
+    return pa.table(dict(zip(names, map(plain_column, columns, names), strict=True)))
+
+
+def refuse_duplicates(names) -> None:
+    """Two columns of one name cannot be told apart."""
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise ValueError(f"There are {names.count(repeated[0])} columns named {repeated[0]!r}: rename all but one.")
+
+
+def _named_columns(data):
+    if isinstance(data, pa.Table):
+        return data.column_names, data.columns
+    if isinstance(data, Mapping):
+        return [str(name) for name in data], [_any_array(column, name) for name, column in data.items()]
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(data, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise ValueError("This frame has not been computed yet: call .collect() on it first.")
+    if isinstance(frame, nw.DataFrame):
+        names = [str(name) for name in frame.columns]
+        return names, [_series(frame.get_column(name), name) for name in frame.columns]
+    return _array_columns(np.asarray(data))
+
+
+def _array_columns(X: np.ndarray):
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: a table holds real numbers, dates and text.")
+    if X.ndim != 2:
+        raise ValueError(
+            f"A table has two dimensions, got shape {X.shape}. Reshape your data: one column of n rows is "
+            "X.reshape(-1, 1), one row is X.reshape(1, -1)."
+        )
+    return [f"x{j}" for j in range(X.shape[1])], [_any_array(X[:, j], f"x{j}") for j in range(X.shape[1])]
+
+
+def _series(series, name):
+    try:
+        return series.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
+        return _mixed(series.to_list(), name)
+
+
+def _any_array(values, name):
+    """A column of a dict or an array; objects of mixed types are read as text."""
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values
+    values = np.asarray(values) if not hasattr(values, "to_numpy") else np.asarray(values.to_numpy())
+    if values.dtype.kind not in "OUS":
+        return pa.array(values, from_pandas=True)
+    try:
+        return pa.array(values.tolist(), from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
+        return _mixed(values.tolist(), name)
+
+
+def _mixed(values, name):
+    for row, value in enumerate(values):
+        if isinstance(value, (dict, list, set, tuple)):
+            raise TypeError(
+                f"Column {name!r} holds a {type(value).__name__} in row {row}: "
+                "argument must be a string, a date or a number."
+            )
+    return pa.array([None if value is None or value != value else str(value) for value in values], pa.string())
+
+
+def plain_column(column, name) -> pa.Array | pa.ChunkedArray:
+    """One column as int64, float64, bool, timestamp[us] or string."""
+    kind = column.type
+    if types.is_dictionary(kind):
+        return plain_column(column.cast(kind.value_type), name)
+    if types.is_signed_integer(kind) or (types.is_unsigned_integer(kind) and kind != pa.uint64()):
+        return column.cast(pa.int64())
+    if kind == pa.uint64():
+        return column.cast(pa.int64() if _fits(column) else pa.float64(), safe=False)
+    if types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
+        return _nan_as_null(column.cast(pa.float64()))
+    if types.is_boolean(kind) or types.is_string(kind):
+        return column
+    if types.is_large_string(kind) or types.is_string_view(kind):
+        return column.cast(pa.string())
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return column.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).cast(pa.timestamp("us"))
+    raise TypeError(
+        f"Column {name!r} holds {kind}, which is not a number, a date or text. Leave it out, or turn it into one."
+    )
+
+
+def _fits(column) -> bool:
+    return len(column) == 0 or (pc.max(column).as_py() or 0) < 1 << 63
+
+
+def _nan_as_null(column):
+    return pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
+
+
+def kind_of(kind: pa.DataType) -> str:
+    """The kind of a plain type, see `KINDS`."""
+    if types.is_integer(kind):
+        return "integer"
+    if types.is_floating(kind):
+        return "number"
+    if types.is_boolean(kind):
+        return "boolean"
+    return "date" if types.is_temporal(kind) else "text"
+
+
+def to_numpy(column: pa.ChunkedArray) -> np.ndarray:
+    """A plain column as an array, see `Columns.array`."""
+    if types.is_integer(column.type) and column.null_count:
+        low, high = pc.min_max(column).as_py().values()
+        if low is not None and max(-low, high) > _EXACT:  # float64 would change the digits
+            values = np.empty(len(column), dtype=object)
+            values[:] = column.to_pylist()
+            return values
+    return column.to_numpy()

@@ -1,0 +1,208 @@
+"""Tables of mixed columns: numbers, dates and text, in memory or in Parquet files.
+
+A table is the raw state of data. Its blocks hold `Columns`; `mercer.tables` turns them into numbers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mercer.source.base import Source
+from mercer.source.files import ParquetSource
+from mercer.source.memory import MemorySource
+
+#: What a column may hold, in the words of `Columns.schema`.
+KINDS = ("integer", "number", "boolean", "date", "text")
+
+
+class Columns:
+    """Some rows of a table of named columns: a pyarrow Table of five plain types, see `KINDS`.
+
+    It behaves as a block of rows does: it has a length and a shape, rows are selected by slice, mask or positions,
+    a column by its name. A missing entry is null. Rows are hashed by the values of their columns in order, so a table
+    has the same folds whether it came from a file or a frame.
+
+    >>> table = Columns.of({"age": [31, None], "city": ["Bern", "Oslo"]})
+    >>> table.schema, table[1:].shape
+    ({'age': 'integer', 'city': 'text'}, (1, 2))
+    >>> table.array("age")
+    array([31., nan])
+    """
+
+    def __init__(self, table):
+        self.table = table
+
+    @classmethod
+    def of(cls, data) -> Columns:
+        """A frame of pandas, polars or pyarrow, a dict of columns, or a two-dimensional array (x0, x1, ...)."""
+        if isinstance(data, Columns):
+            return data
+        from mercer.source.arrow import plain_table
+
+        return cls(plain_table(data))
+
+    @property
+    def columns(self) -> list[str]:
+        return self.table.column_names
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.table.num_rows, self.table.num_columns
+
+    def __len__(self) -> int:
+        return self.table.num_rows
+
+    @property
+    def schema(self) -> dict[str, str]:
+        """{name: kind} with the kinds of `KINDS`."""
+        from mercer.source.arrow import kind_of
+
+        return {field.name: kind_of(field.type) for field in self.table.schema}
+
+    def __getitem__(self, chosen):
+        """A column (as `array` gives it) by its name, or the rows of a slice, a mask or positions."""
+        if isinstance(chosen, str):
+            return self.array(chosen)
+        if isinstance(chosen, slice):
+            start, stop, step = chosen.indices(len(self))
+            if step == 1:
+                return Columns(self.table.slice(start, max(0, stop - start)))
+            chosen = np.arange(start, stop, step)
+        import pyarrow as pa
+
+        chosen = np.asarray(chosen)
+        if chosen.dtype == bool:
+            return Columns(self.table.filter(pa.array(chosen)))
+        return Columns(self.table.take(pa.array(chosen, pa.int64())))
+
+    def select(self, names) -> Columns:
+        """Some of the columns, in the order given."""
+        return Columns(self.table.select(list(names)))
+
+    def array(self, name: str) -> np.ndarray:
+        """One column: float64, int64, bool, datetime64[us], or objects (str, and None where missing).
+
+        Whole numbers beside missing ones become float64 with NaN where that loses nothing, else objects.
+        """
+        from mercer.source.arrow import to_numpy
+
+        return to_numpy(self.table[name])
+
+    def stacked(self, below: Columns) -> Columns:
+        """The rows of both, in order."""
+        import pyarrow as pa
+
+        return Columns(pa.concat_tables([self.table, below.table]))
+
+    def __reduce__(self):
+        return Columns, (self.table.combine_chunks(),)
+
+    def __repr__(self) -> str:
+        return f"Columns({len(self)} rows: {self.schema})"
+
+
+class TableSource(ParquetSource):
+    """Raw rows of one or more Parquet files of one schema, read by row group; blocks hold `Columns`.
+
+    Parameters
+    ----------
+    paths : list of paths
+    columns : names of the feature columns, or None for all but `target` and `weight`
+    target, weight : names of columns or None
+    notes : what was noticed while reading, in words
+    keep : anything that must live as long as the source (a temporary folder)
+    """
+
+    def __init__(self, paths, columns=None, target=None, weight=None, notes=(), keep=None):
+        self.paths = [os.fspath(path) for path in paths]
+        super().__init__(self.paths[0], columns, target, weight)
+        self.notes, self.keep = list(notes), keep
+        self.groups: list[tuple[str, int]] = []
+        self.bounds = [0]
+        for path in self.paths:
+            self._append(path)
+        self.n_rows = self.bounds[-1]
+        self.schema = {} if self.n_rows == 0 else self.read(0, min(1, self.n_rows)).X.schema
+
+    def _append(self, path):
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(path) as file:
+            self._refuse_unknown(file.schema_arrow.names)
+            for i in range(file.metadata.num_row_groups):
+                self.groups.append((path, i))
+                self.bounds.append(self.bounds[-1] + file.metadata.row_group(i).num_rows)
+
+    def _block(self, tables, start):
+        from mercer._numeric.block import Block
+
+        tables = [Columns.of(table) for table in tables]
+        whole = tables[0]
+        for table in tables[1:]:
+            whole = whole.stacked(table)
+        y = None if self.target is None else present(whole.array(self.target), self.target, start, "target")
+        weight = None if self.weight is None else present(whole.array(self.weight), self.weight, start, "weight")
+        return Block(whole.select(self.names), y, weight, start)
+
+    def _row_group(self, i):
+        import pyarrow.parquet as pq
+
+        if getattr(self._local, "index", None) != i:
+            extra = [name for name in (self.target, self.weight) if name is not None]
+            path, group = self.groups[i]
+            with pq.ParquetFile(path, pre_buffer=False) as file:
+                self._local.table = file.read_row_group(group, columns=self.names + extra)
+            self._local.index = i
+        return self._local.table
+
+
+def table_in_memory(data, target=None, weight=None, notes=()) -> MemorySource:
+    """A source of the rows of a table in memory; `target` and `weight` are names of columns or arrays."""
+    whole = Columns.of(data)
+    named = [name for name in (target, weight) if isinstance(name, str)]
+    y, w = (
+        present(whole.array(given), given, 0, what) if isinstance(given, str) else _vector(given)
+        for given, what in ((target, "target"), (weight, "weight"))
+    )
+    features = [name for name in whole.columns if name not in named]
+    source: Any = MemorySource(whole.select(features), y, w)
+    source.schema, source.notes = source.X.schema, list(notes)
+    source.target = target if isinstance(target, str) else None
+    return source
+
+
+def present(values: np.ndarray, name: str, start: int, what: str) -> np.ndarray:
+    """`values`, unless one is missing: a row without its target or weight cannot be used, nor silently dropped."""
+    missing = values == None if values.dtype == object else values != values  # noqa: E711
+    if np.any(missing):
+        row = start + int(np.flatnonzero(missing)[0])
+        raise ValueError(
+            f"The {what} column {name!r} is missing in row {row} (and {int(np.sum(missing)) - 1} others nearby). "
+            f"Drop those rows before reading: a row without its {what} teaches nothing."
+        )
+    return values
+
+
+def is_table_source(source: Source) -> bool:
+    """Whether the blocks of a source hold `Columns`."""
+    first = first_block(source)
+    return first is not None and isinstance(first.X, Columns)
+
+
+def first_block(source: Source):
+    """The first block that has rows, or None."""
+    blocks = (task.read() for task in source.tasks())
+    return next((block for block in blocks if len(block)), None)
+
+
+def _vector(given):
+    return None if given is None else np.asarray(given)
+
+
+def is_column_dict(data) -> bool:
+    """A mapping of names to columns (not a Bunch of scikit-learn)."""
+    return isinstance(data, Mapping) and not hasattr(data, "data")

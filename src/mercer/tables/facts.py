@@ -1,0 +1,146 @@
+"""What one pass says about the columns of a table: how many values, which, how often, from where to where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from mercer import _numeric
+from mercer.source.arrow import kind_of
+from mercer.stats import Statistic
+
+#: Distinct values kept per column, with exact counts.
+LEVELS = 4096
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """One column: `n` rows, `missing` of them null, about `distinct` values between `low` and `high`.
+
+    `levels` are distinct values with their exact counts, the most frequent first: all of them if `exact`, else those
+    with the smallest hashes, a uniform sample of the distinct values.
+    """
+
+    name: str
+    kind: str
+    n: int
+    missing: int
+    distinct: int
+    exact: bool
+    levels: list
+    counts: np.ndarray
+    low: Any = None
+    high: Any = None
+
+    @property
+    def present(self) -> int:
+        return self.n - self.missing
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """The distinct values of smallest hash of one column and their counts (Gibbons 2001), mergeable.
+
+    A value among the smallest of all was among the smallest of every part, so its count is exact.
+    """
+
+    kind: str
+    missing: int
+    keys: np.ndarray
+    values: np.ndarray
+    counts: np.ndarray
+    low: Any
+    high: Any
+    complete: bool = True
+
+    def merge(self, other: Sketch, size: int) -> Sketch:
+        """The sketch of the rows of both."""
+        if other.kind != self.kind:
+            raise ValueError(f"A column cannot hold {self.kind} in some blocks and {other.kind} in others.")
+        keys, first, codes = np.unique(np.concatenate([self.keys, other.keys]), return_index=True, return_inverse=True)
+        values = np.concatenate([self.values, other.values])[first]
+        counts = np.bincount(codes, np.concatenate([self.counts, other.counts])).astype(np.int64)
+        complete = self.complete and other.complete and len(keys) <= size
+        return Sketch(
+            self.kind,
+            self.missing + other.missing,
+            keys[:size],
+            values[:size],
+            counts[:size],
+            _least(min, self.low, other.low),
+            _least(max, self.high, other.high),
+            complete,
+        )
+
+
+def _least(best, a, b):
+    """`best` of two bounds, either of which may be None."""
+    return best((bound for bound in (a, b) if bound is not None), default=None)
+
+
+@dataclass(frozen=True)
+class Facts(Statistic):
+    """The facts of every column of a source of tables; `finish` gives {name: ColumnFacts}.
+
+    >>> from mercer._numeric.block import Block
+    >>> from mercer.source import Columns
+    >>> facts = Facts().of(Block(Columns.of({"city": ["Bern", "Oslo", None, "Bern"]}))).finish()["city"]
+    >>> facts.levels, facts.counts.tolist(), facts.missing
+    (['Bern', 'Oslo'], [2, 1], 1)
+    """
+
+    size: int = LEVELS
+    n: int = 0
+    columns: dict[str, Sketch] = field(default_factory=dict)
+
+    def of(self, block):
+        if len(block) == 0:
+            return Facts(self.size)
+        table = block.X.table
+        return Facts(self.size, len(block), {name: _sketch(table[name], self.size) for name in table.column_names})
+
+    def _merge(self, other):
+        merged = {name: sketch.merge(other.columns[name], self.size) for name, sketch in self.columns.items()}
+        return Facts(self.size, self.n + other.n, merged)
+
+    def finish(self) -> dict[str, ColumnFacts]:
+        if self.n == 0:
+            raise ValueError("No rows: there is nothing to be said about the columns.")
+        return {name: _finished(name, sketch, self.n) for name, sketch in self.columns.items()}
+
+
+def _sketch(column, size) -> Sketch:
+    counted = pc.value_counts(column.combine_chunks().drop_null())
+    found, counts = counted.field("values"), counted.field("counts").to_numpy(zero_copy_only=False)
+    values = found.to_numpy(zero_copy_only=False)
+    if values.dtype.kind == "f":  # -0.0 and 0.0 are one value
+        values, codes = np.unique(values + 0.0, return_inverse=True)
+        counts = np.bincount(codes, counts, minlength=len(values)).astype(np.int64)
+    keys = _keys(values)
+    order = np.argsort(keys, kind="stable")[:size]
+    low, high = pc.min_max(column).as_py().values() if kind_of(column.type) != "text" else (None, None)
+    complete = len(keys) <= size
+    return Sketch(
+        kind_of(column.type), column.null_count, keys[order], values[order], counts[order], low, high, complete
+    )
+
+
+def _keys(values) -> np.ndarray:
+    if values.dtype.kind == "O":
+        return _numeric.hash_strings(values)
+    words = values.astype(np.uint64) if values.dtype.kind == "b" else values.view(np.uint64)
+    return _numeric.splitmix64(words)
+
+
+def _finished(name, sketch: Sketch, n) -> ColumnFacts:
+    order = np.argsort(-sketch.counts, kind="stable")
+    distinct = len(sketch.keys)
+    if not sketch.complete:  # the k-th smallest of D uniform hashes lies near k/D
+        distinct = round((distinct - 1) / (float(sketch.keys[-1]) / 2.0**64))
+    values = sketch.values[order]
+    levels = values.tolist() if values.dtype.kind != "M" else list(values)
+    facts = (n, sketch.missing, min(distinct, n), sketch.complete)
+    return ColumnFacts(name, sketch.kind, *facts, levels, sketch.counts[order], sketch.low, sketch.high)

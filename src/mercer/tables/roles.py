@@ -1,0 +1,161 @@
+"""What each column is: a guess that says why, and can be overruled."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mercer.source import Source
+from mercer.stats import Sample, Together
+from mercer.tables.facts import ColumnFacts, Facts
+from mercer.tables.leaks import leak_suspicions
+
+ROLES = ("number", "category", "high-cardinality", "date", "text", "sequence", "id", "constant")
+MAX_ONEHOT = 100
+
+_ID_NAME = re.compile(r"(^|[\s_.\-])(id|uuid|guid|key|index|idx|rowid|no|nr)$|^(id|uuid|guid)([\s_.\-]|$)|[a-z]I[dD]$")
+_ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
+_BASES, _PROTEIN = set("ACGTU"), set("ACDEFGHIKLMNPQRSTVWXYBZUOJ*")
+_ENOUGH = 30  # rows, before "no two are alike" means anything
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a column is taken for, why, and what should make one suspicious of it."""
+
+    role: str
+    why: str
+    suspicions: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.role}: {'; '.join([self.why, *self.suspicions])}"
+
+
+def guess_roles(
+    source: Source, roles: Mapping[str, str] | None = None, max_onehot: int = MAX_ONEHOT
+) -> dict[str, Role]:
+    """The role of every column of a table, from one pass over it.
+
+    - number: numbers.
+    - category: text or booleans of at most `max_onehot` levels; high-cardinality: of more.
+    - date: points in time.
+    - text: several words per value; sequence: long words over few letters (DNA, RNA, proteins).
+    - id: no two rows alike, and counting, or called so, or made of digits: it names rows and says nothing of new ones.
+    - constant: one value, or none.
+
+    With a target, columns that give it away are suspected: see `Role.suspicions`.
+
+    Parameters
+    ----------
+    source : Source of a table, as `mercer.io.read_table` gives it
+    roles : dict of names to roles, default=None
+        What is known already, and not to be guessed.
+    max_onehot : int, default=100
+
+    Examples
+    --------
+    >>> from mercer.io import read_table
+    >>> table = {"age": [31.5, 40.0, 22.0], "city": ["Bern", "Oslo", "Bern"], "planet": ["Earth"] * 3}
+    >>> for name, role in guess_roles(read_table(table)).items():
+    ...     print(name, "-", role)
+    age - number: 3 different numbers from 22 to 40
+    city - category: 2 levels
+    planet - constant: every row holds 'Earth'
+    """
+    learned = source.fold(Together(facts=Facts(), sample=Sample())).finish()
+    return roles_of(learned["facts"], learned["sample"], roles, max_onehot)
+
+
+def roles_of(facts: dict[str, ColumnFacts], sample, roles=None, max_onehot=MAX_ONEHOT) -> dict[str, Role]:
+    """The roles that follow from what a pass has gathered."""
+    roles = dict(roles or {})
+    _check_roles(roles, facts)
+    guessed = {}
+    for name, known in facts.items():
+        role = Role(roles[name], "as told") if name in roles else guess_role(known, max_onehot)
+        found = () if sample is None else leak_suspicions(sample, name, known.kind)
+        guessed[name] = replace(role, suspicions=tuple(found))
+    return guessed
+
+
+def _check_roles(roles, facts):
+    for name, role in roles.items():
+        if name not in facts:
+            raise ValueError(f"roles names the column {name!r}, which the table does not have ({', '.join(facts)}).")
+        if role not in ROLES:
+            raise ValueError(f"roles[{name!r}] must be one of {', '.join(ROLES)}, not {role!r}.")
+        kind = facts[name].kind
+        if role == "number" and kind in ("text", "date") and facts[name].present:
+            raise ValueError(f"Column {name!r} holds {kind}, it cannot be taken for a number. Read it as one (types=).")
+        if role == "date" and kind not in ("date", "text"):
+            raise ValueError(f"Column {name!r} holds {kind}, it cannot be taken for a date. Read it as one (types=).")
+
+
+def guess_role(facts: ColumnFacts, max_onehot=MAX_ONEHOT) -> Role:
+    """The role of one column."""
+    if facts.present == 0:
+        return Role("constant", "every value is missing")
+    if facts.distinct == 1 and facts.missing == 0:
+        return Role("constant", f"every row holds {facts.levels[0]!r}")
+    if facts.kind == "date":
+        return Role("date", f"from {_day(facts.low)} to {_day(facts.high)}")
+    if facts.kind == "boolean":
+        return Role("category", "true or false")
+    if facts.kind == "text":
+        return _text_role(facts, max_onehot)
+    return _number_role(facts)
+
+
+def _number_role(facts: ColumnFacts) -> Role:
+    if facts.kind == "integer" and facts.present >= _ENOUGH and _unlike(facts):
+        if facts.high - facts.low + 1 < 2 * facts.present:  # some may be missing: kept aside, or deleted
+            return Role("id", f"no two alike, counting from {facts.low} to {facts.high}")
+        if _ID_NAME.search(facts.name):
+            return Role("id", f"no two alike, and it is called {facts.name!r}")
+    return Role("number", f"{_about(facts)} different numbers from {facts.low:g} to {facts.high:g}")
+
+
+def _text_role(facts: ColumnFacts, max_onehot) -> Role:
+    levels = facts.levels
+    words = float(np.mean([len(level.split()) for level in levels]))
+    letters = float(np.mean([len(level) for level in levels]))
+    unlike = facts.present >= _ENOUGH and _unlike(facts)
+    if all(_ISO_DAY.fullmatch(level) for level in levels):
+        return Role("date", f"written as {levels[0]!r}")
+    if facts.distinct > 10 and words <= 1 and letters >= 10:
+        alphabet = Counter("".join(levels).upper())
+        bases = sum(alphabet[base] for base in _BASES) > 0.9 * alphabet.total()
+        if alphabet.keys() <= _PROTEIN and (bases or letters >= 20):
+            what = "nucleotides" if bases else "amino acids"
+            return Role("sequence", f"{letters:.0f} letters on average, {what} ({len(alphabet)} letters)")
+    if unlike and words <= 1.5 and (_ID_NAME.search(facts.name) or _coded(levels)):
+        return Role("id", f"no two alike, such as {levels[0]!r}")
+    if facts.distinct > max_onehot and (words >= 4 or letters >= 60) and facts.distinct > 0.2 * facts.present:
+        return Role("text", f"{words:.0f} words on average, {_about(facts)} different texts")
+    if facts.distinct <= max_onehot and not (unlike and words >= 4):
+        return Role("category", f"{facts.distinct} levels")
+    if facts.distinct > 0.5 * facts.present:
+        return Role("text", f"{'no' if unlike else 'hardly any'} two alike, {letters:.0f} letters on average")
+    return Role("high-cardinality", f"{_about(facts)} levels")
+
+
+def _unlike(facts) -> bool:
+    """Whether no value occurs twice, as far as counted."""
+    return bool(facts.counts.max() == 1)
+
+
+def _coded(levels) -> bool:
+    """Whether most values have digits among their letters, as identifiers do."""
+    return float(np.mean([any(letter.isdigit() for letter in level) for level in levels])) > 0.9
+
+
+def _about(facts) -> str:
+    return f"{facts.distinct:,}" if facts.exact else f"about {facts.distinct:,}"
+
+
+def _day(moment) -> str:
+    return f"{moment:%Y-%m-%d}"

@@ -1,0 +1,80 @@
+"""New rows brought into the form of those an encoder was fitted to, or an error that says what is wrong."""
+
+from __future__ import annotations
+
+import warnings
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from mercer.source import Columns
+from mercer.source.arrow import kind_of
+
+_TYPES = {
+    "boolean": pa.bool_(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "date": pa.timestamp("us"),
+    "text": pa.string(),
+}
+
+
+def conformed(table: Columns, schema: dict[str, str], start: int = 0) -> Columns:
+    """The columns of `schema` in its order and kinds. Columns it does not have are left out, see `compare_names`."""
+    missing = [name for name in schema if name not in table.columns]
+    if missing:
+        raise ValueError(
+            f"The column {missing[0]!r} is missing"
+            + (f" (and {len(missing) - 1} more: {', '.join(map(repr, missing[1:6]))})" if missing[1:] else "")
+            + f". The encoder was fitted to {', '.join(map(repr, schema))}."
+        )
+    columns = [as_kind(table.table[name], kind, name, start) for name, kind in schema.items()]
+    return Columns(pa.table(dict(zip(schema, columns, strict=True))))
+
+
+def compare_names(names, schema: dict[str, str]) -> None:
+    """Warn of columns that fit has not seen: they are ignored."""
+    new = [name for name in names if name not in schema]
+    if new:
+        warnings.warn(
+            f"{len(new)} columns that fit has not seen are ignored: {', '.join(map(repr, new[:8]))}.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def as_kind(column: pa.ChunkedArray, kind: str, name: str, start: int = 0) -> pa.ChunkedArray:
+    """A column as the kind fit has seen; ValueError names the first value that cannot be."""
+    found = kind_of(column.type)
+    if found == kind:
+        return column
+    if column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column), _TYPES[kind])])
+    if {found, kind} <= {"integer", "number", "boolean"}:  # 1, 1.0 and true are the same number
+        return column.cast(pa.float64())
+    if kind == "text" and found in ("integer", "boolean"):
+        return column.cast(pa.string())
+    if found == "text" and kind in ("number", "integer"):
+        return _parsed(column, pa.float64(), kind, name, start)
+    if found == "text" and kind in ("date", "boolean"):
+        return _parsed(column, _TYPES[kind], kind, name, start)
+    raise ValueError(_wrong(column, kind, name, start, pc.index(pc.is_valid(column), True).as_py()))
+
+
+def _parsed(column, wanted, kind, name, start):
+    try:
+        return pc.utf8_trim_whitespace(column).cast(wanted)
+    except pa.ArrowInvalid:
+        for row, value in enumerate(column):
+            try:
+                value.cast(wanted)
+            except pa.ArrowInvalid as error:
+                raise ValueError(_wrong(column, kind, name, start, row)) from error
+        raise
+
+
+def _wrong(column, kind, name, start, row) -> str:
+    return (
+        f"Column {name!r} was {kind} in fit, but row {start + row} holds {column[row].as_py()!r}. "
+        "Mend the value, make it missing, or fit again on data like these."
+    )
