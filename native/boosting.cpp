@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <stdexcept>
 #include <tuple>
 #include <vector>
@@ -39,6 +40,7 @@ struct Leaf {
 struct Tree {
     std::vector<int64_t> column, bin, left, right;
     std::vector<double> value;
+    std::vector<int64_t> place;  // the leaf that each of the rows reached
 
     size_t add(double leaf_value) {
         column.push_back(-1);
@@ -57,7 +59,8 @@ public:
            double least_hessian, double l2)
         : bins_(bins.data()), n_columns_(bins.shape(1)), gradient_(gradient.data()), hessian_(hessian.data()),
           columns_(columns.data(), columns.data() + columns.shape(0)), rows_(rows.data(), rows.data() + rows.shape(0)),
-          spare_(rows.shape(0)), least_(least_hessian), l2_(l2) {
+          order_(rows.shape(0)), spare_(rows.shape(0)), least_(least_hessian), l2_(l2) {
+        std::iota(order_.begin(), order_.end(), int64_t{0});
         offsets_.push_back(0);
         for (int64_t column : columns_) offsets_.push_back(offsets_.back() + widths.data()[column]);
     }
@@ -67,6 +70,7 @@ public:
         std::vector<Leaf> leaves;
         leaves.push_back(root());
         tree.add(value_of(leaves[0]));
+        tree.place.resize(rows_.size());
         while (leaves.size() < max_leaves) {
             size_t best = 0;
             for (size_t k = 1; k < leaves.size(); ++k)
@@ -74,6 +78,8 @@ public:
             if (leaves[best].split.column < 0) break;
             divide(tree, leaves, best);
         }
+        for (const Leaf& leaf : leaves)
+            for (size_t k = leaf.begin; k < leaf.end; ++k) tree.place[order_[k]] = leaf.node;
         return tree;
     }
 
@@ -90,9 +96,10 @@ private:
     }
 
     std::vector<Cell> gather(size_t begin, size_t end) const {
-        std::vector<Cell> cells(offsets_.back());
+        // Room for 256 more: whatever byte a bin holds, it is counted inside.
+        std::vector<Cell> cells(offsets_.back() + 256);
         for (size_t k = begin; k < end; ++k) {
-            const int64_t row = rows_[k];
+            const int64_t row = rows_[order_[k]];
             const double g = gradient_[row], h = hessian_[row];
             const uint8_t* bin = bins_ + row * n_columns_;
             for (size_t c = 0; c < columns_.size(); ++c) {
@@ -153,20 +160,21 @@ private:
     size_t partition(const Leaf& leaf) {
         size_t low = leaf.begin, high = 0;
         for (size_t k = leaf.begin; k < leaf.end; ++k) {
-            const int64_t row = rows_[k];
-            if (bins_[row * n_columns_ + leaf.split.column] <= leaf.split.bin)
-                rows_[low++] = row;
-            else
-                spare_[high++] = row;
+            const int64_t at = order_[k];
+            const bool goes_left = bins_[rows_[at] * n_columns_ + leaf.split.column] <= leaf.split.bin;
+            order_[low] = at;
+            spare_[high] = at;
+            low += goes_left;
+            high += !goes_left;
         }
-        std::copy(spare_.begin(), spare_.begin() + high, rows_.begin() + low);
+        std::copy(spare_.begin(), spare_.begin() + high, order_.begin() + low);
         return low;
     }
 
     const uint8_t* bins_;
     size_t n_columns_;
     const double *gradient_, *hessian_;
-    std::vector<int64_t> columns_, rows_, spare_, offsets_;
+    std::vector<int64_t> columns_, rows_, order_, spare_, offsets_;
     double least_, l2_;
 };
 
@@ -184,9 +192,6 @@ void check(const Bins& bins, const Vector<double>& gradient, const Vector<double
     for (size_t k = 0; k < widths.shape(0); ++k)
         if (widths.data()[k] < 1 || widths.data()[k] > 256)
             throw std::invalid_argument("a column has 1 to 256 bins.");
-    for (int64_t i = 0; i < n; ++i)
-        for (int64_t j = 0; j < p; ++j)
-            if (bins.data()[i * p + j] >= widths.data()[j]) throw std::invalid_argument("a bin beyond the width.");
 }
 
 auto grow_tree(const Bins& bins, const Vector<double>& gradient, const Vector<double>& hessian,
@@ -198,10 +203,10 @@ auto grow_tree(const Bins& bins, const Vector<double>& gradient, const Vector<do
         check(bins, gradient, hessian, columns, rows, widths);
         tree = Grower(bins, gradient, hessian, columns, rows, widths, least_hessian, l2).grow(max_leaves);
     }
-    const std::vector<size_t> shape{tree.value.size()};
+    const std::vector<size_t> shape{tree.value.size()}, n_rows{tree.place.size()};
     return std::make_tuple(owned_array(std::move(tree.column), shape), owned_array(std::move(tree.bin), shape),
                            owned_array(std::move(tree.left), shape), owned_array(std::move(tree.right), shape),
-                           owned_array(std::move(tree.value), shape));
+                           owned_array(std::move(tree.value), shape), owned_array(std::move(tree.place), n_rows));
 }
 
 void add_trees(const Table& X, const Vector<int64_t>& roots, const Vector<int64_t>& column,

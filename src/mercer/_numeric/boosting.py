@@ -8,7 +8,8 @@ __all__ = ["add_trees", "grow_tree"]
 
 
 def grow_tree(bins, gradient, hessian, columns, rows, widths, max_leaves, least_hessian, l2):
-    """Grow a tree by always splitting the leaf that gains most: (column, bin, left, right, value) of each node.
+    """Grow a tree by always splitting the leaf that gains most: (column, bin, left, right, value) of each node,
+    and the leaf that each of `rows` reached.
 
     A split gains g_l^2/(h_l + l2) + g_r^2/(h_r + l2) - g^2/(h + l2), g and h the sums of gradients and hessians of the
     rows of a node; the value of a node is -g/(h + l2) (Friedman 2001; Chen and Guestrin 2016). The histogram of the
@@ -42,7 +43,10 @@ def grow_tree(bins, gradient, hessian, columns, rows, widths, max_leaves, least_
         leaves[place] = pair[0]
         leaves.append(pair[1])
     *links, value = zip(*nodes, strict=True)
-    return (*(np.array(link, dtype=np.int64) for link in links), np.array(value, dtype=np.float64))
+    reached = np.empty(len(bins), dtype=np.int64)
+    for leaf in leaves:
+        reached[leaf["rows"]] = leaf["node"]
+    return (*(np.array(link, dtype=np.int64) for link in links), np.array(value, dtype=np.float64), reached[rows])
 
 
 def _leaf(rows, bins, gradient, hessian, columns, widths):

@@ -79,8 +79,8 @@ class Squares:
     def base(self, rows):
         return self.y[rows].mean(axis=0)
 
-    def slopes(self, scores, rows, k):
-        return scores[:, k] - self.y[rows, k], np.ones(len(scores))
+    def slopes(self, scores, rows):
+        return scores - self.y[rows], np.ones(scores.shape)
 
     def loss(self, scores, rows):
         return float(np.sum((scores - self.y[rows]) ** 2))
@@ -97,12 +97,10 @@ class LogLoss:
         shares = np.clip(self.hot[rows].mean(axis=0), 1e-4, 1 - 1e-4)
         return np.log(shares / (1 - shares)) if self.n == 2 else np.log(shares)
 
-    def slopes(self, scores, rows, k):
-        if k == 0:
-            self._p = None
-        p = self._probabilities(scores)[:, k]
+    def slopes(self, scores, rows):
+        p = self._probabilities(scores)
         factor = 1.0 if self.n == 2 else self.n / (self.n - 1)  # as Friedman (2001): the columns are not independent
-        return p - self.hot[rows, k], np.maximum(factor * p * (1 - p), 1e-6)
+        return p - self.hot[rows], np.maximum(factor * p * (1 - p), 1e-6)
 
     def _probabilities(self, scores):
         if self.n == 2:
@@ -150,7 +148,7 @@ class _Grown:
 
     def __init__(self, loss, binned, X, growth, train, watch, stream):
         self.loss, self.binned, self.X, self.growth = loss, binned, X, growth
-        self.train, self.watch = train, watch
+        self.train, self.watch, self.watched = train, watch, X[watch]
         self.base = loss.base(train)
         self.scores = np.tile(self.base, (len(X), 1))
         self.rng = np.random.default_rng([growth.seed, stream])
@@ -161,25 +159,34 @@ class _Grown:
         rows = self.train
         if self.growth.rows < 1:
             rows = np.sort(self.rng.choice(rows, max(1, int(self.growth.rows * len(rows))), replace=False))
-        now, n_outputs = self.scores[rows], self.scores.shape[1]
-        added = [self._tree(now, rows, k) for k in range(n_outputs)]
-        for k, tree in enumerate(added):
-            _numeric.add_trees(self.X, np.zeros(1, np.int64), *tree, np.array([k]), self.scores)
+        slopes = self.loss.slopes(self.scores[rows], rows)
+        added = [self._tree(rows, *(part[:, k] for part in slopes)) for k in range(self.scores.shape[1])]
+        for k, (tree, reached) in enumerate(added):
             self.trees.append((k, *tree))
+            self.scores[rows, k] += tree[-1][reached]
+            for part, left_out in ((self.watched, self.watch), (None, self._unused(rows))):
+                if len(left_out):
+                    here = np.zeros((len(left_out), 1))
+                    seen = self.X[left_out] if part is None else part
+                    _numeric.add_trees(seen, np.zeros(1, np.int64), *tree, np.zeros(1, np.int64), here)
+                    self.scores[left_out, k] += here[:, 0]
 
-    def _tree(self, now, rows, k):
+    def _unused(self, rows):
+        return self.train[:0] if len(rows) == len(self.train) else np.setdiff1d(self.train, rows, assume_unique=True)
+
+    def _tree(self, rows, g, h):
         p, growth = self.binned.bins.shape[1], self.growth
         columns = np.sort(self.rng.choice(p, max(1, round(growth.columns * p)), replace=False))
         gradient, hessian = np.zeros(len(self.X)), np.zeros(len(self.X))
-        gradient[rows], hessian[rows] = self.loss.slopes(now, rows, k)
+        gradient[rows], hessian[rows] = g, h
         least = growth.least_rows if isinstance(self.loss, Squares) else growth.least_rows / 10
-        column, cut, left, right, value = _numeric.grow_tree(
+        column, cut, left, right, value, reached = _numeric.grow_tree(
             self.binned.bins, gradient, hessian, columns, rows, self.binned.widths, growth.max_leaves, least, growth.l2
         )
         threshold = np.array(
             [self.binned.edges[c][b] if c >= 0 else 0.0 for c, b in zip(column.tolist(), cut.tolist(), strict=True)]
         )
-        return column, threshold, left, right, growth.rate * value
+        return (column, threshold, left, right, growth.rate * value), reached
 
 
 @dataclass
