@@ -18,7 +18,7 @@ from mercer.learn.targets import check_task, classes_in, numeric_target
 from mercer.source import Source, StreamSource
 
 MODES = ("full", "diagonal")
-#: Directions in which the model is flat keep this share of the mean eigenvalue, so that no later round is blind to them.
+#: Directions in which the model is flat keep this share of the mean eigenvalue, lest later rounds be blind to them.
 _FLOOR = 1e-3
 #: The bandwidths tried reach this many doublings from the median distance.
 _DOUBLINGS = 4
@@ -47,7 +47,8 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
 
     Each round tries the full M and its diagonal and walks to a better bandwidth; everything tried is scored by exact
     K-fold cross-validation of the ridge path, and the best is kept, the plain metric of round 0 included. (The metric
-    has seen all folds: a surcharge for the numbers it chose keeps a noise target from choosing any.) Several outputs and classes (by their indicators) add up. Columns should be on comparable scales at the start.
+    has seen all folds: a surcharge for the numbers it chose keeps a noise target from choosing any.) Several outputs
+    and classes (by their indicators) add up. Columns should be on comparable scales at the start.
 
     Parameters
     ----------

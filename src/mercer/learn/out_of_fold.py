@@ -6,14 +6,17 @@ without its fold, so that the columns mean on the training rows what they will m
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.block import Block
+from mercer._numeric.checks import check_weight
 from mercer.base import StreamingTransformer, seed_of
 from mercer.learn.targets import checked_target
 from mercer.linear.passes import IteratedEstimator
-from mercer.source import Source
+from mercer.source import Source, StreamSource
 
 
 def fold_of(block: Block, n_folds: int, seed: int) -> np.ndarray:
@@ -33,6 +36,9 @@ class TargetLearner(IteratedEstimator, StreamingTransformer):
 class OutOfFoldTransformer(TargetLearner):
     """A transformer with `n_folds` and `random_state` that keeps what it learned without each fold."""
 
+    #: Whether rows in memory fall into folds by their number, not by their hash.
+    _folds_by_number = False
+
     def fit_transform(self, X, y=None, sample_weight=None):
         """Fit, and map each row by what was learned without its fold.
 
@@ -46,13 +52,35 @@ class OutOfFoldTransformer(TargetLearner):
         -------
         array or CSR matrix of n rows; for a `Source` a `Source` that maps as it reads
         """
-        self.fit(X, y, sample_weight)
+        self._check_parameters()
+        if isinstance(X, Source):
+            source = self._open(X, y, sample_weight)
+        else:
+            rows = self._identified(Block(self._checked_X(X, reset=True)))
+            source = self._in_memory(rows, y, sample_weight)
+        self._learn_from(source)
+        self._learn_without_folds(source)
         if not isinstance(X, Source):
-            return self._held_out_block(Block(self._checked_X(X, reset=False)))
+            return self._held_out_block(rows)
         mapped = X.map(lambda block: block.with_X(self._held_out_block(block.with_X(self._checked_rows(block)))))
         mapped.names = [str(name) for name in self.get_feature_names_out()]
         mapped.derived = True
         return mapped
+
+    def _identified(self, rows: Block) -> Block:
+        """Rows in memory, known by their number if folds are to go by it."""
+        return replace(rows, raw=np.arange(len(rows))[:, None]) if self._folds_by_number else rows
+
+    def _in_memory(self, rows: Block, y, sample_weight) -> Source:
+        """The rows that have a weight, with their targets."""
+        weight = check_weight(sample_weight, len(rows))
+        block = self._checked_block(rows.X, y, weight, reset=False)
+        known = rows if weight is None else rows.rows(weight > 0)
+        block = replace(block, raw=known.raw)
+        return StreamSource(lambda: iter([replace(block)]), n_rows=len(block))
+
+    def _learn_without_folds(self, source: Source) -> None:
+        """Learn what `_held_out` needs, unless `_learn_from` has done so."""
 
     def _held_out_block(self, block: Block):
         if len(block) == 0:

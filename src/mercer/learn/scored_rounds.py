@@ -1,4 +1,4 @@
-"""One round of the learned metric: random features in a metric, ridge regression on them, and its exact K-fold score."""
+"""One round of the learned metric: random features in a metric, ridge regression on them, its exact K-fold score."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from mercer.linear.factor import Tridiagonal
 from mercer.source import Source
 from mercer.stats import Gram
 from mercer.stats.gram import GramPerFold
-
 
 #: Gradients are taken at the least penalty whose loss is at most this multiple of the best: shrinkage flattens first
 #: what is hard to see, and where nothing is seen yet (a loss of 1) the best penalty would leave nothing but noise.
