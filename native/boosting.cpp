@@ -39,7 +39,7 @@ struct Leaf {
 
 struct Tree {
     std::vector<int64_t> column, bin, left, right;
-    std::vector<double> value;
+    std::vector<double> value, gain;
     std::vector<int64_t> place;  // the leaf that each of the rows reached
 
     size_t add(double leaf_value) {
@@ -48,6 +48,7 @@ struct Tree {
         left.push_back(-1);
         right.push_back(-1);
         value.push_back(leaf_value);
+        gain.push_back(0);
         return value.size() - 1;
     }
 };
@@ -150,6 +151,7 @@ private:
         }
         tree.column[parent.node] = parent.split.column;
         tree.bin[parent.node] = parent.split.bin;
+        tree.gain[parent.node] = parent.split.gain;
         tree.left[parent.node] = left.node;
         tree.right[parent.node] = right.node;
         leaves[place] = std::move(left);
@@ -206,7 +208,8 @@ auto grow_tree(const Bins& bins, const Vector<double>& gradient, const Vector<do
     const std::vector<size_t> shape{tree.value.size()}, n_rows{tree.place.size()};
     return std::make_tuple(owned_array(std::move(tree.column), shape), owned_array(std::move(tree.bin), shape),
                            owned_array(std::move(tree.left), shape), owned_array(std::move(tree.right), shape),
-                           owned_array(std::move(tree.value), shape), owned_array(std::move(tree.place), n_rows));
+                           owned_array(std::move(tree.value), shape), owned_array(std::move(tree.gain), shape),
+                           owned_array(std::move(tree.place), n_rows));
 }
 
 void add_trees(const Table& X, const Vector<int64_t>& roots, const Vector<int64_t>& column,

@@ -8,7 +8,7 @@ __all__ = ["add_trees", "grow_tree"]
 
 
 def grow_tree(bins, gradient, hessian, columns, rows, widths, max_leaves, least_hessian, l2):
-    """Grow a tree by always splitting the leaf that gains most: (column, bin, left, right, value) of each node,
+    """Grow a tree by always splitting the leaf that gains most: (column, bin, left, right, value, gain) of each node,
     and the leaf that each of `rows` reached.
 
     A split gains g_l^2/(h_l + l2) + g_r^2/(h_r + l2) - g^2/(h + l2), g and h the sums of gradients and hessians of the
@@ -40,13 +40,14 @@ def grow_tree(bins, gradient, hessian, columns, rows, widths, max_leaves, least_
         for leaf in pair:
             _settle(leaf, nodes, columns, least_hessian, l2)
         nodes[parent["node"]][:4] = [column, cut, pair[0]["node"], pair[1]["node"]]
+        nodes[parent["node"]][5] = parent["split"][0]
         leaves[place] = pair[0]
         leaves.append(pair[1])
-    *links, value = zip(*nodes, strict=True)
+    *links, value, gain = zip(*nodes, strict=True)
     reached = np.empty(len(bins), dtype=np.int64)
     for leaf in leaves:
         reached[leaf["rows"]] = leaf["node"]
-    return (*(np.array(link, dtype=np.int64) for link in links), np.array(value, dtype=np.float64), reached[rows])
+    return (*(np.array(link, dtype=np.int64) for link in links), np.array(value), np.array(gain), reached[rows])
 
 
 def _leaf(rows, bins, gradient, hessian, columns, widths):
@@ -60,7 +61,7 @@ def _settle(leaf, nodes, columns, least, l2):
     """Give the leaf its node and find its best split."""
     g, h = leaf["sums"]
     leaf["node"], leaf["split"] = len(nodes), (0.0, -1, -1)
-    nodes.append([-1, -1, -1, -1, -g / (h + l2)])
+    nodes.append([-1, -1, -1, -1, -g / (h + l2), 0.0])
     if h < 2 * least:
         return
     for column, cells in zip(columns, leaf["cells"], strict=True):

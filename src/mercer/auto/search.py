@@ -52,6 +52,14 @@ class Found:
     n_rounds: list[int] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Lens:
+    """A kernel on rows times a matrix: frequencies omega of it become root omega."""
+
+    kernel: kernels.Kernel
+    root: np.ndarray
+
+
 class Search:
     """One search on encoded rows.
 
@@ -69,6 +77,7 @@ class Search:
         self.rows, self.labels, self.effort, self.clock, self.seed, self.steps = rows, labels, effort, clock, seed, steps
         self.candidates: list[Candidate] = []
         self.scores: np.ndarray | None = None
+        self.gains: np.ndarray | None = None
         self.n_rounds: list[int] = []
         self.scale = float(np.mean(np.sum(rows.Y**2, axis=1))) or 1.0
 
@@ -90,7 +99,7 @@ class Search:
             return current
         start = time.perf_counter()
         with self.steps("boosted trees, out of fold"):
-            block, scores = grow_score(self.rows, self.labels, self.effort, self.seed, self.n_rounds)
+            block, scores, self.gains = grow_score(self.rows, self.labels, self.effort, self.seed, self.n_rounds)
         seconds = time.perf_counter() - start
         self.scores = scores
         larger = Dictionary([block, *current.blocks])
@@ -118,51 +127,64 @@ class Search:
             kernel = self._best_kernel(base, sample, place)
         if self.effort.n_rounds and self.clock.allows(0.75):
             with self.steps("learned metric"):
-                kernel = self._best_metric(base, kernel)
+                kernel = self._best_metric(base, kernel, self.effort.metric_rows, self.effort.metric_waves)
         with self.steps("number of waves"):
             return self._grown_waves(current, kernel)
 
-    def _best_kernel(self, base, sample, place):
-        median = median_distance(sample.X[:2048]) or 1.0
+    def _best_kernel(self, base, sample, place) -> Lens:
         tried = []
-        for name in self.effort.kernels:
-            for multiple in self.effort.multiples:
-                if tried and not self.clock.allows(0.75):
-                    break
-                kernel = getattr(kernels, name)(bandwidth=multiple * median)
-                larger = Dictionary([*base.blocks, self._waves(kernel, self.effort.search_waves)])
-                found = self._try("kernel", f"{name}, {multiple:g} x median", larger, sample, place, steps=6)
-                tried.append((found.loss, len(tried), kernel, found))
-        loss, _, kernel, found = min(tried)
+        for metric, root in self._roots().items():
+            median = median_distance(sample.X[:2048] * root) or 1.0
+            for name in self.effort.kernels:
+                for multiple in self.effort.multiples:
+                    if tried and not self.clock.allows(0.75):
+                        break
+                    lens = Lens(getattr(kernels, name)(bandwidth=multiple * median), np.diag(root))
+                    larger = Dictionary([*base.blocks, self._waves(lens, self.effort.search_waves)])
+                    title = f"{name}, {multiple:g} x median, {metric}"
+                    found = self._try("kernel", title, larger, sample, place, steps=5)
+                    tried.append((found.loss, len(tried), lens, found))
+        loss, _, lens, found = min(tried)
         for _, _, _, other in tried:
             other.why = "least loss of the kernels" if other is found else f"loss {other.loss / loss:.4g} x the least"
         found.kept = True
-        return kernel
+        return lens
 
-    def _best_metric(self, base, kernel):
+    def _roots(self) -> dict[str, np.ndarray]:
+        """Weights of the columns to begin with: even, and by the root of what the trees' splits on them gained."""
+        d = self.rows.X.shape[1]
+        roots = {"even columns": np.ones(d)}
+        if self.gains is not None and self.gains.sum() > 0 and d > 1:
+            share = self.gains / self.gains.sum() * d
+            roots["columns weighted by the trees"] = np.sqrt(np.maximum(share, 1e-3))
+        return roots
+
+    def _best_metric(self, base, lens: Lens, n_rows: int, width: int) -> Lens:
         """The kernel in the metric of its own gradients, if that helps the model that has trees beside it."""
-        place = self.rows.smallest(self.effort.metric_rows)
+        place = self.rows.smallest(n_rows)
         sample = self.rows.at(place)
         learner = LearnedMetric(
-            kernel,
+            lens.kernel,
             n_rounds=self.effort.n_rounds,
-            n_components=self.effort.metric_waves,
+            n_components=width,
             max_rows=len(sample),
             task="regression",
             random_state=self.seed,
         )
         start = time.perf_counter()
-        learner.fit(sample.X, sample.Y if sample.Y.shape[1] > 1 else sample.Y[:, 0])
+        learner.fit(sample.X @ lens.root, sample.Y if sample.Y.shape[1] > 1 else sample.Y[:, 0])
         seconds = time.perf_counter() - start
+        seen = learner.kernel_
+        bent = Lens(seen.kernel, lens.root @ np.asarray(seen.matrix)) if hasattr(seen, "matrix") else Lens(seen, lens.root)
         results = []
-        for name, each, extra in (("plain metric", kernel, 0.0), ("learned metric", learner.kernel_, seconds)):
-            larger = Dictionary([*base.blocks, self._waves(each, self.effort.metric_waves)])
-            results.append(self._try("metric", name, larger, sample, place, steps=6, extra=extra))
+        for name, each, extra in (("metric as it was", lens, 0.0), ("learned metric", bent, seconds)):
+            larger = Dictionary([*base.blocks, self._waves(each, width)])
+            results.append(self._try("metric", name, larger, sample, place, steps=5, extra=extra))
         plain, learned = results
         better = learned.loss < plain.loss * (1 - _GAIN)
         for each, kept in ((plain, not better), (learned, better)):
             each.kept, each.why = kept, f"{100 * (1 - learned.loss / plain.loss):.1f} % less loss with the learned one"
-        return learner.kernel_ if better else kernel
+        return bent if better else lens
 
     def _grown_waves(self, current, kernel) -> Dictionary:
         """Twice as many waves as long as that pays."""
@@ -181,14 +203,11 @@ class Search:
 
     # ---- scoring
 
-    def _waves(self, kernel, width: int) -> Waves:
-        d, m = self.rows.X.shape[1], max(1, width // 2)
+    def _waves(self, lens: Lens, width: int) -> Waves:
+        m = max(1, width // 2)
         rng = np.random.default_rng([self.seed, 0x574156])
-        matrix = getattr(kernel, "matrix", None)
-        inner = kernel if matrix is None else kernel.kernel
-        columns = d if matrix is None else np.shape(matrix)[1]
-        drawn = draw_frequencies(inner, m, columns, applicable(inner, "orthogonal"), rng)
-        return Waves(drawn if matrix is None else drawn @ np.asarray(matrix).T, repr(inner))
+        drawn = draw_frequencies(lens.kernel, m, lens.root.shape[1], applicable(lens.kernel, "orthogonal"), rng)
+        return Waves(drawn @ lens.root.T, repr(lens.kernel))
 
     def _gram(self, dictionary, rows, place):
         scores = self.scores if place is None or self.scores is None else self.scores[place]
@@ -237,16 +256,16 @@ class Search:
         return penalties, scored
 
 
-def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int]) -> tuple[Score, np.ndarray]:
-    """The score block of boosted ensembles of one or more seeds, and its out-of-fold values for the training rows."""
-    forests, total = [], 0.0
+def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int]):
+    """The score block of boosted ensembles of one or more seeds, its out-of-fold values, and the gains of the columns."""
+    forests, total, gains = [], 0.0, 0.0
     for k in range(effort.n_seeds):
         growth = Growth(**{**vars(effort.growth), "seed": seed + k})
         loss = Squares(rows.Y) if labels is None else LogLoss(labels, int(labels.max()) + 1)
         grown = boost(rows.X, loss, rows.folds, growth)
         forests.append(grown.forest)
         n_rounds.append(grown.n_rounds)
-        total = total + grown.scores
+        total, gains = total + grown.scores, gains + grown.gains
     scores = total / effort.n_seeds
     scale = np.maximum(np.std(scores, axis=0), 1e-6)
-    return Score(forests, scale), scores
+    return Score(forests, scale), scores, gains

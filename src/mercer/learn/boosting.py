@@ -153,6 +153,7 @@ class _Grown:
         self.scores = np.tile(self.base, (len(X), 1))
         self.rng = np.random.default_rng([growth.seed, stream])
         self.trees: list = []
+        self.gains = np.zeros(X.shape[1])
 
     def round(self):
         """One more tree for each output, all from the scores before it."""
@@ -180,23 +181,28 @@ class _Grown:
         gradient, hessian = np.zeros(len(self.X)), np.zeros(len(self.X))
         gradient[rows], hessian[rows] = g, h
         least = growth.least_rows if isinstance(self.loss, Squares) else growth.least_rows / 10
-        column, cut, left, right, value, reached = _numeric.grow_tree(
+        column, cut, left, right, value, gain, reached = _numeric.grow_tree(
             self.binned.bins, gradient, hessian, columns, rows, self.binned.widths, growth.max_leaves, least, growth.l2
         )
         threshold = np.array(
             [self.binned.edges[c][b] if c >= 0 else 0.0 for c, b in zip(column.tolist(), cut.tolist(), strict=True)]
         )
+        np.add.at(self.gains, column[column >= 0], gain[column >= 0])
         return (column, threshold, left, right, growth.rate * value), reached
 
 
 @dataclass
 class Boosted:
-    """What boosting learned: scores of the training rows out of fold, the ensemble of all rows, and how it went."""
+    """What boosting learned: scores of the training rows out of fold, the ensemble of all rows, and how it went.
+
+    `losses` are those of held-out rows every few rounds, `gains` what splits on each column gained in all.
+    """
 
     scores: np.ndarray
     forest: Forest
     losses: np.ndarray
     n_rounds: int
+    gains: np.ndarray
 
 
 def boost(X, loss, folds: np.ndarray, growth: Growth, refit: bool = True) -> Boosted:
@@ -230,7 +236,7 @@ def boost(X, loss, folds: np.ndarray, growth: Growth, refit: bool = True) -> Boo
     for run, history in zip(runs, kept, strict=True):
         scores[run.watch] = history[best]
     forest = grown(X, loss, growth, best * stride, binned) if refit else Forest(loss.base(np.arange(len(X))))
-    return Boosted(scores, forest, np.array(curve) / len(X), best * stride)
+    return Boosted(scores, forest, np.array(curve) / len(X), best * stride, sum(run.gains for run in runs))
 
 
 def grown(X, loss, growth: Growth, n_rounds: int, binned: Binned | None = None) -> Forest:
