@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         tables,
         text,
     )
+    from mercer.auto import MercerClassifier, MercerRegressor, Model, fit
     from mercer.expand import Landmarks, RandomFeatures, lift
     from mercer.io.read import read
     from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer
@@ -58,6 +59,10 @@ _SUBMODULES = {
 
 #: Where each name lives.
 _HOMES = {
+    "MercerClassifier": "mercer.auto",
+    "MercerRegressor": "mercer.auto",
+    "Model": "mercer.auto",
+    "fit": "mercer.auto",
     "read": "mercer.io",
     "Impute": "mercer.normalize",
     "OneHot": "mercer.normalize",
@@ -83,6 +88,9 @@ __all__ = [
     "Laplace",
     "LogisticClassifier",
     "Matern",
+    "MercerClassifier",
+    "MercerRegressor",
+    "Model",
     "OneHot",
     "Polynomial",
     "Quantile",
@@ -94,6 +102,7 @@ __all__ = [
     "bounds",
     "check_mercer",
     "expand",
+    "fit",
     "io",
     "kernels",
     "learn",

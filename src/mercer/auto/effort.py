@@ -23,6 +23,7 @@ class Effort:
     metric_rows: int = 4000
     metric_waves: int = 256
     n_rounds: int = 3
+    most_features: int = 1_000_000
 
 
 EFFORTS = {

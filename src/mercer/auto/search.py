@@ -112,7 +112,7 @@ class Search:
         n_bins = int(np.clip(1200 // max(self.rows.X.shape[1], 1), 2, self.effort.n_bins))
         n_bins = min(n_bins, max(2, len(self.rows) // 20))
         pieces = Pieces.learned(self.rows.X, n_bins)
-        if pieces is None or pieces.width > 3000:
+        if pieces is None or pieces.width + current.width > min(3000, self.effort.most_features):
             return current
         larger = Dictionary([*current.blocks, pieces])
         return self._choose(self._try("pieces", f"{n_bins} piecewise-linear bins", larger), larger, current)
@@ -188,7 +188,10 @@ class Search:
 
     def _grown_waves(self, current, kernel) -> Dictionary:
         """Twice as many waves as long as that pays."""
-        most = min(self.effort.most_waves, max(32, len(self.rows) // 2))
+        left = self.effort.most_features - current.width
+        most = min(self.effort.most_waves, max(32, len(self.rows) // 2), left // 2 * 2)
+        if most < 2:
+            return current
         width = min(512, most)
         start = None
         best, loss = current, self._last_loss
