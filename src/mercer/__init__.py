@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         tables,
         text,
     )
+    from mercer.auto import MercerClassifier, MercerRegressor, Model, fit
     from mercer.expand import Landmarks, RandomFeatures, lift
     from mercer.io.read import read
     from mercer.io.save import load
@@ -60,6 +61,10 @@ _SUBMODULES = {
 #: Where each name lives.
 _HOMES = {
     "load": "mercer.io",
+    "MercerClassifier": "mercer.auto",
+    "MercerRegressor": "mercer.auto",
+    "Model": "mercer.auto",
+    "fit": "mercer.auto",
     "read": "mercer.io",
     "Impute": "mercer.normalize",
     "OneHot": "mercer.normalize",
@@ -85,6 +90,9 @@ __all__ = [
     "Laplace",
     "LogisticClassifier",
     "Matern",
+    "MercerClassifier",
+    "MercerRegressor",
+    "Model",
     "OneHot",
     "Polynomial",
     "Quantile",
@@ -96,6 +104,7 @@ __all__ = [
     "bounds",
     "check_mercer",
     "expand",
+    "fit",
     "io",
     "kernels",
     "learn",

@@ -1,0 +1,83 @@
+"""Between tables and models: encoded rows in memory, and a short way for single rows of numbers."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.io import read_table
+from mercer.source import Source
+from mercer.tables import TableEncoder
+
+
+@dataclass
+class Encoded:
+    """Encoded rows, their targets and the hash of each row as read."""
+
+    X: np.ndarray
+    y: np.ndarray | None
+    ids: np.ndarray
+
+
+def encoded_rows(encoder: TableEncoder, source: Source, learn: bool = False) -> Encoded:
+    """All rows of a source of tables, encoded; `learn` fits the encoder and gives out-of-fold target encodings."""
+    mapped = encoder.fit_transform(source) if learn else encoder.transform(source)
+    blocks = [block for block in mapped.blocks() if len(block)]
+    if not blocks:
+        raise ValueError("The source has no rows.")
+    y = None if blocks[0].y is None else np.concatenate([np.asarray(block.y) for block in blocks])
+    ids = np.concatenate([block.ids for block in blocks])
+    return Encoded(dense(np.concatenate([dense(block.X) for block in blocks])), y, ids)
+
+
+def dense(X) -> np.ndarray:
+    """Encoded rows as an array of float64."""
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+
+
+def opened(data) -> Source | None:
+    """A source for paths; None for what the encoder takes as it is."""
+    return read_table(data) if isinstance(data, (str, os.PathLike)) else data if isinstance(data, Source) else None
+
+
+@dataclass(frozen=True)
+class QuickNumbers:
+    """The encoding of columns of numbers alone, without a table in between: one row in microseconds.
+
+    `place` is the input column of each encoded one; `missing` marks the indicators of missing values.
+    """
+
+    place: np.ndarray
+    center: np.ndarray
+    scale: np.ndarray
+    missing: np.ndarray
+    n_columns: int
+
+    @classmethod
+    def of(cls, encoder: TableEncoder) -> QuickNumbers | None:
+        """None if a column is anything but a number."""
+        parts = encoder._encoders
+        if any(part.kind not in ("number", "missing") for part in parts):
+            return None
+        names = list(encoder.schema_)
+        place = np.array([names.index(part.column) for part in parts])
+        center = np.array([getattr(part, "center", 0.0) for part in parts])
+        scale = np.array([getattr(part, "scale", 1.0) for part in parts])
+        missing = np.array([part.kind == "missing" for part in parts])
+        return cls(place, center, scale, missing, len(names))
+
+    def takes(self, X) -> bool:
+        """True for finite enough arrays of the right width."""
+        return (
+            isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == self.n_columns and X.dtype.kind in "fiu"
+        ) and not np.isinf(X).any()
+
+    def __call__(self, X) -> np.ndarray:
+        x = np.asarray(X, dtype=np.float64)[:, self.place]
+        gone = np.isnan(x)
+        with np.errstate(over="ignore"):
+            z = np.clip((0.5 * x - 0.5 * self.center) / np.where(self.scale > 0, 0.5 * self.scale, np.inf), -1e150, 1e150)
+        z = np.where(gone, 0.0, z / np.sqrt(1.0 + (z / 3.0) ** 2))
+        return np.where(self.missing, gone.astype(np.float64), z)

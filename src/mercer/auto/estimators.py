@@ -1,0 +1,163 @@
+"""The search of `mercer.fit` as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.auto.effort import Clock
+from mercer.auto.encoding import dense, encoded_rows
+from mercer.auto.fitting import account, sizes
+from mercer.auto.model import Model
+from mercer.auto.predictor import learn
+from mercer.auto.steps import Steps
+from mercer.base import seed_of
+from mercer.source.table import table_in_memory
+from mercer.tables import TableEncoder
+
+
+class _Searched(BaseEstimator):
+    """Encode, search, fit: no holdout here, for who calls `fit` scores on rows of their own."""
+
+    _task: str
+
+    def __init__(self, effort="normal", time_budget=None, max_features=None, random_state=0):
+        self.effort = effort
+        self.time_budget = time_budget
+        self.max_features = max_features
+        self.random_state = random_state
+
+    def fit(self, X, y) -> Self:
+        """Learn from a frame or array X of mixed columns and a target y.
+
+        Returns
+        -------
+        self
+        """
+        clock, steps, seed = Clock(self.time_budget), Steps(), seed_of(self.random_state)
+        effort = sizes(self.effort, self.max_features)
+        y = self._checked_target(y)
+        encoder = TableEncoder(random_state=seed)
+        table = encoder._checked(X, reset=True)
+        if len(table) != len(y):
+            raise ValueError(f"X has {len(table)} rows but y has {len(y)} entries.")
+        rows = encoded_rows(encoder, table_in_memory(table, y), learn=True)
+        self.n_features_in_ = encoder.n_features_in_
+        if hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
+            self.feature_names_in_ = np.array(list(X.columns), dtype=object)
+        predictor = learn(rows.X, rows.y, rows.ids, self._task == "classify", effort, clock, seed, steps)
+        told = {"task": self._task, "effort": self.effort, **account(predictor, steps, encoder)}
+        self.model_ = Model(self._task, encoder, predictor, rows.X, told, seed)
+        return self
+
+    def _checked_target(self, y):
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        return y
+
+    def _encoded(self, X) -> np.ndarray:
+        check_is_fitted(self)
+        model = self.model_
+        if model._quick is not None and not hasattr(self, "feature_names_in_") and model._quick.takes(X):
+            return model._quick(X)
+        return dense(model.encoder.transform(X))
+
+    def predict(self, X):
+        """Predictions, one for each row of X."""
+        encoded = self._encoded(X)
+        return self.model_.predictor.predict(encoded)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags
+
+
+class MercerRegressor(RegressorMixin, _Searched):
+    """A linear model on features that are searched for: trees' scores, bins, kernels in a learned metric.
+
+    The search of `mercer.fit` without its holdout. Frames may mix numbers, categories and dates, with gaps.
+
+    Parameters
+    ----------
+    effort : {"fast", "normal", "high"}, default="normal"
+    time_budget : float, default=None
+        Seconds; stages that would not fit are left out.
+    max_features : int, default=None
+        The most features of the model.
+    random_state : int, default=0
+
+    Attributes
+    ----------
+    model_ : the `Model`, with `transform`, `explain`, `importance` and `report`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from mercer.auto import MercerRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> MercerRegressor(effort="fast").fit(X, y).score(X, y) > 0.5
+    True
+    """
+
+    _task = "regress"
+
+    def _checked_target(self, y):
+        return super()._checked_target(y).astype(np.float64)
+
+
+class MercerClassifier(ClassifierMixin, _Searched):
+    """A logistic model on features that are searched for: trees' scores, bins, kernels in a learned metric.
+
+    The search of `mercer.fit` without its holdout. Frames may mix numbers, categories and dates, with gaps.
+
+    Parameters
+    ----------
+    effort, time_budget, max_features, random_state : as in `MercerRegressor`
+
+    Attributes
+    ----------
+    classes_ : the labels in sorted order
+    model_ : the `Model`, with `transform`, `explain`, `importance` and `report`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer.auto import MercerClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> MercerClassifier(effort="fast").fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    _task = "classify"
+
+    def fit(self, X, y) -> Self:
+        """Learn from a frame or array X of mixed columns and labels y.
+
+        Returns
+        -------
+        self
+        """
+        super().fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def _checked_target(self, y):
+        y = super()._checked_target(y)
+        check_classification_targets(y)
+        return y
+
+    def predict_proba(self, X):
+        """Probability of each class, one column per class."""
+        encoded = self._encoded(X)
+        return self.model_.predictor.probabilities(encoded)

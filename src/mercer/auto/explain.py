@@ -1,0 +1,58 @@
+"""Which columns made a prediction: contributions that add up to it, and what each column is worth overall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+_ORDERS = 8
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """`prediction` = `baseline` + the sum of `contributions`, one per column of the table.
+
+    For a class all three are log-odds (before the temperature) of `output`, the class explained.
+    """
+
+    baseline: float
+    prediction: float
+    contributions: dict[str, float]
+    output: object = None
+
+
+def contributions(scores: Callable, x: np.ndarray, baseline: np.ndarray, groups: dict[str, np.ndarray], seed=0):
+    """Shapley values of the columns by sampling (Strumbelj and Kononenko 2014): (scores at the baseline, one row each).
+
+    Columns change from the baseline to the row one after the other, in several random orders and their reverses; each
+    is credited with the change of the scores that it made. In every order the changes add up to the whole, so their
+    means do too.
+    """
+    names, rng = list(groups), np.random.default_rng(seed)
+    orders = [rng.permutation(len(names)) for _ in range(_ORDERS if len(names) > 1 else 1)]
+    orders += [order[::-1] for order in orders]
+    path = np.empty((len(orders), len(names) + 1, len(x)))
+    for steps, order in zip(path, orders, strict=True):
+        steps[:] = baseline
+        for k, place in enumerate(order):
+            columns = groups[names[place]]
+            steps[k + 1 :, columns] = x[columns]
+    values = scores(path.reshape(-1, len(x))).reshape(len(orders), len(names) + 1, -1)
+    total = np.zeros((len(names), values.shape[2]))
+    for changes, order in zip(np.diff(values, axis=1), orders, strict=True):
+        total[order] += changes
+    return values[0, 0], total / len(orders)
+
+
+def importances(scores: Callable, X: np.ndarray, groups: dict[str, np.ndarray], seed=0) -> dict[str, float]:
+    """Shares of the mean squared change of the scores when one column is shuffled among the rows."""
+    rng, truth = np.random.default_rng(seed), scores(X)
+    moved = {}
+    for name, columns in groups.items():
+        other = X.copy()
+        other[:, columns] = X[rng.permutation(len(X))][:, columns]
+        moved[name] = float(np.mean((scores(other) - truth) ** 2))
+    total = sum(moved.values())
+    return {name: value / total if total > 0 else 0.0 for name, value in sorted(moved.items(), key=lambda m: -m[1])}

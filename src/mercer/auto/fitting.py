@@ -1,0 +1,171 @@
+"""`mercer.fit`: from a table to a model and an honest score."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from mercer.auto.blocks import Dictionary, Plain
+from mercer.auto.effort import EFFORTS, Clock, Effort
+from mercer.auto.encoding import dense, encoded_rows
+from mercer.auto.judge import judge
+from mercer.auto.model import Model
+from mercer.auto.predictor import Predictor, learn, learn_again
+from mercer.auto.steps import Steps
+from mercer.io import read_table
+from mercer.learn.targets import classes_in
+from mercer.source import Source, split_holdout
+from mercer.tables import TableEncoder
+
+_TASKS = {"classify": "classification", "regress": "regression"}
+
+
+def fit(
+    data,
+    target=None,
+    *,
+    task=None,
+    effort="normal",
+    time_budget=None,
+    max_features=None,
+    holdout=0.2,
+    roles=None,
+    random_state=0,
+    progress=None,
+) -> Model:
+    """Learn a linear model on features found for the data, and score it on rows it has never seen.
+
+    The table is encoded (roles of columns are guessed, target encodings are out of fold). Then five folds, the same
+    throughout, choose among boosted trees (one column: their out-of-fold score), piecewise-linear bins, and random
+    features of kernels in a learned metric, each block with its own penalty. The result is judged once on the holdout,
+    beside the linear model of the plain columns, and learned again on all rows.
+
+    Parameters
+    ----------
+    data : path, frame, dict of columns, array or Source
+    target : name of the target column, or an array for data in memory
+    task : {"classify", "regress"} or None
+        None takes strings, truth values and whole numbers of at most 20 different values for classes.
+    effort : {"fast", "normal", "high"}, default="normal"
+    time_budget : float, default=None
+        Seconds. Stages that would not fit are left out, and the report says which were tried.
+    max_features : int, default=None
+        The most features of the model.
+    holdout : float, default=0.2
+        Share of the rows to judge by; 0 learns from all and reports no score.
+    roles : dict of column names to roles, default=None
+    random_state : int, default=0
+    progress : callable taking a str, default=None
+        Told of each step as it starts.
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import mercer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = mercer.fit(X, y, effort="fast")
+    >>> model.predict(X[:3]).tolist()
+    [0, 0, 0]
+    >>> sorted(model.report()["holdout"])
+    ['gain', 'interval', 'linear', 'metric', 'model', 'n']
+    """
+    chosen, clock, steps = sizes(effort, max_features), Clock(time_budget), Steps(progress)
+    if task is not None and task not in _TASKS:
+        raise ValueError(f"task must be one of {', '.join(_TASKS)}, not {task!r}.")
+    if not 0 <= holdout < 1:
+        raise ValueError(f"holdout must be a share of at least 0 and below 1, not {holdout!r}.")
+    with steps("read"):
+        source = read_table(data, target)
+        classify = classes_in(source, "auto" if task is None else _TASKS[task]) is not None
+    told: dict = {"task": "classify" if classify else "regress", "effort": effort}
+    name = told["task"]
+    if holdout == 0:
+        encoder, rows, predictor = _learn(source, roles, classify, chosen, clock, random_state, steps)
+        return Model(name, encoder, predictor, rows.X, {**told, **account(predictor, steps, encoder)}, random_state)
+    train, kept = split_holdout(source, holdout, random_state)
+    encoder, rows, predictor = _learn(train, roles, classify, chosen, clock, random_state, steps)
+    with steps("holdout"):
+        plain = _linear(rows, classify, random_state)
+        told["holdout"] = _judged(_Pair(encoder, plain), _Pair(encoder, predictor), kept, name, random_state)
+    with steps("learn again from all rows"):
+        encoder = TableEncoder(roles=roles, random_state=random_state)
+        rows = encoded_rows(encoder, source, learn=True)
+        final = learn_again(predictor, rows.X, rows.y, rows.ids, chosen, random_state)
+    return Model(name, encoder, final, rows.X, {**told, **account(final, steps, encoder)}, random_state)
+
+
+def sizes(effort, max_features=None) -> Effort:
+    """The sizes of a named effort, held to a number of features."""
+    if effort not in EFFORTS:
+        raise ValueError(f"effort must be one of {', '.join(EFFORTS)}, not {effort!r}.")
+    chosen = EFFORTS[effort]
+    if max_features is None:
+        return chosen
+    if max_features < 1:
+        raise ValueError(f"max_features must be positive, not {max_features!r}.")
+    return replace(chosen, most_features=int(max_features))
+
+
+def _learn(source: Source, roles, classify, effort, clock, seed, steps):
+    with steps("encode"):
+        encoder = TableEncoder(roles=roles, random_state=seed)
+        rows = encoded_rows(encoder, source, learn=True)
+    if rows.y is None:
+        raise ValueError("There is no target to learn: name one of the columns, or give an array.")
+    return encoder, rows, learn(rows.X, rows.y, rows.ids, classify, effort, clock, seed, steps)
+
+
+def _linear(rows, classify, seed) -> Predictor:
+    """The linear model of the encoded columns: what everything else is compared with."""
+    from mercer.linear import LogisticClassifier, RidgeRegressor
+
+    dictionary = Dictionary([Plain(rows.X.shape[1])])
+    X = rows.X.astype(np.float32).astype(np.float64)
+    if classify:
+        fitted = LogisticClassifier(random_state=seed, tol=1e-5).fit(X, rows.y)
+        return Predictor(dictionary, fitted.coef_.T, fitted.intercept_, fitted.classes_, np.ones(1))
+    ridge = RidgeRegressor(random_state=seed).fit(X, rows.y)
+    return Predictor(dictionary, ridge.coef_[:, None], np.atleast_1d(ridge.intercept_), None, np.ones(1))
+
+
+class _Pair:
+    """An encoder and a predictor as one thing that predicts raw rows."""
+
+    def __init__(self, encoder, predictor):
+        self.encoder, self.predictor = encoder, predictor
+
+    def predict(self, X):
+        return self.predictor.predict(dense(self.encoder.transform(X)))
+
+
+def _judged(plain, model, rows, task, seed) -> dict:
+    verdict = judge(plain, model, rows, task, random_state=seed)
+    return {
+        "metric": verdict.metric,
+        "n": verdict.n,
+        "model": asdict(verdict.second),
+        "linear": asdict(verdict.first),
+        "gain": asdict(verdict.gain),
+        "interval": verdict.interval,
+    }
+
+
+def account(predictor: Predictor, steps: Steps, encoder: TableEncoder) -> dict:
+    """What was tried, what was kept and what it cost."""
+    fields = ("stage", "name", "loss", "seconds", "width", "kept", "why")
+    blocks = [
+        {"kind": block.kind, "width": block.width, "penalty": float(penalty), "note": getattr(block, "note", "")}
+        for block, penalty in zip(predictor.dictionary.blocks, predictor.penalties, strict=True)
+    ]
+    return {
+        "model": f"linear on {predictor.dictionary.width} explicit features",
+        "blocks": blocks,
+        "candidates": [{name: getattr(each, name) for name in fields} for each in predictor.candidates],
+        "seconds": dict(steps.log),
+        "columns": list(encoder.notes_),
+    }

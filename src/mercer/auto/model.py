@@ -1,0 +1,117 @@
+"""What `mercer.fit` returns: a table encoder, a dictionary of features and linear weights, in explicit parts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mercer.auto.encoding import QuickNumbers, dense, encoded_rows, opened
+from mercer.auto.explain import Explanation, contributions, importances
+from mercer.auto.predictor import Predictor
+from mercer.tables import TableEncoder
+
+#: Rows kept in mind while a column is shuffled to see what it is worth.
+_SAMPLE = 300
+
+
+class Model:
+    """A linear model on explicit features, and how it came about.
+
+    Attributes
+    ----------
+    task : "classify" or "regress"
+    encoder : the fitted `TableEncoder`
+    predictor : blocks of features (`predictor.dictionary`), `coef`, `intercept`, and for classes a `temperature`
+    classes_ : the classes, or None
+    schema : dict of input columns to their kind and role
+    baseline : the mean encoded row, from which explanations start
+
+    `mercer.fit` makes one.
+    """
+
+    def __init__(self, task: str, encoder: TableEncoder, predictor: Predictor, X: np.ndarray, told: dict, seed=0):
+        self.task, self.encoder, self.predictor, self.seed = task, encoder, predictor, seed
+        self.classes_ = predictor.classes
+        self.baseline = X.mean(axis=0)
+        self._told = told
+        self._quick = QuickNumbers.of(encoder)
+        places = np.linspace(0, len(X) - 1, min(_SAMPLE, len(X))).astype(int)
+        self._importance = importances(predictor.scores, X[places], self.groups, seed)
+
+    @property
+    def groups(self) -> dict[str, np.ndarray]:
+        """The encoded columns that each column of the table became."""
+        found: dict[str, list[int]] = {}
+        for block in self.encoder.blocks_:
+            found.setdefault(block.column, []).extend(range(block.start, block.stop))
+        return {name: np.array(places) for name, places in found.items()}
+
+    @property
+    def schema(self) -> dict[str, dict[str, str]]:
+        """Kind and role of each input column."""
+        roles = self.encoder.roles_
+        return {name: {"kind": kind, "role": roles[name].role} for name, kind in self.encoder.schema_.items()}
+
+    def predict(self, data) -> np.ndarray:
+        """Predictions for a path, frame, dict of columns, array or `Source` with the columns of the fit."""
+        return self._mapped(data, self.predictor.predict)
+
+    def predict_proba(self, data) -> np.ndarray:
+        """Probabilities of `classes_`, one column each."""
+        if self.classes_ is None:
+            raise AttributeError("A model of a quantity has no probabilities; use predict.")
+        return self._mapped(data, self.predictor.probabilities)
+
+    def transform(self, data) -> np.ndarray:
+        """The explicit features, on which the model is linear: predict is a function of transform(data) @ coef."""
+        return self._mapped(data, self.predictor.dictionary.features)
+
+    def get_feature_names_out(self) -> np.ndarray:
+        """Names of the columns of `transform`."""
+        return np.array(self.predictor.dictionary.names(self.encoder.get_feature_names_out()), dtype=object)
+
+    def explain(self, row, output=None) -> Explanation:
+        """What each column of the table contributed to the prediction of one row.
+
+        Shapley values by sampling, measured from the mean row: they add up to the prediction less that of the mean row.
+        `output` is the class to explain (the predicted one unless named).
+        """
+        x = self._encoded(row)
+        if len(x) != 1:
+            raise ValueError(f"explain takes one row, got {len(x)}.")
+        base, parts = contributions(self.predictor.scores, x[0], self.baseline, self.groups, self.seed)
+        column, sign, name = self._output(x, output)
+        each = {group: float(sign * value) for group, value in zip(self.groups, parts[:, column], strict=True)}
+        start = float(sign * base[column])
+        return Explanation(start, start + sum(each.values()), each, name)
+
+    def _output(self, x, output):
+        if self.classes_ is None:
+            return 0, 1.0, None
+        name = self.predictor.predict(x)[0] if output is None else output
+        place = np.flatnonzero(self.classes_ == name)
+        if len(place) == 0:
+            raise ValueError(f"{output!r} is none of the classes: {', '.join(map(str, self.classes_))}.")
+        if len(self.classes_) > 2:
+            return int(place[0]), 1.0, name
+        return 0, 1.0 if place[0] == 1 else -1.0, name
+
+    def importance(self) -> dict[str, float]:
+        """Share of each column: how far predictions move when it is shuffled among the training rows."""
+        return dict(self._importance)
+
+    def report(self) -> dict:
+        """Everything the search did, as plain numbers and words."""
+        return {**self._told, "importance": self.importance(), "schema": self.schema}
+
+    def _encoded(self, data) -> np.ndarray:
+        if self._quick is not None and self._quick.takes(data):
+            return self._quick(data)
+        return dense(self.encoder.transform(data))
+
+    def _mapped(self, data, function):
+        source = opened(data)
+        if source is None:
+            return function(self._encoded(data))
+        mapped = self.encoder.transform(source)
+        parts = [function(dense(block.X)) for block in mapped.blocks() if len(block)]
+        return np.concatenate(parts) if parts else function(encoded_rows(self.encoder, source).X)

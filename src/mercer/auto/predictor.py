@@ -1,0 +1,248 @@
+"""A linear model on the explicit features of a dictionary: what a search leaves behind, in plain arrays."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+from sklearn.exceptions import ConvergenceWarning
+
+from mercer._numeric.pool import ordered_map
+from mercer.auto.blocks import Dictionary, Pieces, Plain, Score
+from mercer.auto.effort import Clock, Effort, sized
+from mercer.auto.penalties import Equations
+from mercer.auto.rows import Rows
+from mercer.auto.search import Candidate, Found, Search, grow_score
+from mercer.auto.steps import Steps
+from mercer.linear import LogisticClassifier
+
+_ROWS = 4096
+#: Penalties of the logistic loss to try, relative to those of the squared error. Near even odds the logistic loss of
+#: a score is an eighth of the squared error of targets four apart, so an eighth is where the two agree.
+_LOGISTIC = (1 / 64, 1 / 16, 1 / 4)
+_TEMPERATURES = np.geomspace(0.7, 2.0, 22)
+_TOL, _STEPS = 1e-3, 24
+#: Pairs of waves that penalty and temperature are chosen with.
+_FEW = 192
+
+
+@dataclass
+class Target:
+    """How targets become numbers of mean 0 and overall variance 1, and the way back."""
+
+    classes: np.ndarray | None
+    mean: np.ndarray
+    scale: float
+
+    @classmethod
+    def of(cls, y, classify: bool) -> Target:
+        classes = np.unique(y) if classify else None
+        Y = _columns(y, classes)
+        mean = Y.mean(axis=0)
+        return cls(classes, mean, float(np.sqrt(np.mean(np.sum((Y - mean) ** 2, axis=1)))) or 1.0)
+
+    def numbers(self, y) -> np.ndarray:
+        return (_columns(y, self.classes) - self.mean) / self.scale
+
+    def labels(self, y):
+        return None if self.classes is None else np.searchsorted(self.classes, y)
+
+
+def _columns(y, classes) -> np.ndarray:
+    if classes is None:
+        return np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    hot = (np.asarray(y)[:, None] == classes).astype(np.float64)
+    return hot[:, 1:] if len(classes) == 2 else hot
+
+
+@dataclass
+class Predictor:
+    """scores = features(X) @ coef + intercept. For classes they are log-odds over a temperature."""
+
+    dictionary: Dictionary
+    coef: np.ndarray
+    intercept: np.ndarray
+    classes: np.ndarray | None
+    penalties: np.ndarray
+    alpha: float = 1.0
+    temperature: float = 1.0
+    candidates: list[Candidate] = field(default_factory=list)
+    found: Any = None
+
+    def scores(self, X) -> np.ndarray:
+        """One column per output for encoded rows."""
+        if len(X) <= _ROWS:
+            return self.dictionary.features(X) @ self._coef32 + self.intercept
+        spans = [X[i : i + _ROWS] for i in range(0, len(X), _ROWS)]
+        return np.concatenate(list(ordered_map(lambda part: self.dictionary.features(part) @ self._coef32, spans))) + (
+            self.intercept
+        )
+
+    @property
+    def _coef32(self):
+        if getattr(self, "_narrow", None) is None:
+            self._narrow = self.coef.astype(np.float32)
+        return self._narrow
+
+    def predict(self, X) -> np.ndarray:
+        scores = self.scores(X)
+        if self.classes is None:
+            return scores[:, 0] if scores.shape[1] == 1 else scores
+        if len(self.classes) == 2:
+            return self.classes[(scores[:, 0] > 0).astype(np.intp)]
+        return self.classes[scores.argmax(axis=1)]
+
+    def probabilities(self, X) -> np.ndarray:
+        scores = self.scores(X) / self.temperature
+        if len(self.classes) == 2:  # type: ignore[arg-type]
+            p = 1 / (1 + np.exp(-np.clip(scores, -500, 500)))
+            return np.hstack([1 - p, p])
+        return softmax(scores, axis=1)
+
+
+def learn(X, y, ids, classify: bool, effort: Effort, clock: Clock, seed: int, steps: Steps) -> Predictor:
+    """Search on encoded rows, then fit the head to all of them."""
+    target = Target.of(y, classify)
+    rows = Rows(X, target.numbers(y), ids, seed)
+    labels = target.labels(y)
+    effort = sized(effort, len(np.unique(ids)), rows.Y.shape[1])
+    if len(np.unique(rows.folds)) < 2 or target.scale == 0 or not np.any(rows.Y):
+        return _constant(rows, target)
+    search = Search(rows, labels, effort, clock, seed, steps)
+    found = search.run()
+    with steps("final weights"):
+        made = _head(found, search.equations, rows, labels, target, seed)
+    made.candidates = found.candidates
+    return made
+
+
+def learn_again(predictor: Predictor, X, y, ids, effort: Effort, seed: int) -> Predictor:
+    """The same configuration on other rows: trees of as many rounds, the same waves and penalties, new weights."""
+    found: Found = predictor.found
+    if found is None:
+        return learn(X, y, ids, predictor.classes is not None, effort, Clock(), seed, Steps())
+    target = Target.of(y, predictor.classes is not None)
+    rows, labels = Rows(X, target.numbers(y), ids, seed), target.labels(y)
+    effort = sized(effort, len(np.unique(ids)), rows.Y.shape[1])
+    blocks, scores = [], None
+    for block in found.dictionary.blocks:
+        if block.kind == "score":
+            fixed = _fixed(effort, found.n_rounds)
+            block, scores, _ = grow_score(rows, labels, fixed, seed, [])
+        elif block.kind == "pieces":
+            block = Pieces.learned(X, int(block.bins.n_bins)) or block
+        elif block.kind == "linear":
+            block = Plain(X.shape[1])
+        blocks.append(block)
+    again = Found(Dictionary(blocks), found.penalties, found.scored, scores, found.candidates, found.n_rounds)
+    equations = Equations(_gram(again, rows), again.dictionary.block_of_column)
+    made = _head(again, equations, rows, labels, target, seed, predictor)
+    made.candidates = predictor.candidates
+    return made
+
+
+def _fixed(effort: Effort, n_rounds: list[int]) -> Effort:
+    from dataclasses import replace
+
+    rounds = max(5, int(np.mean(n_rounds)))
+    return replace(effort, growth=replace(effort.growth, n_trees=rounds, patience=10**9))
+
+
+def _gram(found: Found, rows: Rows):
+    def features(span):
+        return found.dictionary.features(rows.X[span], None if found.scores is None else found.scores[span])
+
+    return rows.gram(features)
+
+
+def _constant(rows: Rows, target: Target) -> Predictor:
+    """Too few different rows, or a target that never changes: the mean is all there is to say."""
+    dictionary = Dictionary([Plain(rows.X.shape[1])])
+    shape = (dictionary.width, rows.Y.shape[1])
+    shares = np.clip(target.mean, 1e-3, 1 - 1e-3)
+    if target.classes is None:
+        intercept = target.mean
+    elif len(target.classes) == 1:
+        intercept, shape = np.zeros(1), (dictionary.width, 1)
+    else:
+        intercept = np.log(shares / (1 - shares)) if len(target.classes) == 2 else np.log(shares)
+    return Predictor(dictionary, np.zeros(shape), np.asarray(intercept, dtype=float), target.classes, np.ones(1))
+
+
+def _head(found, equations, rows, labels, target, seed, like: Predictor | None = None) -> Predictor:
+    if labels is None:
+        coef, intercept = equations.weights(found.penalties)
+        coef, intercept = coef * target.scale, intercept * target.scale + target.mean
+        return Predictor(found.dictionary, coef, intercept, None, found.penalties, found=found)
+    return _logistic(found, rows, labels, target, seed, like)
+
+
+def _logistic(found, rows, labels, target, seed, like) -> Predictor:
+    """Multinomial logistic regression on columns divided by the roots of their penalties, with a temperature."""
+    dictionary = found.dictionary
+    scale = (1.0 / np.sqrt(found.penalties))[dictionary.block_of_column].astype(np.float32)
+    Z = np.empty((len(rows), dictionary.width), dtype=np.float32)
+
+    def fill(start):
+        span = slice(start, start + _ROWS)
+        Z[span] = dictionary.features(rows.X[span], None if found.scores is None else found.scores[span]) * scale
+
+    list(ordered_map(fill, range(0, len(rows), _ROWS)))
+    if like is None:
+        alpha, temperature = _strength(Z, labels, rows, found, seed)
+    else:
+        alpha, temperature = like.alpha, like.temperature
+    model = _solved(Z, labels, alpha, seed)
+    coef = model.coef_.T * scale[:, None].astype(np.float64)
+    return Predictor(
+        dictionary, coef, model.intercept_, target.classes, found.penalties, alpha, temperature, found=found
+    )
+
+
+def _solved(Z, labels, alpha, seed) -> LogisticClassifier:
+    """A quick fit: the search has no use for more digits than the folds can tell apart."""
+    model = LogisticClassifier(alpha, tol=_TOL, max_iter=_STEPS, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(Z, labels)
+
+
+def _strength(Z, labels, rows: Rows, found: Found, seed) -> tuple[float, float]:
+    """The penalty and the temperature with the least log loss on one held-out fold, waves cut to a few hundred."""
+    columns = _narrow(found.dictionary)
+    held = rows.folds == np.argmax(np.bincount(rows.folds))
+    n_classes = int(labels.max()) + 1
+    if len(np.unique(labels[~held])) < n_classes or held.sum() < 10:
+        return _LOGISTIC[1], 1.0
+    train, test = np.ascontiguousarray(Z[~held][:, columns]), np.ascontiguousarray(Z[held][:, columns])
+    best = (np.inf, _LOGISTIC[1], 1.0)
+    for alpha in _LOGISTIC:
+        model = _solved(train, labels[~held], alpha, seed)
+        scores = model.decision_function(test).astype(np.float64).reshape(len(test), -1)
+        for temperature in _TEMPERATURES:
+            best = min(best, (_log_loss(scores / temperature, labels[held]), alpha, float(temperature)))
+    return best[1], best[2]
+
+
+def _narrow(dictionary: Dictionary) -> np.ndarray:
+    """The columns of all blocks but with the first waves only (a shorter map is the beginning of a longer one)."""
+    chosen = []
+    for block, columns in zip(dictionary.blocks, dictionary.slices(), strict=True):
+        places = np.arange(columns.start, columns.stop)
+        if block.kind == "waves" and block.width > 2 * _FEW:
+            half = block.width // 2
+            places = np.concatenate([places[:_FEW], places[half : half + _FEW]])
+        chosen.append(places)
+    return np.concatenate(chosen)
+
+
+def _log_loss(scores, labels) -> float:
+    if scores.shape[1] == 1:
+        return float(np.mean(np.logaddexp(0, np.where(labels > 0, -scores[:, 0], scores[:, 0]))))
+    return float(np.mean(logsumexp(scores, axis=1) - scores[np.arange(len(scores)), labels]))
+
+
+__all__ = ["Effort", "Predictor", "Score", "Target", "learn", "learn_again"]

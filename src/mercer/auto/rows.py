@@ -1,0 +1,64 @@
+"""Encoded rows to learn from, with the folds they were given when they were read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mercer import _numeric
+from mercer._numeric.block import Block
+from mercer.source import MemorySource
+from mercer.stats import Gram
+from mercer.stats.gram import GramPerFold
+
+N_FOLDS = 5
+
+
+@dataclass
+class _Known(Block):
+    """A block whose row hashes were taken before the rows were encoded."""
+
+    known: np.ndarray | None = field(default=None)
+
+    @property
+    def ids(self):
+        return self.known
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Encoded rows X, numeric targets Y (one column per output) and the hash of each row as it was read."""
+
+    X: np.ndarray
+    Y: np.ndarray
+    ids: np.ndarray
+    seed: int = 0
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @property
+    def folds(self) -> np.ndarray:
+        """The fold of each row: the same that every Gram statistic of the package uses."""
+        return _numeric.buckets(_numeric.splitmix64(self.ids, self.seed), N_FOLDS)
+
+    def at(self, chosen) -> Rows:
+        return Rows(self.X[chosen], self.Y[chosen], self.ids[chosen], self.seed)
+
+    def smallest(self, size: int) -> np.ndarray:
+        """The places of `size` rows by their hashes: the same rows in any order of the data."""
+        if size >= len(self):
+            return np.arange(len(self))
+        keys = _numeric.splitmix64(self.ids, self.seed + 1)
+        return np.sort(np.argsort(keys, kind="stable")[:size])
+
+    def gram(self, features: Callable[[slice], np.ndarray]) -> GramPerFold:
+        """Gram statistics per fold of the features of the rows, asked for block by block."""
+
+        def mapped(block):
+            rows = slice(block.start, block.start + len(block))
+            return _Known(features(rows), self.Y[rows], None, block.start, block.raw, self.ids[rows])
+
+        return MemorySource(self.X).map(mapped).fold(Gram(N_FOLDS, self.seed)).finish()
