@@ -103,6 +103,12 @@ class Model:
         """Everything the search did, as plain numbers and words."""
         return {**self._told, "importance": self.importance(), "schema": self.schema}
 
+    def save(self, path) -> None:
+        """Write the model to a file that holds data and no code; `mercer.load` reads it."""
+        from mercer.io import save
+
+        save(self, path)
+
     def _encoded(self, data) -> np.ndarray:
         if self._quick is not None and self._quick.takes(data):
             return self._quick(data)

@@ -9,7 +9,15 @@ from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
@@ -28,6 +36,29 @@ def progress(title: str, quiet: bool) -> Iterator[Callable[[str, int], None]]:
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bars:
         task, done = bars.add_task(f"{title}: loading", total=None), count()
         yield lambda name, total: bars.update(task, description=f"{title}: {name}", completed=next(done), total=total)
+
+
+@contextmanager
+def steps_told(title: str, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """The step that is running and the time since the start, on stderr, moved by calls with the name of the next."""
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description:<60}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bars:
+        task = bars.add_task(f"{title}: reading", total=None)
+        yield lambda name: bars.update(task, description=f"{title}: {name}")
+
+
+@contextmanager
+def rows_told(title: str, total: int | None, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """A bar over rows on stderr with elapsed and remaining time, moved by calls with a number of rows done."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn())
+    bars = Progress(
+        *columns, TimeRemainingColumn(), console=console, transient=True, disable=quiet or not console.is_terminal
+    )
+    with bars:
+        task = bars.add_task(title, total=total)
+        yield lambda done: bars.advance(task, done)
 
 
 def render_intro(report: dict[str, Any]) -> RenderableType:

@@ -1,0 +1,65 @@
+"""The command line: thin verbs over the library. Everything heavy is imported inside the command that needs it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from mercer.cli.demo import demo
+from mercer.cli.dimension import dimension
+from mercer.cli.fit import fit
+from mercer.cli.inspect import inspect
+from mercer.cli.predict import predict, transform
+from mercer.cli.select import select
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example:  mercer fit houses.csv --target price",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda *a: _show_version(*a),
+    help="Show the version and exit.",
+)
+def cli() -> None:
+    """Features that make linear models strong: kernels, random features, streaming fits, honest scores."""
+
+
+for command in (demo, fit, predict, transform, select, inspect, dimension):
+    cli.add_command(command)
+
+
+def _show_version(context, parameter, asked) -> None:
+    if asked:
+        from mercer import __version__
+
+        click.echo(f"mercer {__version__}")
+        context.exit()
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with 0 (done), 1 (failed) or 2 (wrong use)."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments) -> int:
+    try:
+        return cli.main(arguments, prog_name="mercer", standalone_mode=False) or 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("mercer: stopped.", err=True)
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (ValueError, TypeError, OSError) as error:
+        if os.environ.get("MERCER_TRACEBACK"):
+            raise
+        click.echo(f"mercer: {error}", err=True)
+    return 1

@@ -1,0 +1,76 @@
+"""`mercer fit`."""
+
+from __future__ import annotations
+
+import click
+
+from mercer.cli.options import echo_json, quiet_option, reading, reading_options, seed_option, show
+
+
+@click.command(
+    short_help="From a file to a model and an honest score.",
+    epilog="Example:  mercer fit houses.csv --target price --output houses.mercer",
+)
+@click.argument("data")
+@click.option("--target", required=True, help="Column to be predicted.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Model file; DATA with .mercer unless named.")
+@click.option("--task", type=click.Choice(["classify", "regress"]), help="Guessed from the target unless named.")
+@click.option("--effort", type=click.Choice(["fast", "normal", "high"]), default="normal", show_default=True)
+@click.option("--time-budget", type=click.FloatRange(0, min_open=True), help="Seconds the search may take.")
+@click.option("--max-features", type=click.IntRange(1), help="The most features of the model.")
+@click.option(
+    "--holdout", type=click.FloatRange(0, 0.9), default=0.2, show_default=True, help="Share of rows kept aside."
+)
+@click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE", help="What a column is, instead of the guess.")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@seed_option
+@quiet_option
+@reading_options
+def fit(
+    data, target, output, task, effort, time_budget, max_features, holdout, roles, form, as_json, seed, quiet, **how
+):
+    """Learn a linear model on features found for the rows of DATA, and score it on rows it has never seen.
+
+    DATA is CSV, TSV or the like, Parquet, a quoted pattern such as "part-*.csv", or - for standard input.
+    """
+    from mercer.report.fit import gather_fit, render_fit
+    from mercer.report.terminal import steps_told
+
+    with steps_told("fit", quiet) as tell:
+        import mercer
+
+        source = mercer.io.read_table(data, target, **reading(how))
+        model = mercer.fit(
+            source,
+            task=task,
+            effort=effort,
+            time_budget=time_budget,
+            max_features=max_features,
+            holdout=holdout,
+            roles=_roles(roles),
+            random_state=seed,
+            progress=tell,
+        )
+        path = output or _default_output(data)
+        model.save(path)
+    report = gather_fit(model, source, data, target, path)
+    echo_json(report) if as_json or form == "json" else show(render_fit(report))
+
+
+def _roles(pairs) -> dict[str, str] | None:
+    roles = {}
+    for pair in pairs:
+        column, equals, role = pair.rpartition("=")
+        if not equals or not column:
+            raise click.UsageError(f"--role takes COLUMN=ROLE, for example zip=category, not {pair!r}.")
+        roles[column] = role
+    return roles or None
+
+
+def _default_output(data: str) -> str:
+    """houses.csv.gz -> houses.mercer, in the current folder."""
+    import os
+
+    stem = os.path.basename(data).split(".")[0].strip("*?[]") if data != "-" else ""
+    return f"{stem or 'model'}.mercer"

@@ -1,0 +1,51 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import click
+
+_READING = (
+    click.option("--delimiter", help="Instead of the one found, for example ';' or 'tab'."),
+    click.option("--decimal", help="Decimal point or comma, instead of the one found."),
+    click.option("--encoding", help="Instead of the one found, for example latin-1."),
+    click.option("--header/--no-header", default=None, help="Whether the first row names the columns."),
+    click.option(
+        "--on-bad-rows",
+        type=click.Choice(["error", "skip", "null"]),
+        default="error",
+        show_default=True,
+        help="Stop, leave bad rows out (they are written to a file), or fill them with missing values.",
+    ),
+)
+_NAMES = ("delimiter", "decimal", "encoding", "header", "on_bad_rows")
+
+seed_option = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of every random draw.")
+quiet_option = click.option("--quiet", is_flag=True, help="No progress on standard error.")
+
+
+def reading_options(command):
+    """How a file of rows is to be read."""
+    return functools.reduce(lambda wrapped, option: option(wrapped), reversed(_READING), command)
+
+
+def reading(options: dict[str, Any]) -> dict[str, Any]:
+    """The values of `reading_options`, as `mercer.io.read_table` takes them."""
+    chosen = {name: options[name] for name in _NAMES}
+    if chosen["delimiter"] == "tab":
+        chosen["delimiter"] = "\t"
+    return chosen
+
+
+def echo_json(found: dict[str, Any]) -> None:
+    import json
+
+    click.echo(json.dumps(found, indent=2, allow_nan=False))
+
+
+def show(rendered) -> None:
+    from rich.console import Console
+
+    Console(highlight=False).print(rendered)

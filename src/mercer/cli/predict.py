@@ -1,0 +1,87 @@
+"""`mercer predict` and `mercer transform`: rows of a file through a model, block by block."""
+
+from __future__ import annotations
+
+import warnings
+
+import click
+
+from mercer.cli.options import quiet_option, reading, reading_options
+
+_output = click.option(
+    "--output", "-o", type=click.Path(dir_okay=False), help="File to write; standard output if none."
+)
+_form = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["csv", "json", "parquet"]),
+    help="Of the output: from the name of the file, CSV otherwise. JSON is one object per line.",
+)
+
+
+@click.command(
+    short_help="Predictions of a saved model for the rows of a file.",
+    epilog="Example:  mercer predict houses.mercer new.csv --output prices.csv",
+)
+@click.argument("model")
+@click.argument("data")
+@_output
+@_form
+@click.option("--proba", is_flag=True, help="Probabilities of the classes beside the prediction.")
+@quiet_option
+@reading_options
+def predict(model, data, output, form, proba, quiet, **how):
+    """Predict the target of each row of DATA with MODEL, as mercer fit wrote it.
+
+    DATA needs the columns MODEL learned from; others are ignored, levels never seen count as unknown. Rows are read,
+    predicted and written in blocks, in their order: any number of rows needs the memory of a few blocks.
+    """
+    _stream(model, data, output, form, quiet, how, "predict", lambda fitted, rows: _predictions(fitted, rows, proba))
+
+
+@click.command(
+    short_help="The features of a saved model for the rows of a file.",
+    epilog="Example:  mercer transform houses.mercer new.csv --output features.parquet",
+)
+@click.argument("model")
+@click.argument("data")
+@_output
+@_form
+@quiet_option
+@reading_options
+def transform(model, data, output, form, quiet, **how):
+    """Write the explicit features on which MODEL is linear, for each row of DATA."""
+    _stream(model, data, output, form, quiet, how, "transform", _features)
+
+
+def _predictions(model, rows, proba) -> dict:
+    found = {"prediction": model.predict(rows)}
+    if proba:
+        for name, column in zip(model.classes_, model.predict_proba(rows).T, strict=True):
+            found[f"probability_{name}"] = column
+    return found
+
+
+def _features(model, rows) -> dict:
+    return dict(zip(model.get_feature_names_out(), model.transform(rows).T, strict=True))
+
+
+def _stream(path, data, output, form, quiet, how, title, compute):
+    from mercer.auto import Model
+    from mercer.io import load, read_table
+    from mercer.io.rows_out import open_rows
+    from mercer.report.terminal import rows_told
+
+    model = load(path)
+    if not isinstance(model, Model):
+        raise ValueError(f"{path} holds a {type(model).__name__}, not a model that mercer fit wrote.")
+    source = read_table(data, **reading(how))
+    with warnings.catch_warnings(record=True) as said, rows_told(title, source.n_rows, quiet or not output) as tell:
+        warnings.simplefilter("always")
+        with open_rows(output, form) as out:
+            for block in source.blocks():
+                if len(block):
+                    out.write(compute(model, block.X))
+                    tell(len(block))
+    for text in dict.fromkeys(str(each.message) for each in said):
+        click.echo(f"mercer: {text}", err=True)

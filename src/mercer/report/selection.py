@@ -1,0 +1,116 @@
+"""What `mercer select` shows: columns ranked by a selector of `mercer.select` on the encoded table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from mercer.learn.targets import classes_in
+from mercer.select import FilterSelector, GreedySelector, Lasso
+from mercer.source import Source
+from mercer.tables import TableEncoder
+
+
+def gather_selection(
+    source: Source, data: str, target: str, *, k: int, how: str, score: str, seed: int, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    """The best k columns with what they were ranked by; a category counts as one column."""
+    tell("encode")
+    encoder = TableEncoder(random_state=seed)
+    X, y, classes = _encoded(encoder, source)
+    column_of = _columns(encoder, X.shape[1])
+    tell(how)
+    ranked = _RANKINGS[how](X, y, classes, column_of, k, score, seed)
+    return {
+        "file": data,
+        "rows": source.n_rows,
+        "target": target,
+        "how": how if how != "filter" else f"filter ({score})",
+        "candidates": len(set(column_of)),
+        "ranked": ranked[:k],
+        "columns": list(encoder.notes_),
+    }
+
+
+def _encoded(encoder, source):
+    blocks = [block for block in encoder.fit_transform(source).blocks() if len(block)]
+    X = np.vstack([block.X.toarray() if hasattr(block.X, "toarray") else block.X for block in blocks])
+    y = np.concatenate([np.asarray(block.y) for block in blocks])
+    return X.astype(np.float64), y, classes_in(source, "auto")
+
+
+def _columns(encoder, width) -> list[str]:
+    column_of = [""] * width
+    for block in encoder.blocks_:
+        column_of[block.start : block.stop] = [block.column] * (block.stop - block.start)
+    return column_of
+
+
+def _numbers(y, classes):
+    if classes is None:
+        return y.astype(np.float64)
+    if len(classes) > 2:
+        raise ValueError(
+            f"The target has {len(classes)} classes; greedy and lasso tell two apart. Use --how filter for more."
+        )
+    return np.where(y == classes[-1], 1.0, -1.0)
+
+
+def _greedy(X, y, classes, column_of, k, score, seed):
+    labels = sorted(set(column_of))
+    selector = GreedySelector(min(k, len(labels)), groups=column_of, stop="folds", solver="gram", random_state=seed)
+    selector.fit(X, _numbers(y, classes))
+    groups = list(selector.groups_)
+    return [
+        {"column": str(groups[int(step.feature)]), "risk": float(step.risk), "score": float(step.score)}
+        for step in selector.path_
+    ]
+
+
+def _lasso(X, y, classes, column_of, k, score, seed):
+    model = Lasso(random_state=seed).fit(X, _numbers(y, classes))
+    found: dict[str, dict[str, Any]] = {}
+    coefs = model.path_.coefs
+    for j in model.path_.entered():
+        row = int(np.flatnonzero(np.diff(coefs[:, j].tocsr().indptr))[0])
+        found.setdefault(column_of[j], {"column": column_of[j], "enters_at": float(model.path_.alphas[row])})
+    for name, each in found.items():
+        each["weight"] = float(np.abs(np.ravel(model.coef_)[[c == name for c in column_of]]).sum())
+    return list(found.values())
+
+
+def _filter(X, y, classes, column_of, k, score, seed):
+    selector = FilterSelector(score, k="all").fit(X, y if classes is not None else y.astype(np.float64))
+    best: dict[str, dict[str, Any]] = {}
+    pvalues = selector.pvalues_ if selector.pvalues_ is not None else np.full(X.shape[1], np.nan)
+    for j in np.argsort(-selector.scores_, kind="stable"):
+        p = float(pvalues[j])
+        each = {"column": column_of[j], "score": float(selector.scores_[j]), "p_value": None if np.isnan(p) else p}
+        best.setdefault(column_of[j], each)
+    return list(best.values())
+
+
+_RANKINGS = {"greedy": _greedy, "lasso": _lasso, "filter": _filter}
+
+
+def render_selection(found: dict[str, Any]) -> RenderableType:
+    """The ranked columns for the terminal."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("", justify="right")
+    table.add_column("column", overflow="fold")
+    extras = [name for name in found["ranked"][0] if name != "column"] if found["ranked"] else []
+    for name in extras:
+        table.add_column(name.replace("_", " "), justify="right")
+    for place, each in enumerate(found["ranked"], 1):
+        values = ("" if each[name] is None else f"{each[name]:.5g}" for name in extras)
+        table.add_row(str(place), Text(each["column"]), *values)
+    title = f"{found['file']}: {found['candidates']} columns, ranked for {found['target']} by {found['how']}"
+    parts: list[RenderableType] = [Text(title, style="bold"), *(Text(f"  {note}") for note in found["columns"]), table]
+    if "written" in found:
+        parts.append(Text(f"\nThe kept columns and {found['target']} are in {found['written']}."))
+    return Group(*parts)
