@@ -2,8 +2,8 @@
 
 With u_j the part of candidate j that is orthogonal to what is chosen and c_j = <u_j, y>, the squared error falls by
 c_j^2 / ||u_j||^2 when j joins and all weights are fitted anew. Orthogonal least squares takes the largest of these;
-orthogonal matching pursuit divides by ||x_j||^2 instead. When q joins the basis, all ||u_j||^2 lose <q, x_j>^2 and all c_j
-lose <q, y> <q, x_j>.
+orthogonal matching pursuit divides by ||x_j||^2 instead. When q joins the basis, all ||u_j||^2 lose <q, x_j>^2 and all
+c_j lose <q, y> <q, x_j>.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from mercer.select.geometry import FromGram, FromRows
 from mercer.source.progress import tell
 
 Geometry = FromRows | FromGram
+
+#: Scores this close are equal, relative to the largest and to the squares of the target.
+_TIE, _TIE_TARGET = 1e-10, 1e-14
 
 #: Directions of a group of candidates with less than this share of its squares carry nothing.
 _FLAT = 1e-9
@@ -104,7 +107,7 @@ def pursue(geometry: Geometry, k: int) -> SteppedTrail:
     squares = np.where(live, geometry.squares, 1.0)
     for step in range(k):
         scores = np.where(live, products**2 / squares, 0.0)
-        j = int(np.argmax(scores))
+        j = first_best(scores, _TIE_TARGET * geometry.target)
         if not scores[j] > 0:
             break
         move = products[j] / squares[j]
@@ -115,6 +118,12 @@ def pursue(geometry: Geometry, k: int) -> SteppedTrail:
         _record(trail, j, float(scores[j]) / geometry.weight, error / geometry.weight)
         tell(step + 1, k)
     return trail
+
+
+def first_best(scores: np.ndarray, slack: float = 0.0) -> int:
+    """The first of the scores that equal the largest up to rounding: a tie then has one answer, however rows came."""
+    top = scores.max()
+    return int(np.argmax(scores >= top - _TIE * abs(top) - slack)) if top > 0 else int(np.argmax(scores))
 
 
 def _record(trail, unit, gain, risk):
@@ -162,7 +171,7 @@ class _Singles:
         live = state.free & (state.squares > state.geometry.least)
         by = state.geometry.squares if state.omp else state.squares
         scores = np.divide(state.products**2, by, out=np.full(len(by), -1.0), where=live)
-        j = int(np.argmax(scores))
+        j = first_best(scores, _TIE_TARGET * state.geometry.target)
         return (None, 0.0) if scores[j] < 0 else (j, float(scores[j]) / state.geometry.weight)
 
     def members(self, unit):
@@ -189,7 +198,7 @@ class _Groups:
         for places, columns, blocks in zip(self.places, self.columns, self.blocks, strict=True):
             scores[places] = self._scores(columns, blocks)
         scores[~self.open] = -1.0
-        g = int(np.argmax(scores))
+        g = first_best(scores, _TIE_TARGET * self.state.geometry.target)
         return (None, 0.0) if scores[g] < 0 else (g, float(scores[g]) / self.state.geometry.weight)
 
     def members(self, unit):
