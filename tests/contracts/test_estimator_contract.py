@@ -19,6 +19,12 @@ from mercer.expand import Landmarks, ParabolicLift, PolynomialLift, RandomFeatur
 from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
 from mercer.linear import HingeClassifier, LogisticClassifier, Perceptron, RidgeClassifier, RidgeRegressor
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
+from mercer.select import (
+    AdaBoost,
+    BestSubset,
+    GreedySelector,
+    OrthogonalMatchingPursuit,
+)
 from mercer.source import MemorySource, StreamSource
 
 ROOMS = ["normalize", "expand", "linear", "project", "learn", "select", "text"]
@@ -51,6 +57,12 @@ TABLE = [
     RidgeRegressor(scoring="gcv"),
     RidgeClassifier(),
     RidgeClassifier(alphas=[0.1, 1.0], n_folds=3),
+    GreedySelector(),
+    GreedySelector(k=3, stop="folds", n_folds=3),
+    GreedySelector(k=5, step="line", refit=False),
+    GreedySelector(k=2, include=[1], stop="bic", fit_intercept=False),
+    OrthogonalMatchingPursuit(k=3),
+    BestSubset(k=2),
 ]
 
 # They look at the rows more than once, or learn from their order: no pieces to put together, everything else holds.
@@ -63,6 +75,13 @@ ITERATED = [
     HingeClassifier(),
     Perceptron(n_epochs=100, average=True),
     Perceptron(n_epochs=100, average=True, shuffle=True),
+    GreedySelector(solver="rows"),
+    GreedySelector(k=3, interactions=2),
+    GreedySelector(k=2, loss="logistic"),
+    GreedySelector(k=3, loss="logistic", step="gradient", stop="bic"),
+    GreedySelector(k=2, loss="hinge", step="line"),
+    GreedySelector(k=5, loss="exponential", step="line", refit=False),
+    AdaBoost(n_rounds=20),
 ]
 
 

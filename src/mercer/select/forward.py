@@ -82,6 +82,7 @@ def forward(
 
     It ends early when every candidate left depends on those chosen.
     """
+    geometry.restart()
     state = _State(geometry, omp)
     trail = FittedTrail()
     for j in include:

@@ -39,6 +39,10 @@ class FromRows:
         refuse_overflow(self.target)
         self.products = self._with_all(self.y)
         self.basis = np.empty((0, len(y)))
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget the basis."""
         self.n_basis = 0
 
     def direction(self, j: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -102,6 +106,10 @@ class FromGram:
         noise = max(64 * np.finfo(float).eps, 100 * error)
         self.least = np.maximum(max(_DEPENDENT, noise) * self.squares, noise * normal.G.diagonal())
         self.factor = np.empty((0, len(self.mean)))
+        self.restart()
+
+    def restart(self):
+        """Forget the basis."""
         self.n_basis = 0
 
     def direction(self, j):

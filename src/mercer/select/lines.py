@@ -17,8 +17,7 @@ _MOST_STEPS = 100
 def best_steps(risk, Z: np.ndarray, y: np.ndarray, f: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Steps eta_j and the values of the risk there; a column of zeros takes no step."""
     eta = _hinge_steps(Z, y, f, w) if isinstance(risk, HingeRisk) else _smooth_steps(risk, Z, y, f, w)
-    values = np.array([risk.value(y, f + eta[j] * Z[:, j], w) for j in range(Z.shape[1])])
-    return eta, values
+    return eta, risk.value(y, f[:, None] + eta * Z, w)
 
 
 def _smooth_steps(risk, Z, y, f, w):
@@ -41,7 +40,7 @@ def _smooth_steps(risk, Z, y, f, w):
         moved = np.where(inside, trial, 0.5 * (low[columns] + high[columns]))
         moved = np.where(first == 0, at, moved)
         eta[columns] = moved
-        live[columns] = np.abs(moved - at) * size[columns] > 1e-14 * (1.0 + np.abs(moved) * size[columns])
+        live[columns] = np.abs(moved - at) * size[columns] > 1e-12 * (1.0 + np.abs(moved) * size[columns])
     return eta
 
 

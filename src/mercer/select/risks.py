@@ -22,7 +22,8 @@ class MeanRisk:
         self.loss = loss
 
     def value(self, y, f, w):
-        return w @ self.loss.value(y, f) / w.sum()
+        """The risk of scores f, or of each column of scores."""
+        return w @ self.loss.value(np.reshape(y, (-1, *[1] * (f.ndim - 1))), f) / w.sum()
 
     def slope(self, y, f, w):
         """Derivatives in the scores."""
@@ -65,9 +66,9 @@ class ExponentialRisk:
     """log(sum_i w_i exp(-y_i f_i) / sum_i w_i): what AdaBoost lowers. Its minimizers are those of mean exp(-y f)."""
 
     def value(self, y, f, w):
-        from scipy.special import logsumexp
-
-        return float(logsumexp(-y * f, b=w / w.sum()))
+        against = -np.reshape(y, (-1, *[1] * (f.ndim - 1))) * f
+        top = against.max(axis=0)
+        return top + np.log(w @ np.exp(against - top) / w.sum())
 
     def shares(self, y, f, w):
         """The weights AdaBoost gives to rows: w_i exp(-y_i f_i), scaled to sum to one."""
