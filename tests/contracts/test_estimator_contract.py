@@ -59,8 +59,6 @@ TABLE = [
     RidgeClassifier(alphas=[0.1, 1.0], n_folds=3),
     GreedySelector(),
     GreedySelector(k=3, stop="folds", n_folds=3),
-    GreedySelector(k=5, step="line", refit=False),
-    GreedySelector(k=2, include=[1], stop="bic", fit_intercept=False),
     OrthogonalMatchingPursuit(k=3),
     BestSubset(k=2),
 ]
@@ -75,13 +73,11 @@ ITERATED = [
     HingeClassifier(),
     Perceptron(n_epochs=100, average=True),
     Perceptron(n_epochs=100, average=True, shuffle=True),
-    GreedySelector(solver="rows"),
     GreedySelector(k=3, interactions=2),
-    GreedySelector(k=2, loss="logistic"),
-    GreedySelector(k=3, loss="logistic", step="gradient", stop="bic"),
-    GreedySelector(k=2, loss="hinge", step="line"),
-    GreedySelector(k=5, loss="exponential", step="line", refit=False),
-    AdaBoost(n_rounds=20),
+    GreedySelector(k=2, loss="logistic", stop="bic"),
+    GreedySelector(k=2, loss="hinge", step="gradient"),
+    GreedySelector(k=2, loss="exponential", step="line", refit=False),
+    AdaBoost(n_rounds=10),
 ]
 
 

@@ -66,7 +66,7 @@ def column_numbers(columns, names, n_columns: int) -> list[int]:
     for column in columns:
         j = known.get(column, column)
         if not isinstance(j, (int, np.integer)) or not 0 <= j < n_columns:
-            raise ValueError(f"include names {column!r}, which is no column: there are {n_columns}, numbered from 0.")
+            raise ValueError(f"include names {column!r}, but X has {n_columns} feature(s), numbered from 0.")
         if j not in found:
             found.append(int(j))
     return found

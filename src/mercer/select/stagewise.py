@@ -11,14 +11,16 @@ intercept, a candidate enters measured from its mean.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from mercer._numeric.pool import ordered_map
 from mercer.select.candidates import Columns
 from mercer.select.forward import Trail, first_best
-from mercer.select.lines import best_steps
+from mercer.select.lines import best_hinge_steps, best_steps
 from mercer.select.refits import fit_weights
+from mercer.select.risks import HingeRisk
 from mercer.source.progress import tell
 
 #: A rule that promises less than this has nothing to add.
@@ -120,13 +122,17 @@ class _Model:
         if j not in self.chosen:
             self.chosen.append(int(j))
             self.Z, self.v = np.column_stack([self.Z, z]), np.append(self.v, 0.0)
-        [eta], [self.value] = best_steps(task.risk, z[:, None], task.y, self.f, task.w)
+        if isinstance(task.risk, HingeRisk):
+            [eta], [shift], [self.value] = best_hinge_steps(z[:, None], task.y, self.f, task.w)
+        else:
+            [eta], [self.value] = best_steps(task.risk, z[:, None], task.y, self.f, task.w)
+            shift = 0.0
+            if task.intercept:
+                ones, moved = np.ones((len(z), 1)), self.f + eta * z
+                [shift], [self.value] = best_steps(task.risk, ones, task.y, moved, task.w)
         self.v[self.chosen.index(j)] += eta
-        self.f = self.f + eta * z
-        if task.intercept:
-            [shift], [value] = best_steps(task.risk, np.ones((len(z), 1)), task.y, self.f, task.w)
-            if value < self.value:
-                self.b, self.f, self.value = self.b + shift, self.f + shift, value
+        self.b += shift
+        self.f = self.f + eta * z + shift
         self.slope = task.risk.slope(task.y, self.f, task.w)
 
     def weights(self):
@@ -181,7 +187,8 @@ def _by_line(task, model):
         kept = live[numbers]
         numbers = numbers[kept]
         Z = (columns[:, kept] - model.mean[numbers]) / model.size[numbers]
-        return numbers, before - best_steps(task.risk, Z, task.y, model.f, task.w)[1]
+        search = best_hinge_steps if isinstance(task.risk, HingeRisk) else partial(best_steps, task.risk)
+        return numbers, before - search(Z, task.y, model.f, task.w)[-1]
 
     for numbers, gains in ordered_map(score, task.candidates.pieces()):
         scores[numbers] = gains
