@@ -6,9 +6,11 @@ penalty is there for data that a plane separates, where the risk alone has no mi
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer.linear.dual import HingeProblem, best_intercept
 from mercer.select.risks import HingeRisk
@@ -18,6 +20,8 @@ _MOST_STEPS = 100
 _TOL = 1e-13
 #: The hinge: tolerances tried in turn until the duality gap is at most this share of the objective.
 _HINGE_TOLS, _HINGE_GAP = (1e-8, 1e-6, 1e-4, 1e-2), 1e-7
+#: The gap from which on it is said.
+_HINGE_DOUBT = 1e-3
 
 
 @dataclass(frozen=True)
@@ -92,4 +96,10 @@ def _fit_hinge(risk, Z, y, w, alpha):
                 break
     if best is None:
         raise ValueError("The hinge loss could not be fitted on these columns: raise alpha.")
+    if best.gap > _HINGE_DOUBT * best.objective:
+        warnings.warn(
+            f"A refit of the hinge loss may be off by {best.gap / best.objective:.1e} of its objective: raise alpha.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return Fit(best.w, best.b, best.objective / w.sum(), -y * best.beta / w.sum())
