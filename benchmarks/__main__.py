@@ -15,6 +15,7 @@ ALL = [
     "machines",
     "projections",
     "random_features",
+    "selection_greedy",
     "sketches",
     "streaming",
 ]

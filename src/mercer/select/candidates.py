@@ -50,7 +50,8 @@ class Columns:
         return type(self)(self.X[selection])
 
     def term(self, j: int) -> tuple[int, ...]:
-        return (int(j),)
+        """The columns that candidate j is the product of."""
+        return column_term(j)
 
     def column(self, j: int) -> np.ndarray:
         """Candidate j, one entry per row."""
@@ -159,6 +160,11 @@ class Pairs(Columns):
             for rows in (slice(i, i + step) for i in range(0, self.n, step)):
                 full += X[rows].T @ (X[rows] * v[rows, None].astype(X.dtype))
         return np.triu(full, 1).ravel()
+
+
+def column_term(j: int) -> tuple[int, ...]:
+    """The term of a candidate that is a column itself."""
+    return (int(j),)
 
 
 def _from_squares(mean, squares, total) -> Spread:

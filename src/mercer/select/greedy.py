@@ -12,7 +12,7 @@ from mercer.base import StreamingEstimator, seed_of
 from mercer.linear.passes import one_pass
 from mercer.select import stopping
 from mercer.select.base import LinearPredictor, Selector, gathered, two_classes
-from mercer.select.candidates import Columns, Pairs
+from mercer.select.candidates import Columns, Pairs, column_term
 from mercer.select.forward import forward, pursue
 from mercer.select.geometry import FromGram, FromRows
 from mercer.select.parameters import check_greedy, column_numbers, groups_of
@@ -185,7 +185,7 @@ class GreedySelector(LinearPredictor, Selector):
         if self.stop == "folds":
             scores = stopping.held_out_from_gram(learned, self._grow, geometry)
         mean, y_mean = whole.mean + learned.z_origin, whole.y_mean + float(learned.y_origin[0])
-        self._settle_squares(trail, scores, whole.weight, mean, y_mean, Columns)
+        self._settle_squares(trail, scores, whole.weight, mean, y_mean, column_term)
 
     def _learn_rows(self, block):
         candidates = self._candidates(block.X)
@@ -196,7 +196,7 @@ class GreedySelector(LinearPredictor, Selector):
             folds = stopping.fold_of_each(block, self.n_folds, seed_of(self.random_state))
             rows = candidates, block.y, block.weight, folds
             scores = stopping.held_out_squares(*rows, self._grow, self.fit_intercept)
-        self._settle_squares(trail, scores, geometry.weight, geometry.mean, geometry.y_mean, candidates)
+        self._settle_squares(trail, scores, geometry.weight, geometry.mean, geometry.y_mean, candidates.term)
 
     def _learn_labels(self, block):
         self.classes_, y = two_classes(block.y, type(self).__name__)
@@ -209,26 +209,26 @@ class GreedySelector(LinearPredictor, Selector):
         if self.stop == "folds":
             folds = stopping.fold_of_each(block, self.n_folds, seed_of(self.random_state))
             scores = stopping.held_out_risks(task, folds, self.k)
-        self._settle(trail, scores, float(w.sum()), trail.intercept, task.candidates)
+        self._settle(trail, scores, float(w.sum()), trail.intercept, task.candidates.term)
 
     def _candidates(self, X):
         return Columns(X) if self.interactions == 1 else Pairs(X)
 
-    def _settle_squares(self, trail, scores, weight, mean, y_mean, candidates):
+    def _settle_squares(self, trail, scores, weight, mean, y_mean, term):
         def intercept(t):
             return y_mean - mean[trail.chosen[: trail.lengths[t]]] @ trail.weights(t) if self.fit_intercept else 0.0
 
-        self._settle(trail, scores, weight, intercept, candidates)
+        self._settle(trail, scores, weight, intercept, term)
 
-    def _settle(self, trail, scores, weight, intercept, candidates):
+    def _settle(self, trail, scores, weight, intercept, term_of):
         """Decide how many steps to keep, and set what was learned."""
         if self.stop in ("bic", "aic"):
             scores = stopping.information(trail, self.stop, self.loss, weight, int(self.fit_intercept))
         steps = len(trail.units)
         kept = steps if scores is None or steps == 0 else 1 + int(np.argmin(scores[:steps]))
         self.n_steps_ = kept
-        terms = [candidates.term(candidates, j) if candidates is Columns else candidates.term(j) for j in trail.chosen]
-        self._set_path(trail, scores, candidates)
+        terms = [term_of(j) for j in trail.chosen]
+        self._set_path(trail, scores, term_of)
         chosen, weights = terms[: trail.lengths[kept]], trail.weights(kept)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
         self.support_[[j for term in chosen for j in term]] = True
@@ -243,14 +243,14 @@ class GreedySelector(LinearPredictor, Selector):
             np.add.at(coef, [place[(*term, -1)[:2]] for term in chosen], weights)
         self._set_weights(coef, intercept(kept))
 
-    def _set_path(self, trail, scores, candidates):
+    def _set_path(self, trail, scores, term_of):
         steps = len(trail.units)
         feature = ("feature", np.int64) if self.interactions == 1 else ("feature", np.int64, (2,))
         self.path_ = np.recarray(steps, dtype=[feature, ("risk", float), ("gain", float), ("score", float)])
         if self.interactions == 1:
             self.path_.feature[:] = trail.units
         else:
-            units = [(*candidates.term(j), -1)[:2] for j in trail.units]
+            units = [(*term_of(j), -1)[:2] for j in trail.units]
             self.path_.feature[:] = np.array(units, dtype=np.int64).reshape(-1, 2)
         self.path_.risk[:], self.path_.gain[:] = trail.risks, trail.gains
         self.path_.score[:] = np.nan

@@ -52,7 +52,7 @@ def check_greedy(selector) -> None:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {getattr(selector, name)!r}.")
     if not isinstance(selector.n_folds, (int, np.integer)) or selector.n_folds < 2:
         raise ValueError(f"n_folds must be a whole number of at least 2, not {selector.n_folds!r}.")
-    if not (np.isscalar(selector.alpha) and np.isfinite(selector.alpha) and selector.alpha > 0):
+    if not isinstance(selector.alpha, (int, float, np.number)) or not 0 < float(selector.alpha) < np.inf:
         raise ValueError(f"alpha must be a positive number, not {selector.alpha!r}.")
     for contradicts, message in _CONTRADICTIONS:
         if contradicts(selector):

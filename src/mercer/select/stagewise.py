@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Task:
     candidates: Columns
     y: np.ndarray
     w: np.ndarray
-    risk: object
+    risk: Any
     rule: str
     refit: bool
     intercept: bool
