@@ -90,6 +90,7 @@ def forward(
     trail.lengths.append(len(trail.chosen))
     rule = _Singles(state) if groups is None else _Groups(state, groups)
     for step in range(k):
+        state.left = k - step if groups is None else 0
         unit, gain = rule.best()
         if unit is None:
             break
@@ -143,11 +144,24 @@ class _State:
         self.error = geometry.target
         self.free = np.ones(len(self.squares), dtype=bool)
         self.last: list[np.ndarray] = []  # new directions since the rule last looked
+        self.left = 0  # steps still to come in which single candidates join
+
+    def scores(self, squares=None, products=None, free=None, as_came=None, least=None):
+        """How far the squared error falls if a candidate joins (or, as matching pursuit has it), -1 where it cannot.
+
+        Of all candidates, or of some whose numbers are given.
+        """
+        if squares is None:
+            squares, products, free = self.squares, self.products, self.free
+            as_came, least = self.geometry.squares, self.geometry.least
+        live = free & (squares > least)
+        by = as_came if self.omp else squares
+        return np.divide(products**2, by, out=np.full(len(by), -1.0), where=live)
 
     def add(self, trail, j):
         """Let candidate j join; if it depends on the others it joins without a weight."""
         self.free[j] = False
-        found = self.geometry.direction(j)
+        found = self.geometry.direction(j, self if self.left else None)
         trail.chosen.append(int(j))
         trail.columns.append(None if found is None else found[1])
         if found is None:
@@ -169,9 +183,7 @@ class _Singles:
 
     def best(self):
         state = self.state
-        live = state.free & (state.squares > state.geometry.least)
-        by = state.geometry.squares if state.omp else state.squares
-        scores = np.divide(state.products**2, by, out=np.full(len(by), -1.0), where=live)
+        scores = state.scores()
         j = first_best(scores, _TIE_TARGET * state.geometry.target)
         return (None, 0.0) if scores[j] < 0 else (j, float(scores[j]) / state.geometry.weight)
 

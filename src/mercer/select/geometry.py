@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer.linear.overflow import refuse_overflow
 from mercer.select.candidates import Columns
+from mercer.select.lookahead import LEAST_COLUMNS, Lookahead
 from mercer.stats.gram import Normal
 
 #: What is left of a candidate's squares once it depends on the others, in float64 (rounding adds to it elsewhere).
@@ -44,12 +45,25 @@ class FromRows:
     def restart(self) -> None:
         """Forget the basis."""
         self.n_basis = 0
+        wide = type(self.candidates) is Columns and not self.candidates.sparse and self.candidates.size >= LEAST_COLUMNS
+        self.ahead = Lookahead(self) if wide else None
 
-    def direction(self, j: int) -> tuple[np.ndarray, np.ndarray] | None:
+    def direction(self, j: int, state=None) -> tuple[np.ndarray, np.ndarray] | None:
         """The new basis vector's products with all candidates, and candidate j's coordinates in the basis.
 
-        None, and no new vector, if candidate j depends on the basis.
+        None, and no new vector, if candidate j depends on the basis. `state` is that of the selection, from which the
+        choices after j can be guessed.
         """
+        if state is not None and state.left > 1 and self.ahead is not None:
+            return self.ahead.direction(j, state)
+        coordinates = self.orthogonalized(j)
+        if coordinates is None:
+            return None
+        self.n_basis += 1
+        return self._with_all(self.basis[self.n_basis - 1]), coordinates
+
+    def orthogonalized(self, j: int) -> np.ndarray | None:
+        """Write what candidate j adds to the basis behind its end; its coordinates, or None if it adds nothing."""
         x = self.candidates.column(j) - self.mean[j]
         basis = self.basis[: self.n_basis]
         coordinates = np.zeros(self.n_basis)
@@ -60,9 +74,8 @@ class FromRows:
         norm = float(self.row_weight @ x**2)
         if not norm > self.least[j]:
             return None
-        x /= np.sqrt(norm)
-        self._keep(x)
-        return self._with_all(x), np.append(coordinates, np.sqrt(norm))
+        self._keep(x / np.sqrt(norm))
+        return np.append(coordinates, np.sqrt(norm))
 
     def inner(self, j: int) -> np.ndarray:
         """Products of candidate j with all candidates."""
@@ -83,7 +96,6 @@ class FromRows:
             room[: self.n_basis] = self.basis
             self.basis = room
         self.basis[self.n_basis] = q
-        self.n_basis += 1
 
 
 class FromGram:
@@ -112,7 +124,7 @@ class FromGram:
         """Forget the basis."""
         self.n_basis = 0
 
-    def direction(self, j):
+    def direction(self, j, state=None):
         """As in `FromRows`: row t of the Cholesky factor of G with pivots in the order of the calls."""
         above = self.factor[: self.n_basis]
         coordinates = above[:, j].copy()
