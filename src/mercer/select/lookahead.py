@@ -14,6 +14,8 @@ import numpy as np
 
 #: Columns among which the next choices are guessed, and how many choices at most.
 _ACTIVE, _DEEPEST = 512, 16
+#: A guess costs about as much as this many steps.
+_WORTH = 4
 #: Narrower rows gain nothing.
 LEAST_COLUMNS = 2048
 
@@ -24,20 +26,32 @@ class Lookahead:
     def __init__(self, geometry):
         self.geometry = geometry
         self.queue: deque = deque()
-        self.depth = 8
+        self.used: int | None = None  # steps that the last guess was right about
+        self.pause, self.longest_pause = 0, 4
 
     def direction(self, j: int, state):
         """What `FromRows.direction` says of candidate j, from the queue if it was guessed."""
         if self.queue and self.queue[0][0] != j:
-            self.depth = max(2, self.depth // 2)
             self.queue.clear()
-        elif not self.queue:
-            self.depth = min(_DEEPEST, 2 * self.depth)
-        if not self.queue and not self._guess(j, state):
-            return None
+        if not self.queue:
+            self._judge()
+            if self.pause:
+                self.pause -= 1
+                return self.geometry.direction(j)
+            if not self._guess(j, state):
+                return None
         _, row, coordinates = self.queue.popleft()
+        self.used = (self.used or 0) + 1
         self.geometry.n_basis += 1
         return row, coordinates
+
+    def _judge(self):
+        """After a guess of little use go on without for a while, longer each time."""
+        if self.used is None:  # nothing has been guessed since the last look
+            return
+        if self.used < _WORTH:
+            self.pause, self.longest_pause = self.longest_pause, 2 * self.longest_pause
+        self.used = None
 
     def _guess(self, j, state) -> bool:
         """Play the next steps, starting with candidate j, and fill the queue; False if j depends on the basis."""
@@ -47,7 +61,7 @@ class Lookahead:
         plan = []
         for number, coordinates in self._played(j, state, active):
             plan.append((number, coordinates))
-            if len(plan) >= min(self.depth, state.left):
+            if len(plan) >= min(_DEEPEST, state.left):
                 break
         V = geometry.row_weight * geometry.basis[first : first + len(plan)]
         geometry.n_basis = first
