@@ -141,6 +141,24 @@ def test_more_columns_than_rows_end_in_interpolation():
     np.testing.assert_allclose(model.predict(X), y, rtol=1e-5)
 
 
+@pytest.mark.parametrize("selector", [GreedySelector, OrthogonalMatchingPursuit])
+@pytest.mark.parametrize("noise", [0.1, 10.0])
+def test_looking_ahead_changes_nothing(monkeypatch, selector, noise):
+    from mercer.select import geometry, lookahead
+
+    rng = np.random.default_rng(17)
+    X = rng.normal(size=(100, 700)) + rng.normal(size=(100, 1))
+    y, w = X[:, ::100] @ rng.normal(size=7) + noise * rng.normal(size=100), rng.uniform(0.5, 2.0, 100)
+    plain = selector(k=40, include=[3], solver="rows").fit(X, y, w)
+    monkeypatch.setattr(geometry, "LEAST_COLUMNS", 1)
+    for active in (4, 40, 512):  # with few columns to guess from, guesses are often wrong
+        monkeypatch.setattr(lookahead, "_ACTIVE", active)
+        ahead = selector(k=40, include=[3], solver="rows").fit(X, y, w)
+        assert ahead.path_.feature.tolist() == plain.path_.feature.tolist()
+        np.testing.assert_allclose(ahead.path_.risk, plain.path_.risk, rtol=1e-9)
+        np.testing.assert_allclose(ahead.coef_, plain.coef_, atol=1e-9)
+
+
 def test_the_risk_falls_by_what_was_gained():
     X, y = design(5, n=60, d=12)
     for model in (GreedySelector(k=12), GreedySelector(k=12, solver="rows")):
