@@ -91,7 +91,7 @@ def boosting() -> None:
 
 def streamed() -> None:
     """Selection from a Gram matrix of many columns: the pass, and what comes after it."""
-    X, y = _planted(3 * 8192, WIDTH, 50)
+    X, y = _planted(2 * 8192, WIDTH, 50)
     passes = []
 
     def start():

@@ -8,6 +8,8 @@ from a Gram matrix it is one row of a pivoted Cholesky factor. Sums carry the we
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from mercer.linear.overflow import refuse_overflow
@@ -105,18 +107,21 @@ class FromGram:
     """
 
     def __init__(self, normal: Normal, error: float, centered: bool, z_origin=0.0, y_origin=0.0):
+        self.normal = normal
         if centered:
             self.mean, y_mean = normal.means()
-            self.G, B, Y = normal.about(self.mean, y_mean)
-            self.y_mean = float(y_mean[0])
         else:
-            self.mean, self.y_mean = -z_origin * np.ones(len(normal.z)), -float(np.ravel(y_origin)[0])
-            self.G, B, Y = normal.about(self.mean, np.array([self.y_mean]))
-        self.weight, self.target = float(normal.weight), max(float(Y[0, 0]), 0.0)
-        refuse_overflow(np.append(self.G.diagonal(), self.target))
-        self.squares, self.products = np.maximum(self.G.diagonal(), 0.0), B[:, 0]
+            self.mean, y_mean = -z_origin * np.ones(len(normal.z)), -np.ravel(y_origin)
+        self.y_mean, self.weight = float(y_mean[0]), float(normal.weight)
+        diagonal = normal.G.diagonal()
+        squares = diagonal + self.mean * (self.weight * self.mean - 2.0 * normal.z)
+        target = normal.Y[0, 0] + self.y_mean * (self.weight * self.y_mean - 2.0 * normal.y[0])
+        refuse_overflow(np.append(squares, target))
+        self.squares, self.target = np.maximum(squares, 0.0), max(float(target), 0.0)
+        moved = normal.z - self.weight * self.mean
+        self.products = normal.B[:, 0] - self.mean * normal.y[0] - moved * self.y_mean
         noise = max(64 * np.finfo(float).eps, 100 * error)
-        self.least = np.maximum(max(_DEPENDENT, noise) * self.squares, noise * normal.G.diagonal())
+        self.least = np.maximum(max(_DEPENDENT, noise) * self.squares, noise * diagonal)
         self.factor = np.empty((0, len(self.mean)))
         self.restart()
 
@@ -128,7 +133,7 @@ class FromGram:
         """As in `FromRows`: row t of the Cholesky factor of G with pivots in the order of the calls."""
         above = self.factor[: self.n_basis]
         coordinates = above[:, j].copy()
-        row = self.G[j] - coordinates @ above
+        row = self.inner(j) - coordinates @ above
         if not row[j] > self.least[j]:
             return None
         row /= np.sqrt(row[j])
@@ -136,10 +141,17 @@ class FromGram:
         return row, np.append(coordinates, row[j])
 
     def inner(self, j):
-        return self.G[j]
+        """Row j of the Gram matrix about the means, of which few rows are ever needed."""
+        normal = self.normal
+        return normal.G[j] - self.mean * normal.z[j] - self.mean[j] * (normal.z - self.weight * self.mean)
 
     def block(self, members):
-        return self.G[np.ix_(members, members)]
+        return self.only(members).about(self.mean[members], np.array([self.y_mean]))[0]
+
+    def only(self, members, normal: Normal | None = None) -> Normal:
+        """The normal equations (these, or others of the same columns) of some columns."""
+        of = self.normal if normal is None else normal
+        return replace(of, z=of.z[members], G=of.G[np.ix_(members, members)], B=of.B[members])
 
     def _keep(self, row):
         if self.n_basis == len(self.factor):

@@ -38,11 +38,12 @@ def held_out_from_gram(gram: GramPerFold, grow: Callable[[FromGram], Trail], geo
     for fold in gram.folds:
         train = geometry(gram.total - fold)
         trail = grow(train)
-        G, B, Y = fold.about(train.mean, np.array([train.y_mean]))
+        judged = train.only(trail.chosen, fold)
+        G, B, Y = judged.about(train.mean[trail.chosen], np.array([train.y_mean]))
         errors = []
         for t in range(1, len(trail.lengths)):
-            numbers, w = trail.chosen[: trail.lengths[t]], trail.weights(t)
-            errors.append(Y[0, 0] - 2.0 * w @ B[numbers, 0] + w @ G[np.ix_(numbers, numbers)] @ w)
+            first, w = slice(trail.lengths[t]), trail.weights(t)
+            errors.append(Y[0, 0] - 2.0 * w @ B[first, 0] + w @ G[first, first] @ w)
         scores.append((np.maximum(errors, 0.0) / fold.weight, fold.weight))
     return _mean_of_folds(scores)
 

@@ -90,7 +90,7 @@ def _search(geometry, usable, k):
     if k == len(usable):
         return usable, 1
     scale = 1.0 / np.sqrt(geometry.squares[usable])
-    G = geometry.G[np.ix_(usable, usable)] * np.outer(scale, scale)
+    G = geometry.block(usable) * np.outer(scale, scale)
     b = geometry.products[usable] * scale
     if np.linalg.eigvalsh(G)[0] < _DEPENDENT:
         if comb(len(usable), k - 1) > _MOST_SETS:
