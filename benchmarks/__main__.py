@@ -18,6 +18,7 @@ ALL = [
     "projections",
     "random_features",
     "sequences",
+    "selection_greedy",
     "sketches",
     "streaming",
 ]

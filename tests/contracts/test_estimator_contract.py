@@ -27,6 +27,12 @@ from mercer.learn import (
 from mercer.learn.out_of_fold import OutOfFoldTransformer
 from mercer.linear import HingeClassifier, LogisticClassifier, Perceptron, RidgeClassifier, RidgeRegressor
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
+from mercer.select import (
+    AdaBoost,
+    BestSubset,
+    GreedySelector,
+    OrthogonalMatchingPursuit,
+)
 from mercer.source import MemorySource, StreamSource
 
 ROOMS = ["normalize", "expand", "linear", "project", "learn", "select", "text"]
@@ -61,6 +67,10 @@ TABLE = [
     RidgeRegressor(scoring="gcv"),
     RidgeClassifier(),
     RidgeClassifier(alphas=[0.1, 1.0], n_folds=3),
+    GreedySelector(),
+    GreedySelector(k=3, stop="folds", n_folds=3),
+    OrthogonalMatchingPursuit(k=3),
+    BestSubset(k=2),
 ]
 
 # They look at the rows more than once, or learn from their order: no pieces to put together, everything else holds.
@@ -82,6 +92,11 @@ ITERATED = [
     TreeFeatures("score", n_trees=3, max_leaves=4, ensemble="forest", max_rows=60),
     Perceptron(n_epochs=100, average=True),
     Perceptron(n_epochs=100, average=True, shuffle=True),
+    GreedySelector(k=3, interactions=2),
+    GreedySelector(k=2, loss="logistic", stop="bic"),
+    GreedySelector(k=2, loss="hinge", step="gradient"),
+    GreedySelector(k=2, loss="exponential", step="line", refit=False),
+    AdaBoost(n_rounds=10),
 ]
 
 

@@ -1,0 +1,129 @@
+"""Forward selection beside the memory limit (bare products X'q), fastcan and scikit-learn, which must agree with it."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.feature_selection import SequentialFeatureSelector
+from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import OrthogonalMatchingPursuit as PeerPursuit
+
+from benchmarks.harness import race, show, threads
+from mercer._numeric.block import Block
+from mercer.select import AdaBoost, GreedySelector, OrthogonalMatchingPursuit
+from mercer.source import StreamSource
+
+ROWS, COLUMNS, CHOSEN = 2000, 20_000, 100
+WIDTH = int(os.environ.get("MERCER_BENCH_COLUMNS", "5000"))
+REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "3"))
+
+
+def run() -> None:
+    with threads(1):
+        wide()
+        narrow()
+        boosting()
+    streamed()
+
+
+def _planted(n, d, informative, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, X[:, :informative] @ rng.normal(size=informative) + rng.normal(size=n)
+
+
+def wide() -> None:
+    """100 of 20,000 columns: the least one can do is one product with X per column chosen."""
+    X, y = _planted(ROWS, COLUMNS, CHOSEN)
+    q = np.random.default_rng(1).normal(size=ROWS)
+
+    def limit():
+        for _ in range(CHOSEN):
+            X.T @ q
+
+    contestants = {
+        "100 products X'q": limit,
+        "GreedySelector": lambda: GreedySelector(CHOSEN).fit(X, y),
+        "OrthogonalMatchingPursuit": lambda: OrthogonalMatchingPursuit(CHOSEN).fit(X, y),
+        "scikit-learn OMP (another rule)": lambda: PeerPursuit(n_nonzero_coefs=CHOSEN).fit(X, y),
+    }
+    ours = set(GreedySelector(CHOSEN).fit(X, y).get_support(indices=True))
+    fastcan = _fastcan(CHOSEN)
+    if fastcan is not None:
+        contestants["fastcan FastCan"] = lambda: _fastcan(CHOSEN).fit(X, y)
+        assert set(np.flatnonzero(fastcan.fit(X, y).get_support())) == ours, "fastcan chose other columns"
+    rows = race(contestants, "100 products X'q", repeats=REPEATS)
+    show(f"{CHOSEN} of {COLUMNS:,} columns, n={ROWS:,}, float64, 1 thread", rows)
+
+
+def narrow() -> None:
+    """10 of 200 columns of 5,000 rows."""
+    X, y = _planted(5000, 200, 10)
+    ours = GreedySelector(10).fit(X, y)
+    contestants = {"GreedySelector": lambda: GreedySelector(10).fit(X, y)}
+    if _fastcan(10) is not None:
+        contestants["fastcan FastCan"] = lambda: _fastcan(10).fit(X, y)
+    show("10 of 200 columns, n=5,000, 1 thread", race(contestants, "GreedySelector", repeats=REPEATS))
+    wall, user = time.perf_counter(), os.times().user
+    peer = SequentialFeatureSelector(LinearRegression(), n_features_to_select=10, cv=5).fit(X, y)
+    wall, user = time.perf_counter() - wall, os.times().user - user
+    assert np.array_equal(peer.get_support(), ours.support_), "the peer chose other columns"
+    fast = min(_user(lambda: GreedySelector(10).fit(X, y)) for _ in range(5))
+    print(f"  SequentialFeatureSelector(cv=5) {wall:.2f} s wall {user:.2f} s user: {user / fast:.0f} x GreedySelector")
+
+
+def boosting() -> None:
+    """100 rounds over stumps."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_000, 50)).round(2)
+    y = (X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=10_000) > 0).astype(int)
+    contestants = {
+        "AdaBoost": lambda: AdaBoost(100).fit(X, y),
+        "scikit-learn AdaBoostClassifier": lambda: AdaBoostClassifier(n_estimators=100).fit(X, y),
+    }
+    show("100 rounds over stumps, 10,000 x 50, 1 thread", race(contestants, "AdaBoost", repeats=1))
+    ours, peer = AdaBoost(100).fit(X, y), AdaBoostClassifier(n_estimators=100).fit(X, y)
+    print(f"  accuracy on the rows learned from: {ours.score(X, y):.4f} and {peer.score(X, y):.4f}")
+
+
+def streamed() -> None:
+    """Selection from a Gram matrix of many columns: the pass, and what comes after it."""
+    X, y = _planted(2 * 8192, WIDTH, 50)
+    passes = []
+
+    def start():
+        passes.append(1)
+        return (Block(X[i : i + 8192], y[i : i + 8192]) for i in range(0, len(X), 8192))
+
+    model = GreedySelector(100)
+    wall = time.perf_counter()
+    model.fit(StreamSource(start))
+    fitted = time.perf_counter()
+    model._learn()
+    again = time.perf_counter() - fitted
+    print(
+        f"\n100 of {WIDTH:,} columns of a stream of {len(X):,} rows: {fitted - wall:.2f} s in all, {again:.2f} s of it "
+        f"after the pass; the stream was opened {len(passes)} times (a look at the first block, one pass)"
+    )
+    assert set(model.path_.feature[:40]) <= set(range(50))
+
+
+def _user(work) -> float:
+    before = time.process_time()
+    work()
+    return time.process_time() - before
+
+
+def _fastcan(k):
+    try:
+        from fastcan import FastCan
+    except ImportError:
+        return None
+    return FastCan(k, verbose=0)
+
+
+if __name__ == "__main__":
+    run()
