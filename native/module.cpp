@@ -11,6 +11,7 @@ void bind_hadamard(nb::module_&);
 void bind_descent(nb::module_&);
 void bind_dual(nb::module_&);
 void bind_hashing(nb::module_&);
+void bind_lasso(nb::module_&);
 void bind_projection(nb::module_&);
 void bind_monomials(nb::module_&);
 void bind_sums(nb::module_&);
@@ -29,6 +30,7 @@ NB_MODULE(_native, m) {
     bind_descent(m);
     bind_dual(m);
     bind_hashing(m);
+    bind_lasso(m);
     bind_projection(m);
     bind_monomials(m);
     bind_sums(m);

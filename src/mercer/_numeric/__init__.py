@@ -16,6 +16,7 @@ from .descent import *  # noqa: F403
 from .dual import *  # noqa: F403
 from .hadamard import *  # noqa: F403
 from .hashing import *  # noqa: F403
+from .lasso import *  # noqa: F403
 from .machine import *  # noqa: F403
 from .monomials import *  # noqa: F403
 from .projection import *  # noqa: F403
@@ -30,6 +31,7 @@ definitions: tuple[ModuleType, ...] = tuple(
         "dual",
         "hadamard",
         "hashing",
+        "lasso",
         "machine",
         "monomials",
         "projection",
