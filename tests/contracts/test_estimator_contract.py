@@ -19,6 +19,7 @@ from mercer.expand import Landmarks, ParabolicLift, PolynomialLift, RandomFeatur
 from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
 from mercer.linear import HingeClassifier, LogisticClassifier, Perceptron, RidgeClassifier, RidgeRegressor
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
+from mercer.select import Lasso
 from mercer.source import MemorySource, StreamSource
 
 ROOMS = ["normalize", "expand", "linear", "project", "learn", "select", "text"]
@@ -51,6 +52,8 @@ TABLE = [
     RidgeRegressor(scoring="gcv"),
     RidgeClassifier(),
     RidgeClassifier(alphas=[0.1, 1.0], n_folds=3),
+    Lasso(n_alphas=20),
+    Lasso(alpha=0.1, debias=True),
 ]
 
 # They look at the rows more than once, or learn from their order: no pieces to put together, everything else holds.
@@ -63,6 +66,7 @@ ITERATED = [
     HingeClassifier(),
     Perceptron(n_epochs=100, average=True),
     Perceptron(n_epochs=100, average=True, shuffle=True),
+    Lasso(n_alphas=20, solver="columns"),
 ]
 
 

@@ -1,3 +1,7 @@
 """Which columns to keep: filters, greedy searches, boosting, l1 paths, best subsets."""
 
-__all__: list[str] = []
+from mercer.select.lasso import Lasso
+
+__all__ = [
+    "Lasso",
+]

@@ -33,8 +33,6 @@ class WorkingSet:
 
     def add(self, new, correlations):
         """Take in columns whose correlations with the present residual are known."""
-        new_ones = ~self.inside[new]
-        new, correlations = new[new_ones], correlations[new_ones]
         if len(new) == 0:
             return
         m, size = len(self.places), len(self.places) + len(new)
@@ -66,7 +64,7 @@ def solve_path(problem, penalties, tolerance, max_sweeps=100_000):
     ----------
     problem : GramProblem or ColumnProblem
     penalties : falling numbers
-    tolerance : the duality gap to reach, relative to ||y||^2 / 2... of the zero solution
+    tolerance : the duality gap to reach, relative to ||y||^2
     max_sweeps : most sweeps of coordinate descent per penalty
 
     Returns
@@ -90,13 +88,13 @@ def solve_path(problem, penalties, tolerance, max_sweeps=100_000):
 def _solve(work, penalty, goal, max_sweeps, new, guess):
     left = max_sweeps
     while True:
-        work.add(_foremost(new, guess, work), guess[new] if new is None else guess[_foremost(new, guess, work)])
+        new = _foremost(new, guess, work)
+        work.add(new, guess[new])
         left -= work.descend(penalty, 0.5 * goal, left)
         places, w = work.support
         seen = work.problem.look(places, w, penalty)
-        gap = _gap(seen, w, penalty)
+        gap, guess = _gap(seen, w, penalty), seen.guess
         new = seen.places[(np.abs(seen.exact) > penalty) & ~work.inside[seen.places]]
-        guess = seen.guess
         if gap <= goal:
             return gap, guess
         if left <= 0 or len(new) == 0:

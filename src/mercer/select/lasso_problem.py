@@ -117,7 +117,8 @@ class ColumnProblem:
         if len(open_) > _MANY * len(guess):
             rest = self._times(outside)
             guess = guess + rest
-            self._remember(outside / left, rest / left)
+            if left > 1e-9 * np.sqrt(self.yy):  # else rounding has made its direction
+                self._remember(outside / left, rest / left)
             open_ = np.arange(len(guess))
         else:
             guess[open_] = self._times(r, open_)
