@@ -130,12 +130,6 @@ void renew(const LassoJob& job) {
 LassoDone descend(const LassoJob& job) {
     long sweeps = 0;
     while (true) {
-        double gap = value_of(job, job.w, job.q).gap;
-        if (gap <= job.tolerance || sweeps >= job.max_sweeps) {
-            renew(job);
-            gap = value_of(job, job.w, job.q).gap;
-            if (gap <= job.tolerance || sweeps >= job.max_sweeps) return {gap, sweeps};
-        }
         const long count = sweep_all(job);
         remember(job, 0);
         for (long slot = 1; slot <= depth; ++slot) {
@@ -144,6 +138,11 @@ LassoDone descend(const LassoJob& job) {
         }
         extrapolate(job);
         sweeps += depth + 1;
+        double gap = value_of(job, job.w, job.q).gap;
+        if (gap > job.tolerance && sweeps < job.max_sweeps) continue;
+        renew(job);
+        gap = value_of(job, job.w, job.q).gap;
+        if (gap <= job.tolerance || sweeps >= job.max_sweeps) return {gap, sweeps};
     }
 }
 

@@ -17,12 +17,6 @@ def lasso_descent(G, b, yy, penalty, w, q, tolerance, max_sweeps) -> tuple[float
     """
     sweeps = 0
     while True:
-        gap = lasso_value(b, yy, penalty, w, q)[1]
-        if gap <= tolerance or sweeps >= max_sweeps:
-            q[:] = b - G @ w
-            gap = lasso_value(b, yy, penalty, w, q)[1]
-            if gap <= tolerance or sweeps >= max_sweeps:
-                return float(gap), sweeps
         _sweep(G, penalty, w, q, np.flatnonzero((w != 0) | (np.abs(q) > penalty)))
         active = np.flatnonzero(w)
         past = [(w.copy(), q.copy())]
@@ -31,6 +25,12 @@ def lasso_descent(G, b, yy, penalty, w, q, tolerance, max_sweeps) -> tuple[float
             past.append((w.copy(), q.copy()))
         _extrapolate(b, yy, penalty, w, q, past)
         sweeps += _DEPTH + 1
+        if lasso_value(b, yy, penalty, w, q)[1] > tolerance and sweeps < max_sweeps:
+            continue
+        q[:] = b - G @ w  # against the rounding that updates gather
+        gap = lasso_value(b, yy, penalty, w, q)[1]
+        if gap <= tolerance or sweeps >= max_sweeps:
+            return float(gap), sweeps
 
 
 def lasso_value(b, yy, penalty, w, q) -> tuple[float, float]:

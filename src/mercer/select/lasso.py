@@ -191,7 +191,8 @@ class Lasso(LinearPredictor, ThresholdSelector):
         most = np.abs(whole.problem.b).max(initial=0.0) / whole.weight
         if most == 0:  # nothing correlates with the target: any penalty gives zero
             most = np.finfo(np.float64).resolution
-        return most * np.geomspace(1.0, self.eps, self.n_alphas)
+        above = 1.0 + 4.0 * np.finfo(np.float64).eps  # so that rounding lets nothing in at the first
+        return above * most * np.geomspace(1.0, self.eps, self.n_alphas)
 
     def _scored(self, seen, whole, alphas) -> np.ndarray:
         """Cross-validated mean squared error of each penalty."""
