@@ -19,7 +19,7 @@ from mercer.expand import Landmarks, ParabolicLift, PolynomialLift, RandomFeatur
 from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
 from mercer.linear import HingeClassifier, LogisticClassifier, Perceptron, RidgeClassifier, RidgeRegressor
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
-from mercer.select import Lasso
+from mercer.select import FilterSelector, Lasso
 from mercer.source import MemorySource, StreamSource
 
 ROOMS = ["normalize", "expand", "linear", "project", "learn", "select", "text"]
@@ -52,6 +52,8 @@ TABLE = [
     RidgeRegressor(scoring="gcv"),
     RidgeClassifier(),
     RidgeClassifier(alphas=[0.1, 1.0], n_folds=3),
+    FilterSelector(k=2),
+    FilterSelector("squared", fdr=0.2, fdr_method="by"),
     Lasso(n_alphas=20),
     Lasso(alpha=0.1, debias=True),
 ]
@@ -66,6 +68,8 @@ ITERATED = [
     HingeClassifier(),
     Perceptron(n_epochs=100, average=True),
     Perceptron(n_epochs=100, average=True, shuffle=True),
+    FilterSelector("spearman", k=2),
+    FilterSelector("mutual_information", k=2),
     Lasso(n_alphas=20, solver="columns"),
 ]
 

@@ -189,6 +189,6 @@ def test_overflow_and_lack_of_convergence_are_said():
     X, y = problem()
     with pytest.raises(ValueError, match="overflow"):
         Lasso(alpha=1.0).fit(1e200 * X, y)
+    problem_of_columns = ColumnProblem(X, y)
     with pytest.warns(ConvergenceWarning, match="duality gap"):
-        centered, target = X - X.mean(axis=0), y - y.mean()
-        solve_path(ColumnProblem(centered, target), [0.1], 1e-15, max_sweeps=6)
+        solve_path(problem_of_columns, [0.1], 1e-15, max_sweeps=6)

@@ -120,7 +120,8 @@ def _gap(seen, w, penalty):
 
 def _warn(gap, goal):
     warnings.warn(
-        f"The Lasso stopped at a duality gap of {gap:.3g} instead of {goal:.3g}: raise tol, or standardize the columns.",
+        f"The Lasso stopped at a duality gap of {gap:.3g} instead of {goal:.3g}: "
+        "raise tol, or standardize the columns.",
         ConvergenceWarning,
         stacklevel=5,
     )
