@@ -50,7 +50,7 @@ def by_ranks(source: Source, categorical, by_class: bool) -> Association:
     return Association(score, pvalue, signed)
 
 
-def by_histogram(source: Source, kind: str, categorical, by_class: bool, n_bins: int) -> Association:
+def by_histogram(source: Source, kind: str, categorical, by_class: bool, n_bins: int | None) -> Association:
     """Mutual information or the least losses, from the joint histogram of bins and target."""
     labels = has_labels(source, by_class)
     if labels:
@@ -59,6 +59,8 @@ def by_histogram(source: Source, kind: str, categorical, by_class: bool, n_bins:
             at_least_two(classes, "FilterSelector")
         source = coded(source, classes)
     sample = source.map(_known_by_target).fold(Sample()).finish()
+    if n_bins is None:
+        n_bins = _bins(sample.weight.sum(), len(classes) if labels else None) if kind == "mutual_information" else 256
     edges = column_edges(sample.X, sample.weight, n_bins)
     for j, levels in zip(categorical, _levels(source, categorical), strict=True):
         edges[j] = Edges(levels[1:], True)
@@ -73,6 +75,12 @@ def by_histogram(source: Source, kind: str, categorical, by_class: bool, n_bins:
         pairs = np.array([table_information(table) for table in counted.counts]).reshape(-1, 2)
         return Association(pairs[:, 0], pairs[:, 1], pairs[:, 0])
     return least_losses(counted, kind, set(categorical))
+
+
+def _bins(n, classes=None) -> int:
+    """At most 16, and so few that a cell of the table may expect five rows."""
+    room = n / 5 / classes if classes else np.sqrt(n / 5)
+    return int(np.clip(room, 2, 16))
 
 
 def least_losses(counted: Histogram, kind: str, categorical) -> Association:

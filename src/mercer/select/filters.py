@@ -77,8 +77,8 @@ class FilterSelector(ThresholdSelector):
     target : {"auto", "numbers", "classes"}, default="auto"
         "auto": labels that are not numbers are classes, and so is whatever the logistic and hinge losses are given.
     n_bins : int, default=None
-        Most bins of a column that is not categorical; None for 16, or 256 for the losses. Columns with no more
-        distinct values than that are treated exactly.
+        Most bins of a column that is not categorical; None for 256 for the losses, and for mutual information 16, or
+        so few that a cell may expect five rows. Columns with no more distinct values than that are treated exactly.
 
     Attributes
     ----------
@@ -188,8 +188,7 @@ class FilterSelector(ThresholdSelector):
         if self._kind == "spearman":
             self._set_scores(by_ranks(source, categorical, self._by_class))
             return
-        bins = self.n_bins or (16 if self._kind == "mutual_information" else 256)
-        self._set_scores(by_histogram(source, self._kind, categorical, self._by_class, bins))
+        self._set_scores(by_histogram(source, self._kind, categorical, self._by_class, self.n_bins))
 
     def _finish(self, learned):
         share = self._kind == "squared"
