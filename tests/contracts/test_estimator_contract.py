@@ -19,7 +19,7 @@ from mercer.expand import Landmarks, ParabolicLift, PolynomialLift, RandomFeatur
 from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
 from mercer.linear import HingeClassifier, LogisticClassifier, Perceptron, RidgeClassifier, RidgeRegressor
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
-from mercer.select import FilterSelector, Lasso
+from mercer.select import FilterSelector, KnockoffSelector, L1Constrained, Lasso, StabilitySelector
 from mercer.source import MemorySource, StreamSource
 
 ROOMS = ["normalize", "expand", "linear", "project", "learn", "select", "text"]
@@ -54,6 +54,8 @@ TABLE = [
     RidgeClassifier(alphas=[0.1, 1.0], n_folds=3),
     FilterSelector(k=2),
     FilterSelector("squared", fdr=0.2, fdr_method="by"),
+    KnockoffSelector(fdr=0.4),
+    L1Constrained(),
     Lasso(n_alphas=20),
     Lasso(alpha=0.1, debias=True),
 ]
@@ -70,7 +72,11 @@ ITERATED = [
     Perceptron(n_epochs=100, average=True, shuffle=True),
     FilterSelector("spearman", k=2),
     FilterSelector("mutual_information", k=2),
+    L1Constrained(loss="logistic", tol=1e-6),
+    L1Constrained(loss="hinge"),
     Lasso(n_alphas=20, solver="columns"),
+    StabilitySelector(n_pairs=3),
+    StabilitySelector(FilterSelector(), n_pairs=3),
 ]
 
 

@@ -2,12 +2,23 @@
 
 from mercer.select.discoveries import discoveries
 from mercer.select.filters import FilterSelector
+from mercer.select.hypotheses import compare_hypotheses
+from mercer.select.knockoffs import KnockoffSelector
+from mercer.select.l1_constrained import L1Constrained
 from mercer.select.lasso import Lasso
 from mercer.select.mutual_information import knn_mutual_information
+from mercer.select.sparsify import sparsify, sparsify_risk
+from mercer.select.stability import StabilitySelector
 
 __all__ = [
     "FilterSelector",
+    "KnockoffSelector",
+    "L1Constrained",
     "Lasso",
+    "StabilitySelector",
+    "compare_hypotheses",
     "discoveries",
     "knn_mutual_information",
+    "sparsify",
+    "sparsify_risk",
 ]

@@ -178,7 +178,7 @@ class Lasso(LinearPredictor, ThresholdSelector):
         solutions = debiased(whole.problem, solutions) if self.debias else solutions
         losses = None if self._single else self._scored(seen, whole, alphas)
         best = 0 if losses is None else int(np.argmin(losses))
-        coefs = _stacked(solutions, self.n_features_in_)
+        coefs = stacked(solutions, self.n_features_in_)
         self.path_ = LassoPath(alphas, coefs, gaps / whole.weight, losses)
         self.alpha_, self.dual_gap_ = float(alphas[best]), float(self.path_.gaps[best])
         coef = coefs[[best]].toarray()[0]
@@ -210,7 +210,7 @@ class Lasso(LinearPredictor, ThresholdSelector):
         return total / whole.weight
 
 
-def _stacked(solutions, d) -> sparse.csr_array:
+def stacked(solutions, d) -> sparse.csr_array:
     """One row of coefficients per solution."""
     ordered = [(places[order], w[order]) for places, w in solutions for order in [np.argsort(places)]]
     indptr = np.cumsum([0] + [len(places) for places, _ in ordered])

@@ -46,6 +46,8 @@ class FromGram:
         constant = np.diag(G) <= _CONSTANT * normal.weight * x_mean**2
         G[constant], G[:, constant], B[constant] = 0.0, 0.0, 0.0
         y_mean = float(y_mean[0] + self.learned.y_origin[0])
+        if Y[0, 0] <= _CONSTANT * normal.weight * y_mean**2:
+            B, Y = np.zeros_like(B), np.zeros_like(Y)
         return Part(GramProblem(G, B[:, 0].copy(), Y[0, 0]), float(normal.weight), x_mean, y_mean)
 
     def losses(self, k: int, part: Part, solutions) -> np.ndarray:

@@ -61,6 +61,8 @@ class ColumnProblem:
         total = float(root @ root)
         self.y_mean = float(root**2 @ y) / total
         self.y = root * (y - self.y_mean)
+        if self.y @ self.y <= 1e-24 * total * self.y_mean**2:  # constant up to rounding
+            self.y = np.zeros_like(self.y)
         self.yy = float(self.y @ self.y)
         self.root, self.total = root, total
         self.XT = _rows_are_columns(X, None if weight is None else root)
