@@ -15,6 +15,8 @@ from scipy import sparse
 _MANY = 0.2
 #: Directions of which the products with all columns are kept.
 _SPAN = 16
+#: Sparse data of so few entries, zeros included, are faster dense.
+_SMALL = 2**18
 #: Centering by formula instead of by a copy is safe while no mean exceeds its column's spread by more.
 _OFFSET = 100.0
 
@@ -133,6 +135,8 @@ class ColumnProblem:
 
 def _rows_are_columns(X, root):
     """X', row by row in memory, each column of X weighed by `root`."""
+    if sparse.issparse(X) and X.shape[0] * X.shape[1] <= _SMALL:
+        X = X.toarray()
     if sparse.issparse(X):
         XT = sparse.csr_array(X.T.tocsr()).astype(np.float64)
         return XT if root is None else sparse.csr_array(XT.multiply(root[None, :]).tocsr())

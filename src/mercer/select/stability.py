@@ -111,7 +111,8 @@ def _first_half(block, seed) -> np.ndarray:
     if len(keys) < 4:
         raise ValueError(f"n_samples={len(block)}, but halves need at least 4 distinct rows between them.")
     before = np.cumsum(np.bincount(code, block.weight))
-    return (before <= 0.5 * before[-1] * (1 + 1e-12))[code]
+    half = np.count_nonzero(before <= 0.5 * before[-1] * (1 + 1e-12))
+    return code < np.clip(half, 1, len(keys) - 1)
 
 
 def _first_to_enter(half, wanted) -> np.ndarray:
