@@ -15,6 +15,8 @@ ALL = [
     "machines",
     "projections",
     "random_features",
+    "selection_filters",
+    "selection_l1",
     "sketches",
     "streaming",
 ]

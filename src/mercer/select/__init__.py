@@ -5,7 +5,7 @@ from mercer.select.filters import FilterSelector
 from mercer.select.hypotheses import compare_hypotheses
 from mercer.select.knockoffs import KnockoffSelector
 from mercer.select.l1_constrained import L1Constrained
-from mercer.select.lasso import Lasso
+from mercer.select.lasso import Lasso, lasso_path
 from mercer.select.mutual_information import knn_mutual_information
 from mercer.select.sparsify import sparsify, sparsify_risk
 from mercer.select.stability import StabilitySelector
@@ -19,6 +19,7 @@ __all__ = [
     "compare_hypotheses",
     "discoveries",
     "knn_mutual_information",
+    "lasso_path",
     "sparsify",
     "sparsify_risk",
 ]

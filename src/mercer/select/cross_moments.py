@@ -37,7 +37,7 @@ class CrossMoments(Statistic):
     tt: Any = None
     zt: Any = None
 
-    def of(self, block: Block) -> Self:
+    def of(self, block: Block):
         if len(block) == 0:
             return CrossMoments(self.by_class)
         weight = np.ones(len(block)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
@@ -140,7 +140,7 @@ class LevelTables(Statistic):
     labeled: bool = False
     tables: tuple[dict, ...] = field(default_factory=tuple)
 
-    def of(self, block: Block) -> Self:
+    def of(self, block: Block):
         if len(block) == 0:
             return LevelTables(self.columns, self.by_class)
         y = np.asarray(block.y)

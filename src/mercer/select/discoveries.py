@@ -25,5 +25,5 @@ def discoveries(pvalues, q=0.1, method="bh") -> np.ndarray:
     d = len(p)
     ranks = np.arange(1, d + 1)
     scale = np.sum(1.0 / ranks) if method == "by" else 1.0
-    passed = np.flatnonzero(np.sort(p) <= q * ranks / (d * scale)) if d else []
+    passed = np.flatnonzero(np.sort(p) <= q * ranks / max(d * scale, 1.0))
     return p <= np.sort(p)[passed[-1]] if len(passed) else np.zeros(d, dtype=bool)

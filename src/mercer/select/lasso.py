@@ -147,7 +147,7 @@ class Lasso(LinearPredictor, ThresholdSelector):
                 )
 
     @property
-    def _single(self) -> bool:
+    def _single(self) -> bool:  # nothing to choose from
         return self.alpha is not None and np.size(self.alpha) == 1
 
     def _empty(self):
@@ -208,6 +208,39 @@ class Lasso(LinearPredictor, ThresholdSelector):
             solutions = debiased(part.problem, solutions) if self.debias else solutions
             total += seen.losses(k, part, solutions)
         return total / whole.weight
+
+
+class _PathOnly(Lasso):
+    """All penalties, and no choice between them."""
+
+    @property
+    def _single(self) -> bool:
+        return True
+
+
+def lasso_path(X, y, alphas=None, n_alphas=100, eps=1e-3, solver="auto", tol=1e-6, sample_weight=None) -> LassoPath:
+    """Solutions of the Lasso for falling penalties, with their duality gaps, and no cross-validation.
+
+    Parameters
+    ----------
+    X, y, sample_weight : as in `Lasso.fit`; X may be a `Source`, which brings the others
+    alphas : numbers, default=None
+        None takes `n_alphas` of them, from the least that makes every weight zero down to `eps` times it.
+    n_alphas, eps, solver, tol : as in `Lasso`
+
+    Returns
+    -------
+    LassoPath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> path = lasso_path(*load_diabetes(return_X_y=True))
+    >>> path.entered().tolist()[:3]
+    [2, 8, 3]
+    """
+    model = _PathOnly(alpha=alphas, n_alphas=n_alphas, eps=eps, solver=solver, tol=tol)
+    return model.fit(X, y, sample_weight).path_
 
 
 def stacked(solutions, d) -> sparse.csr_array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,10 +46,10 @@ class FromGram:
         x_mean = z_mean + self.learned.z_origin
         constant = np.diag(G) <= _CONSTANT * normal.weight * x_mean**2
         G[constant], G[:, constant], B[constant] = 0.0, 0.0, 0.0
-        y_mean = float(y_mean[0] + self.learned.y_origin[0])
-        if Y[0, 0] <= _CONSTANT * normal.weight * y_mean**2:
+        center = float(y_mean[0] + self.learned.y_origin[0])
+        if Y[0, 0] <= _CONSTANT * normal.weight * center**2:
             B, Y = np.zeros_like(B), np.zeros_like(Y)
-        return Part(GramProblem(G, B[:, 0].copy(), Y[0, 0]), float(normal.weight), x_mean, y_mean)
+        return Part(GramProblem(G, B[:, 0].copy(), Y[0, 0]), float(normal.weight), x_mean, center)
 
     def losses(self, k: int, part: Part, solutions) -> np.ndarray:
         """Sum of squared errors on the rows of fold k."""
@@ -64,9 +65,18 @@ class FromRows:
     def __init__(self, block: Block, n_folds: int, seed: int):
         self.block = block
         self.weight = np.ones(len(block)) if block.weight is None else block.weight
-        fold = _numeric.buckets(_numeric.splitmix64(block.ids, seed), n_folds)
-        self.fold = np.unique(fold, return_inverse=True)[1]
-        self.n_folds = int(self.fold.max()) + 1
+        self._asked = n_folds, seed
+
+    @cached_property
+    def fold(self) -> np.ndarray:
+        """The fold of each row, by its hash; folds without rows are not counted."""
+        n_folds, seed = self._asked
+        fold = _numeric.buckets(_numeric.splitmix64(self.block.ids, seed), n_folds)
+        return np.unique(fold, return_inverse=True)[1]
+
+    @property
+    def n_folds(self) -> int:
+        return int(self.fold.max()) + 1
 
     def whole(self) -> Part:
         return self._part(self.block)

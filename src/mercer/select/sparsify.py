@@ -42,7 +42,7 @@ def sparsify(w, X, k, n_draws=1, random_state=0) -> np.ndarray:
     norm = np.abs(w).sum()
     if norm == 0:
         return np.zeros_like(w)
-    best, nearest = None, np.inf
+    best, nearest = np.zeros_like(w), np.inf
     for _ in range(n_draws):
         drawn = rng.choice(len(w), size=k, p=np.abs(w) / norm)
         v = np.sign(w) * np.bincount(drawn, minlength=len(w)) * (norm / k)

@@ -98,7 +98,7 @@ class StabilitySelector(ThresholdSelector, IteratedEstimator):
         weights = {} if half.weight is None else {"sample_weight": half.weight}
         model = clone(self.selector).fit(half.X, half.y, **weights)
         path, scores = getattr(model, "path_", None), getattr(model, "scores_", None)
-        if hasattr(path, "entered"):
+        if path is not None and hasattr(path, "entered"):
             return path.entered()[:wanted]
         if scores is not None:
             return np.argsort(-np.asarray(scores), kind="stable")[:wanted]
