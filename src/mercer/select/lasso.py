@@ -16,6 +16,7 @@ from mercer.select.base import LinearPredictor, gathered
 from mercer.select.lasso_folds import FromGram, FromRows, debiased
 from mercer.select.lasso_path import solve_path
 from mercer.select.threshold import ThresholdSelector
+from mercer.source import MemorySource
 from mercer.stats import Gram
 
 #: Up to here the Gram matrix of all columns is the cheapest way ("auto").
@@ -212,6 +213,14 @@ class Lasso(LinearPredictor, ThresholdSelector):
 
 class _PathOnly(Lasso):
     """All penalties, and no choice between them."""
+
+    def _learn_from(self, source):
+        dense = isinstance(source, MemorySource) and not sparse.issparse(source.X)
+        if self.solver == "auto" and dense and self.n_features_in_ <= GRAM_COLUMNS:
+            # One product of all columns is cheaper than the statistic, which also keeps folds and measures errors.
+            self._set_from(FromRows(gathered(source), by_gram=source.n_rows >= self.n_features_in_))
+            return
+        super()._learn_from(source)
 
     @property
     def _single(self) -> bool:

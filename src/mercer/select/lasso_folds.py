@@ -62,8 +62,8 @@ class FromGram:
 class FromRows:
     """Problems from rows in memory."""
 
-    def __init__(self, block: Block, n_folds: int, seed: int):
-        self.block = block
+    def __init__(self, block: Block, n_folds: int = 1, seed: int = 0, by_gram: bool = False):
+        self.block, self.by_gram = block, by_gram
         self.weight = np.ones(len(block)) if block.weight is None else block.weight
         self._asked = n_folds, seed
 
@@ -86,7 +86,8 @@ class FromRows:
 
     def _part(self, block: Block) -> Part:
         problem = ColumnProblem(block.X, np.asarray(block.y, dtype=np.float64), block.weight)
-        return Part(problem, problem.total, problem.mean, problem.y_mean)
+        known = problem.as_gram() if self.by_gram else problem
+        return Part(known, problem.total, problem.mean, problem.y_mean)
 
     def losses(self, k: int, part: Part, solutions) -> np.ndarray:
         """Sum of squared errors on the rows of fold k."""

@@ -106,6 +106,14 @@ class ColumnProblem:
         product[:, self.square[columns] == 0] = 0.0
         return product
 
+    def as_gram(self) -> GramProblem:
+        """The same data as a Gram matrix of all columns."""
+        G = self.XT @ self.XT.T
+        G -= np.outer(self.total * self.shift, self.shift)
+        flat = self.square == 0
+        G[flat], G[:, flat] = 0.0, 0.0
+        return GramProblem(G, self.b, self.yy)
+
     def residual(self, places, w):
         fitted = np.asarray(self.XT[places].T @ w) - self.root * (self.shift[places] @ w)
         return self.y - fitted
