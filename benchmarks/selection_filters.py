@@ -67,11 +67,8 @@ def information(X, labels):
     theirs = mutual_info_classif(X, labels, random_state=0)
     user, wall = os.times().user - start[0], time.perf_counter() - start[1]
     model = FilterSelector("mutual_information")
-    (row,) = race(
-        {"FilterSelector('mutual_information')": lambda: model.fit(X, labels)},
-        "FilterSelector('mutual_information')",
-        3,
-    )
+    name = "FilterSelector('mutual_information')"
+    (row,) = race({name: lambda: model.fit(X, labels)}, name, 3)
     show(f"mutual information, {X.shape[0]:,} x {X.shape[1]}, 1 thread", [row])
     print(f"  scikit-learn mutual_info_classif, once: {wall:.2f} s wall, {user:.2f} s user")
     print(f"  ratio {wall / row.wall:.0f} x wall, {user / row.user:.0f} x user")

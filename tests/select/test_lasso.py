@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso as Reference
 
 from mercer import _numeric
-from mercer.select import Lasso
+from mercer.select import Lasso, lasso_path
 from mercer.select.lasso_path import solve_path
 from mercer.select.lasso_problem import ColumnProblem, GramProblem
 from mercer.source import MemorySource
@@ -79,6 +79,20 @@ def test_wide_columns_and_gram_matrices_give_one_path(n):
     np.testing.assert_allclose(gram.path_.losses, columns.path_.losses, rtol=1e-3)
     thin = Lasso(solver="columns", n_alphas=20, eps=1e-2, tol=1e-10).fit(sparse.csr_array(X - 1e4), y)
     np.testing.assert_allclose(np.asarray(thin.path_), np.asarray(columns.path_), atol=2e-4)
+
+
+@pytest.mark.parametrize("n", [200, 20])
+def test_the_path_alone(n):
+    X, y = problem(n=n, d=30, offset=5.0)
+    X[:, 7] = 3.0
+    weight = np.random.default_rng(2).integers(1, 3, n).astype(float)
+    whole = Lasso(n_alphas=15, eps=1e-2, tol=1e-10).fit(X, y, weight).path_
+    for solver, storage in (("auto", np.asarray), ("columns", np.asarray), ("gram", sparse.csr_array)):
+        alone = lasso_path(storage(X), y, n_alphas=15, eps=1e-2, tol=1e-10, solver=solver, sample_weight=weight)
+        np.testing.assert_allclose(alone.alphas, whole.alphas, rtol=1e-9)
+        np.testing.assert_allclose(np.asarray(alone), np.asarray(whole), atol=1e-3 if n == 20 else 1e-4)
+        assert alone.losses is None
+    assert len(lasso_path(X, y, alphas=[0.1, 1.0])) == 2
 
 
 def test_columns_are_cleared_only_where_that_is_certain():
