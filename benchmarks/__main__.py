@@ -19,6 +19,8 @@ ALL = [
     "random_features",
     "sequences",
     "selection_greedy",
+    "selection_filters",
+    "selection_l1",
     "sketches",
     "streaming",
 ]

@@ -12,6 +12,7 @@ void bind_hadamard(nb::module_&);
 void bind_descent(nb::module_&);
 void bind_dual(nb::module_&);
 void bind_hashing(nb::module_&);
+void bind_lasso(nb::module_&);
 void bind_projection(nb::module_&);
 void bind_sequences(nb::module_&);
 void bind_monomials(nb::module_&);
@@ -36,6 +37,7 @@ NB_MODULE(_native, m) {
     bind_descent(m);
     bind_dual(m);
     bind_hashing(m);
+    bind_lasso(m);
     bind_projection(m);
     bind_sequences(m);
     bind_monomials(m);

@@ -33,6 +33,7 @@ from mercer.select import (
     GreedySelector,
     OrthogonalMatchingPursuit,
 )
+from mercer.select import FilterSelector, KnockoffSelector, L1Constrained, Lasso, StabilitySelector
 from mercer.source import MemorySource, StreamSource
 
 ROOMS = ["normalize", "expand", "linear", "project", "learn", "select", "text"]
@@ -71,6 +72,12 @@ TABLE = [
     GreedySelector(k=3, stop="folds", n_folds=3),
     OrthogonalMatchingPursuit(k=3),
     BestSubset(k=2),
+    FilterSelector(k=2),
+    FilterSelector("squared", fdr=0.2, fdr_method="by"),
+    KnockoffSelector(fdr=0.4),
+    L1Constrained(),
+    Lasso(n_alphas=20),
+    Lasso(alpha=0.1, debias=True),
 ]
 
 # They look at the rows more than once, or learn from their order: no pieces to put together, everything else holds.
@@ -97,6 +104,13 @@ ITERATED = [
     GreedySelector(k=2, loss="hinge", step="gradient"),
     GreedySelector(k=2, loss="exponential", step="line", refit=False),
     AdaBoost(n_rounds=10),
+    FilterSelector("spearman", k=2),
+    FilterSelector("mutual_information", k=2),
+    L1Constrained(loss="logistic", tol=1e-6),
+    L1Constrained(loss="hinge"),
+    Lasso(n_alphas=20, solver="columns"),
+    StabilitySelector(n_pairs=3),
+    StabilitySelector(FilterSelector(), n_pairs=3),
 ]
 
 

@@ -17,6 +17,7 @@ from .descent import *  # noqa: F403
 from .dual import *  # noqa: F403
 from .hadamard import *  # noqa: F403
 from .hashing import *  # noqa: F403
+from .lasso import *  # noqa: F403
 from .machine import *  # noqa: F403
 from .monomials import *  # noqa: F403
 from .names import *  # noqa: F403
@@ -37,6 +38,7 @@ definitions: tuple[ModuleType, ...] = tuple(
         "dual",
         "hadamard",
         "hashing",
+        "lasso",
         "machine",
         "monomials",
         "names",

@@ -10,4 +10,26 @@ __all__ = [
     "BestSubset",
     "GreedySelector",
     "OrthogonalMatchingPursuit",
+from mercer.select.discoveries import discoveries
+from mercer.select.filters import FilterSelector
+from mercer.select.hypotheses import compare_hypotheses
+from mercer.select.knockoffs import KnockoffSelector
+from mercer.select.l1_constrained import L1Constrained
+from mercer.select.lasso import Lasso, lasso_path
+from mercer.select.mutual_information import knn_mutual_information
+from mercer.select.sparsify import sparsify, sparsify_risk
+from mercer.select.stability import StabilitySelector
+
+__all__ = [
+    "FilterSelector",
+    "KnockoffSelector",
+    "L1Constrained",
+    "Lasso",
+    "StabilitySelector",
+    "compare_hypotheses",
+    "discoveries",
+    "knn_mutual_information",
+    "lasso_path",
+    "sparsify",
+    "sparsify_risk",
 ]
