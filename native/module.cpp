@@ -13,6 +13,7 @@ void bind_dual(nb::module_&);
 void bind_hashing(nb::module_&);
 void bind_projection(nb::module_&);
 void bind_monomials(nb::module_&);
+void bind_omp(nb::module_&);
 void bind_sums(nb::module_&);
 void bind_trig(nb::module_&);
 
@@ -31,6 +32,7 @@ NB_MODULE(_native, m) {
     bind_hashing(m);
     bind_projection(m);
     bind_monomials(m);
+    bind_omp(m);
     bind_sums(m);
     bind_trig(m);
 }

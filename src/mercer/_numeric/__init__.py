@@ -18,6 +18,7 @@ from .hadamard import *  # noqa: F403
 from .hashing import *  # noqa: F403
 from .machine import *  # noqa: F403
 from .monomials import *  # noqa: F403
+from .omp import *  # noqa: F403
 from .projection import *  # noqa: F403
 from .sums import *  # noqa: F403
 from .trig import *  # noqa: F403
@@ -32,6 +33,7 @@ definitions: tuple[ModuleType, ...] = tuple(
         "hashing",
         "machine",
         "monomials",
+        "omp",
         "projection",
         "sums",
         "trig",
