@@ -1,3 +1,7 @@
 """Features learned from the data: directions, clusters, dictionaries, bins, trees, the metric a target asks for."""
 
-__all__: list[str] = []
+from mercer.learn.sparse_coding import SparseCoding
+
+__all__ = [
+    "SparseCoding",
+]
