@@ -1,7 +1,11 @@
 """Features learned from the data: directions, clusters, dictionaries, bins, trees, the metric a target asks for."""
 
+from mercer.learn.pca import PCA
+from mercer.learn.repair import Changes
 from mercer.learn.sparse_coding import SparseCoding
 
 __all__ = [
+    "PCA",
+    "Changes",
     "SparseCoding",
 ]
