@@ -10,6 +10,7 @@ from mercer._numeric import isa
 
 ALL = [
     "landmarks",
+    "learning_dictionary",
     "lifts",
     "linear",
     "machines",

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mercer._numeric.block import Block
 from mercer.expand import Landmarks, ParabolicLift, PolynomialLift, RandomFeatures, SubsetLift, lift
 from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
-from mercer.learn import PCA, SparseCoding
+from mercer.learn import PCA, ClusterFeatures, PatchWhitening, SparseCoding
 from mercer.linear import HingeClassifier, LogisticClassifier, Perceptron, RidgeClassifier, RidgeRegressor
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
 from mercer.source import MemorySource, StreamSource
@@ -47,6 +47,7 @@ TABLE = [
     ParabolicLift(),
     SubsetLift(max_size=2),
     lift(Polynomial(2) * Linear() + 0.5 * Linear().normalized()),
+    PatchWhitening(),
     PCA(),
     PCA(2, whiten=True),
     PCA(0.7),
@@ -68,6 +69,9 @@ ITERATED = [
     HingeClassifier(),
     Perceptron(n_epochs=100, average=True),
     Perceptron(n_epochs=100, average=True, shuffle=True),
+    ClusterFeatures(3),
+    ClusterFeatures(3, encoding="triangle"),
+    ClusterFeatures(4, encoding="distance", n_iter=2),
     PCA(1, solver="randomized"),
     SparseCoding(n_atoms=8, nonzeros=2, n_epochs=2),
     SparseCoding(n_atoms=5, nonzeros=7, n_epochs=1, n_refits=0, pursuit="omp"),

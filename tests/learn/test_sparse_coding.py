@@ -61,7 +61,7 @@ def test_sparse_rows_have_the_codes_of_dense_ones():
 
 @pytest.mark.parametrize("noise", [0.0, 0.05])
 def test_a_planted_dictionary_is_recovered(noise):
-    X, D, V = planted(4000, 32, 20, 2, noise=noise)
+    X, D, _ = planted(4000, 32, 20, 2, noise=noise)
     coding = SparseCoding(32, 2, n_epochs=20).fit(X)
     cosines = np.abs(coding.dictionary_ @ D.T)
     assert np.sum(cosines.max(axis=0) > 0.98) >= 29  # the problem is not convex: a few atoms may be missed
@@ -71,7 +71,7 @@ def test_a_planted_dictionary_is_recovered(noise):
 
 
 def test_no_code_exceeds_its_number_of_entries_and_exact_rows_need_fewer():
-    X, D, V = planted(200, n_atoms=12, d=40)
+    X, D, _ = planted(200, n_atoms=12, d=40)
     codes = SparseCoding(dictionary=D, nonzeros=8).fit_transform(X)
     np.testing.assert_allclose(codes @ D, X, atol=1e-10)
     assert set(np.diff(codes.indptr)) <= {3, 4, 5}
@@ -81,7 +81,7 @@ def test_atoms_of_a_given_dictionary_are_scaled_to_length_one():
     X, D, _ = planted(50)
     ours = SparseCoding(dictionary=3 * D, nonzeros=3).fit(X)
     np.testing.assert_allclose(ours.dictionary_, D, atol=1e-15)
-    with pytest.raises(ValueError, match="Atom 1 .* length 0"):
+    with pytest.raises(ValueError, match=r"Atom 1 .* length 0"):
         SparseCoding(dictionary=D * (np.arange(24) != 1)[:, None]).fit(X)
     with pytest.raises(ValueError, match="16 columns"):
         SparseCoding(dictionary=D[:, :5]).fit(X)

@@ -1,5 +1,7 @@
 """Features learned from the data: directions, clusters, dictionaries, bins, trees, the metric a target asks for."""
 
+from mercer.learn.clusters import ClusterFeatures
+from mercer.learn.patches import PatchWhitening, extract_patches
 from mercer.learn.pca import PCA
 from mercer.learn.repair import Changes
 from mercer.learn.sparse_coding import SparseCoding
@@ -7,5 +9,8 @@ from mercer.learn.sparse_coding import SparseCoding
 __all__ = [
     "PCA",
     "Changes",
+    "ClusterFeatures",
+    "PatchWhitening",
     "SparseCoding",
+    "extract_patches",
 ]

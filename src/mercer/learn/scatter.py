@@ -10,14 +10,21 @@ import numpy as np
 from mercer._numeric.gram import FLOAT32_ROWS, aligned_empty
 from mercer.stats.base import Statistic
 
+#: Rows whose mean is the origin of a block.
+_FIRST_ROWS = 256
+#: Offsets up to this many standard deviations cost less than two digits of sixteen, and no copy is made.
+_NEAR = 2.0
+#: Rows multiplied at a time.
+_STEP = {np.dtype(np.float64): 8192, np.dtype(np.float32): 2 * FLOAT32_ROWS}
+
 
 @dataclass(frozen=True)
 class Scatter(Statistic):
     """weight = sum of w, mean, and S = sum of w (x - mean)(x - mean)'.
 
-    Blocks are measured from their own mean, and two statistics merge by S = S1 + S2 + (w1 w2 / w) d d', d the difference
-    of their means (Chan, Golub and LeVeque 1983): an offset costs no accuracy. Products of float32 rows are summed in
-    float64 every 1,024 rows.
+    Blocks are measured from near their own mean, and two statistics merge by S = S1 + S2 + (w1 w2 / w) d d', d the
+    difference of their means (Chan, Golub and LeVeque 1983): an offset costs no accuracy. Products of float32 rows are
+    summed in float64 every 2,048 rows.
     """
 
     n: int = 0
@@ -34,7 +41,7 @@ class Scatter(Statistic):
             origin, sums, S = _sparse_sums(block.X.tocsr().astype(np.float64), weight)
         else:
             origin, sums, S = _dense_sums(block.X, weight)
-        with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused at the end
+        with np.errstate(over="ignore", invalid="ignore"):
             S -= np.outer(sums, sums) / total
         return replace(self, n=len(block), weight=total, mean=origin + sums / total, S=S)
 
@@ -54,26 +61,31 @@ class Scatter(Statistic):
 
 def _dense_sums(X, weight):
     """An origin near the mean, and the sums of w z and w z z' for z measured from it."""
+    X = np.require(X, requirements=["C", "A"])  # equal rows, equal bits, in whatever memory they came
     n, d = X.shape
-    step = n if X.dtype == np.float64 else FLOAT32_ROWS
-    with np.errstate(over="ignore", invalid="ignore"):
-        origin = np.full(n, 1.0 / n, dtype=X.dtype) @ X
+    step = _STEP[X.dtype]
     sums, S = np.zeros(d), np.zeros((d, d))
-    Z = aligned_empty((min(step, n), d), X.dtype)
-    ones = np.ones(len(Z), dtype=X.dtype)
-    for start in range(0, n, step):
-        part = X[start : start + step]
-        z = Z[: len(part)]
-        with np.errstate(over="ignore", invalid="ignore"):
-            np.subtract(part, origin, out=z)
-            if weight is None:
-                sums += ones[: len(z)] @ z
-            else:
-                root = np.sqrt(weight[start : start + step])
-                z *= root[:, None].astype(z.dtype)
-                sums += root @ z
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused at the end
+        origin = _origin(X)
+        room = None if origin is None and weight is None else aligned_empty((min(step, n), d), X.dtype)
+        ones = np.ones(min(step, n), dtype=X.dtype)
+        for start in range(0, n, step):
+            z, root = X[start : start + step], ones[: n - start]
+            if room is not None:
+                z = np.subtract(z, 0 if origin is None else origin, out=room[: len(z)])
+            if weight is not None:
+                root = np.sqrt(weight[start : start + step]).astype(X.dtype)
+                z *= root[:, None]
+            sums += root @ z
             S += z.T @ z
-    return origin.astype(np.float64), sums, S
+    return np.zeros(d) if origin is None else origin.astype(np.float64), sums, S
+
+
+def _origin(X):
+    """The mean of the first rows, or None where 0 is as good: within a few standard deviations of it."""
+    some = X[:_FIRST_ROWS]
+    origin = some.mean(axis=0)
+    return None if np.all(np.abs(origin) <= _NEAR * some.std(axis=0)) else origin
 
 
 def _sparse_sums(X, weight):

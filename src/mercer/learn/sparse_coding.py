@@ -19,14 +19,14 @@ PURSUITS = ("ols", "omp")
 class SparseCoding(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransformer):
     """Codes v of at most `nonzeros` entries with x close to D'v, D a dictionary of atoms x features.
 
-    The best code, argmin ||x - D'v|| over ||v||_0 <= nonzeros, is hard to find (and need not be unique). A pursuit takes
-    one atom at a time and fits the coefficients of all atoms taken; it works from the Gram matrix of the atoms (Batch-OMP,
-    Rubinstein et al. 2008) and in compiled code.
+    The best code, argmin ||x - D'v|| over ||v||_0 <= nonzeros, is hard to find (and need not be unique). A pursuit
+    takes one atom at a time and fits the coefficients of all atoms taken; it works from the Gram matrix of the atoms
+    (Batch-OMP, Rubinstein et al. 2008) and in compiled code.
 
     The dictionary is learned online (Mairal et al. 2009): every 1,024 rows are coded and added to A = sum of v v' and
-    B = sum of v x', where older rows fade, and each atom moves to its best direction given A and B. Full passes with the
-    dictionary held then sum A and B over all rows for a last improvement of the atoms. Atoms that no row uses, or that
-    repeat another, are replaced by the rows that are coded worst.
+    B = sum of v x', where older rows fade, and each atom moves to its best direction given A and B. Full passes with
+    the dictionary held then sum A and B over all rows for a last improvement of the atoms. Atoms that no row uses, or
+    that repeat another, are replaced by the rows that are coded worst.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class SparseCoding(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, Streaming
 
     Notes
     -----
-    Rows are not centered; subtract means first where they carry nothing (patches of images: `mercer.learn.Patches`).
+    Rows are not centered; subtract means first where they carry nothing (`PatchWhitening` does, for images).
     Batches are counted from the first row, so arrays, files and streams of the same rows give the same dictionary.
 
     Examples
