@@ -12,6 +12,7 @@ from mercer._numeric import isa
 ALL = [
     "landmarks",
     "learned_metric",
+    "learning_dictionary",
     "lifts",
     "linear",
     "machines",

@@ -25,6 +25,7 @@ from mercer.learn import (
     TreeFeatures,
 )
 from mercer.learn.out_of_fold import OutOfFoldTransformer
+from mercer.learn import PCA, ClusterFeatures, PatchWhitening, SparseCoding
 from mercer.linear import HingeClassifier, LogisticClassifier, Perceptron, RidgeClassifier, RidgeRegressor
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
 from mercer.select import (
@@ -63,6 +64,11 @@ TABLE = [
     lift(Polynomial(2) * Linear() + 0.5 * Linear().normalized()),
     PiecewiseLinear(),
     PiecewiseLinear(n_bins=3, sample_size=50),
+    PatchWhitening(),
+    PCA(),
+    PCA(2, whiten=True),
+    PCA(0.7),
+    PCA("auto", solver="exact"),
     RidgeRegressor(),
     RidgeRegressor(alphas=1.0),
     RidgeRegressor(scoring="gcv"),
@@ -111,6 +117,12 @@ ITERATED = [
     Lasso(n_alphas=20, solver="columns"),
     StabilitySelector(n_pairs=3),
     StabilitySelector(FilterSelector(), n_pairs=3),
+    ClusterFeatures(3),
+    ClusterFeatures(3, encoding="triangle"),
+    ClusterFeatures(4, encoding="distance", n_iter=2),
+    PCA(1, solver="randomized"),
+    SparseCoding(n_atoms=8, nonzeros=2, n_epochs=2),
+    SparseCoding(n_atoms=5, nonzeros=7, n_epochs=1, n_refits=0, pursuit="omp"),
 ]
 
 

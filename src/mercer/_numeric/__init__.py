@@ -22,6 +22,7 @@ from .machine import *  # noqa: F403
 from .monomials import *  # noqa: F403
 from .names import *  # noqa: F403
 from .ngrams import *  # noqa: F403
+from .omp import *  # noqa: F403
 from .projection import *  # noqa: F403
 from .sequences import *  # noqa: F403
 from .sums import *  # noqa: F403
@@ -43,6 +44,7 @@ definitions: tuple[ModuleType, ...] = tuple(
         "monomials",
         "names",
         "ngrams",
+        "omp",
         "projection",
         "sequences",
         "sums",

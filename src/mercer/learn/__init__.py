@@ -12,4 +12,17 @@ __all__ = [
     "SupervisedBins",
     "TargetEncoding",
     "TreeFeatures",
+from mercer.learn.clusters import ClusterFeatures
+from mercer.learn.patches import PatchWhitening, extract_patches
+from mercer.learn.pca import PCA
+from mercer.learn.repair import Changes
+from mercer.learn.sparse_coding import SparseCoding
+
+__all__ = [
+    "PCA",
+    "Changes",
+    "ClusterFeatures",
+    "PatchWhitening",
+    "SparseCoding",
+    "extract_patches",
 ]
