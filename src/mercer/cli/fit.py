@@ -27,9 +27,7 @@ from mercer.cli.options import echo_json, quiet_option, reading, reading_options
 @seed_option
 @quiet_option
 @reading_options
-def fit(
-    data, target, output, task, effort, time_budget, max_features, holdout, roles, form, as_json, seed, quiet, **how
-):
+def fit(data, target, output, task, roles, form, as_json, seed, quiet, **options):
     """Learn a linear model on features found for the rows of DATA, and score it on rows it has never seen.
 
     DATA is CSV, TSV or the like, Parquet, a quoted pattern such as "part-*.csv", or - for standard input.
@@ -40,18 +38,9 @@ def fit(
     with steps_told("fit", quiet) as tell:
         import mercer
 
-        source = mercer.io.read_table(data, target, **reading(how))
-        model = mercer.fit(
-            source,
-            task=task,
-            effort=effort,
-            time_budget=time_budget,
-            max_features=max_features,
-            holdout=holdout,
-            roles=_roles(roles),
-            random_state=seed,
-            progress=tell,
-        )
+        source = mercer.io.read_table(data, target, **reading(options))
+        search = {name: options[name] for name in ("effort", "time_budget", "max_features", "holdout")}
+        model = mercer.fit(source, task=task, roles=_roles(roles), random_state=seed, progress=tell, **search)
         path = output or _default_output(data)
         model.save(path)
     report = gather_fit(model, source, data, target, path)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 import zipfile
 from typing import Any
 
 import numpy as np
+
+from mercer.io.whole_file import appearing
 
 #: The version this library writes. Readers keep every released one.
 FORMAT = 1
@@ -29,24 +30,10 @@ def write_archive(path: str | os.PathLike, manifest: dict[str, Any], arrays: dic
     blob = save({name: np.ascontiguousarray(value) for name, value in arrays.items()})
     manifest = {"format": FORMAT, **manifest, "sha256": {ARRAYS: hashlib.sha256(blob).hexdigest()}}
     text = json.dumps(manifest, allow_nan=False, separators=(",", ":")).encode()
-    path = os.path.abspath(os.fspath(path))
-    folder = os.path.dirname(path)
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"{path}: the folder {folder} does not exist.")
-    handle, temporary = tempfile.mkstemp(prefix=".mercer-", suffix=".tmp", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                # A fixed date: the same model gives the same bytes.
-                for name, member in ((MANIFEST, text), (ARRAYS, blob)):
-                    archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), member)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with appearing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        # A fixed date: the same model gives the same bytes.
+        for name, member in ((MANIFEST, text), (ARRAYS, blob)):
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), member)
 
 
 def read_archive(path: str | os.PathLike) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -123,9 +110,3 @@ def _arrays(path, blob: bytes) -> dict[str, np.ndarray]:
         return load(blob)
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is damaged: its arrays cannot be read ({error}).") from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from mercer.io.whole_file import appearing
 
 _FORMS = {".csv": "csv", ".json": "json", ".jsonl": "json", ".parquet": "parquet"}
 
@@ -23,21 +24,10 @@ def open_rows(path: str | None, form: str | None = None) -> Iterator:
         writer.close()
         sys.stdout.flush()
         return
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"{path}: the folder {folder} does not exist.")
-    handle, temporary = tempfile.mkstemp(prefix=".mercer-", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            writer = _WRITERS[form](file)
-            yield writer
-            writer.close()
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:  # an interrupted run leaves nothing half-written
-        os.unlink(temporary)
-        raise
+    with appearing(path) as file:
+        writer = _WRITERS[form](file)
+        yield writer
+        writer.close()
 
 
 class _Csv:

@@ -77,7 +77,7 @@ def _lasso(X, y, classes, column_of, k, score, seed):
     found: dict[str, dict[str, Any]] = {}
     coefs = model.path_.coefs
     for j in model.path_.entered():
-        row = int(np.flatnonzero(np.diff(coefs[:, j].tocsr().indptr))[0])
+        row = int(np.flatnonzero(coefs[:, [j]].toarray())[0])
         found.setdefault(column_of[j], {"column": column_of[j], "enters_at": float(model.path_.alphas[row])})
     for name, each in found.items():
         each["weight"] = float(np.abs(np.ravel(model.coef_)[[c == name for c in column_of]]).sum())

@@ -1,0 +1,165 @@
+"""From a file to a model and back: fit, predict, transform, select, dimension, as a shell would call them."""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mercer
+from mercer import cli
+
+VERBS = ["demo", "fit", "predict", "transform", "select", "inspect", "dimension"]
+
+
+def run(*arguments):
+    return cli._run([str(argument) for argument in arguments])
+
+
+def rows(n=240, seed=0):
+    rng = np.random.default_rng(seed)
+    table = {"size": rng.normal(size=n), "age": rng.integers(0, 50, n), "town": rng.choice(["Bern", "Oslo", "Rome"], n)}
+    frame = pd.DataFrame(table)
+    price = np.sin(2 * frame["size"]) + 0.02 * frame["age"] + (frame["town"] == "Oslo") + 0.05 * rng.normal(size=n)
+    return frame.assign(price=price)
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("houses")
+    rows().to_csv(folder / "houses.csv", index=False)
+    code = run("fit", folder / "houses.csv", "--target", "price", "--effort", "fast", "-o", folder / "houses.mercer")
+    assert code == 0
+    return folder
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_with_an_example(verb, capsys):
+    assert run(verb, "--help") == 0
+    assert f"Example:  mercer {verb}" in capsys.readouterr().out
+
+
+def test_fit_tells_what_it_did(fitted, tmp_path, capsys):
+    how = ("--target", "price", "--effort", "fast", "-o", tmp_path / "again.mercer")
+    assert run("fit", fitted / "houses.csv", *how) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    for expected in ("240 rows", "price is a quantity", "delimiter ','", "looked at once", "this model", "Saved to"):
+        assert expected in out
+    assert (tmp_path / "again.mercer").read_bytes() == (fitted / "houses.mercer").read_bytes()
+
+
+def test_fit_as_json(fitted, tmp_path, capsys):
+    how = ("--target", "town", "--effort", "fast", "--json", "-o", tmp_path / "town.mercer")
+    assert run("fit", fitted / "houses.csv", *how) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["task"] == "classify"
+    assert report["holdout"]["metric"] == "accuracy"
+    assert set(report["schema"]) == {"size", "age", "price"}
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.json"])
+def test_predictions_are_those_of_the_model(fitted, tmp_path, name):
+    fresh = rows(50, seed=1)
+    fresh.drop(columns="price").to_csv(tmp_path / "new.csv", index=False)
+    assert run("predict", fitted / "houses.mercer", tmp_path / "new.csv", "-o", tmp_path / name) == 0
+    readers = {".csv": pd.read_csv, ".parquet": pd.read_parquet, ".json": lambda path: pd.read_json(path, lines=True)}
+    written = readers[os.path.splitext(name)[1]](tmp_path / name)
+    expected = mercer.load(fitted / "houses.mercer").predict(fresh.drop(columns="price"))
+    np.testing.assert_allclose(written["prediction"], expected, rtol=1e-12)
+    assert 1 - np.mean((expected - fresh["price"]) ** 2) / np.var(fresh["price"]) > 0.8
+
+
+def test_predictions_on_standard_output(fitted, capfdbinary):
+    assert run("predict", fitted / "houses.mercer", fitted / "houses.csv") == 0
+    out, err = capfdbinary.readouterr()
+    assert len(out.splitlines()) == 241
+    assert b"'price'" in err  # a column the model has no use for is said to be ignored
+
+
+def test_probabilities_are_beside_the_prediction(fitted, tmp_path):
+    model, out = tmp_path / "town.mercer", tmp_path / "out.csv"
+    assert run("fit", fitted / "houses.csv", "--target", "town", "--effort", "fast", "-o", model) == 0
+    assert run("predict", model, fitted / "houses.csv", "--proba", "-o", out) == 0
+    written = pd.read_csv(out)
+    assert list(written) == ["prediction", "probability_Bern", "probability_Oslo", "probability_Rome"]
+    np.testing.assert_allclose(written.iloc[:, 1:].sum(axis=1), 1.0)
+
+
+def test_transform_writes_the_features(fitted, tmp_path):
+    out = tmp_path / "features.parquet"
+    assert run("transform", fitted / "houses.mercer", fitted / "houses.csv", "-o", out) == 0
+    written, model = pd.read_parquet(out), mercer.load(fitted / "houses.mercer")
+    assert list(written) == model.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(written.to_numpy(), model.transform(rows().drop(columns="price")))
+
+
+@pytest.mark.parametrize(("how", "first"), [("greedy", "town"), ("lasso", None), ("filter", None)])
+def test_select_ranks_and_writes(fitted, tmp_path, capsys, how, first):
+    out = tmp_path / "fewer.csv"
+    asked = ("--target", "price", "-k", 2, "--how", how, "--json", "-o", out)
+    assert run("select", fitted / "houses.csv", *asked) == 0
+    found = json.loads(capsys.readouterr().out)
+    kept = [each["column"] for each in found["ranked"]]
+    assert len(kept) == 2
+    assert first in (None, kept[0])
+    assert list(pd.read_csv(out)) == [*kept, "price"]
+    assert len(pd.read_csv(out)) == 240
+
+
+def test_dimensions(capsys):
+    assert run("dimension", "--eps", 0.2, "--rows", 1000, "--format", "json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [each["columns"] for each in found["maps"]] == [
+        mercer.bounds.fourier_dimension(0.2, 0.01, 1000),
+        mercer.bounds.fourier_dimension(0.2, 0.01, 1000, method="hoeffding"),
+        mercer.bounds.jl_dimension(0.2, 0.01, 1000),
+        mercer.bounds.jl_dimension(0.2, 0.01, 1000, method="theorem"),
+    ]
+    assert run("dimension") == 0
+    assert "RandomFeatures" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fit", "{csv}", "--target", "prize"], "price"),
+        (["fit", "nothing.csv", "--target", "y"], "no such file"),
+        (["predict", "{csv}", "{csv}"], "not a model file"),
+        (["predict", "{model}", "{short}"], "age"),
+        (["predict", "{model}", "{wrong}"], "age"),
+        (["predict", "{model}", "{csv}", "--format", "parquet"], "--output"),
+        (["predict", "{model}", "{csv}", "-o", "nowhere/out.csv"], "does not exist"),
+    ],
+)
+def test_mistakes_are_one_line_and_leave_nothing(fitted, tmp_path, monkeypatch, capsys, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    rows(5).drop(columns=["age", "price"]).to_csv("short.csv", index=False)
+    rows(5).assign(age="old").to_csv("wrong.csv", index=False)
+    places = {"csv": fitted / "houses.csv", "model": fitted / "houses.mercer", "short": "short.csv", "wrong": "wrong.csv"}
+    before = sorted(os.listdir())
+    assert run(*(argument.format(**places) for argument in arguments)) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("mercer: ")
+    assert said in err
+    assert "Traceback" not in err
+    assert sorted(os.listdir()) == before
+
+
+def test_wrong_use_is_code_two(fitted, capsys):
+    assert run("fit", fitted / "houses.csv") == 2
+    assert run("fit", fitted / "houses.csv", "--target", "price", "--role", "town") == 2
+    assert "COLUMN=ROLE" in capsys.readouterr().err
+
+
+def test_an_interrupted_prediction_leaves_no_file(fitted, tmp_path, monkeypatch, capsys):
+    from mercer.auto import Model
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Model, "predict", interrupted)
+    assert run("predict", fitted / "houses.mercer", fitted / "houses.csv", "-o", tmp_path / "out.csv") == 1
+    assert os.listdir(tmp_path) == []
+    assert "stopped" in capsys.readouterr().err
