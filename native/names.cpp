@@ -109,6 +109,17 @@ class Entries {
   public:
     Entries(uint64_t seed, nb::handle read, bool are_cells) : known_(seed), read_(read), are_cells_(are_cells) {}
 
+    void reserve(nb::list rows) {
+        size_t total = 0;
+        for (nb::handle row : rows) {
+            if (PyDict_CheckExact(row.ptr())) total += static_cast<size_t>(PyDict_Size(row.ptr()));
+            if (PyList_CheckExact(row.ptr())) total += static_cast<size_t>(PyList_GET_SIZE(row.ptr()));
+        }
+        keys.reserve(total);
+        values.reserve(total);
+        indptr.reserve(rows.size() + 1);
+    }
+
     void add_row(PyObject* row, PyObject* names, size_t number) {
         const size_t before = keys.size();
         if (!add_plain(row, names)) {
@@ -198,6 +209,7 @@ nb::tuple hash_entries(nb::list rows, nb::object names, nb::handle seed, nb::han
     if (are_cells && !nb::isinstance<nb::list>(names)) throw nb::type_error("names must be a list or None.");
     Entries entries(nb::cast<uint64_t>(low_bits), read, are_cells);
     const size_t n = rows.size();
+    entries.reserve(rows);
     for (size_t i = 0; i < n; ++i) {
         const nb::object row = nb::borrow(rows[i]);
         const bool fits = !are_cells || (PyList_CheckExact(row.ptr()) && nb::len(row) == nb::len(names));
