@@ -201,9 +201,17 @@ class GreedySelector(LinearPredictor, Selector):
         self.classes_, y = two_classes(block.y, type(self).__name__)
         w = np.ones(len(y)) if block.weight is None else block.weight
         task = Task(
-            self._candidates(block.X), y, w, RISKS[self.loss](), self.step, self.refit, self.fit_intercept,
-            self.alpha, tuple(self._forced), self._members,
-        )  # fmt: skip
+            self._candidates(block.X),
+            y,
+            w,
+            RISKS[self.loss](),
+            rule=self.step,
+            refit=self.refit,
+            intercept=self.fit_intercept,
+            alpha=self.alpha,
+            include=tuple(self._forced),
+            groups=self._members,
+        )
         trail, scores = climb(task, self.k), None
         if self.stop == "folds":
             folds = stopping.fold_of_each(block, self.n_folds, seed_of(self.random_state))
