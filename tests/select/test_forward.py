@@ -235,6 +235,33 @@ def test_included_columns_are_there_from_the_start():
         GreedySelector(include=["q"]).fit(frame, y)
 
 
+@pytest.mark.parametrize("stop", [None, "folds", "aic"])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"step": "line", "refit": False, "k": 9},
+        {"k": 3, "groups": [0, 0, 1, 1, 2, 2, 3, 3, 3]},
+        {"k": 4, "include": [8, 1]},
+        {"k": 2, "groups": [0, 0, 1, 1, 2, 2, 3, 3, 3], "step": "line", "include": [0]},
+    ],
+    ids=str,
+)
+def test_rows_and_gram_say_the_same_whatever_is_asked(parameters, intercept, stop):
+    X, y = design(18, n=80, d=9)
+    w = np.random.default_rng(18).uniform(0.3, 2.0, 80)
+    asked = {**parameters, "fit_intercept": intercept, "stop": stop}
+    gram, rows = (GreedySelector(**asked, solver=solver).fit(X, y, w) for solver in ("gram", "rows"))
+    assert gram.path_.feature.tolist() == rows.path_.feature.tolist()
+    assert gram.n_steps_ == rows.n_steps_
+    np.testing.assert_allclose(gram.path_.score, rows.path_.score, rtol=1e-6)
+    np.testing.assert_allclose(gram.coef_, rows.coef_, rtol=1e-4, atol=1e-6)
+    for model in (gram, rows):
+        np.testing.assert_allclose(
+            w @ (y - model.predict(X)) ** 2 / w.sum(), model.path_.risk[model.n_steps_ - 1], rtol=1e-6
+        )
+
+
 @pytest.mark.parametrize("solver", ["gram", "rows"])
 def test_folds_choose_what_direct_cross_validation_chooses(solver):
     from mercer.select.stopping import fold_of_each

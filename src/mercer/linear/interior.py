@@ -25,6 +25,10 @@ class _Point:
     below: np.ndarray
     above: np.ndarray
 
+    def is_inside(self, c: np.ndarray) -> bool:
+        """True if every variable and multiplier is positive, and none is lost to rounding."""
+        return all(bool(np.all(values > 0)) for values in (self.beta, c - self.beta, self.below, self.above))
+
     def moved(self, d: _Point, t: float) -> _Point:
         return _Point(self.beta + t * d.beta, self.b + t * d.b, self.below + t * d.below, self.above + t * d.above)
 
@@ -33,6 +37,13 @@ def interior_point(V: np.ndarray, y: np.ndarray, c: np.ndarray, tol: float) -> n
     """beta with complementarity at most `tol` of the value, by Mehrotra's predictor and corrector."""
     n = len(y)
     at = _Point(0.5 * c, 0.0, np.ones(n), np.ones(n))
+    with np.errstate(all="ignore"):  # a step that overflows is not taken
+        return np.clip(_centered(V, y, c, tol, at), 0.0, c)
+
+
+def _centered(V, y, c, tol, at: _Point) -> np.ndarray:
+    """beta of the last point along the path that is still inside."""
+    n = len(y)
     for _ in range(_MOST_STEPS):
         room = c - at.beta
         u = V.T @ at.beta
@@ -49,8 +60,11 @@ def interior_point(V: np.ndarray, y: np.ndarray, c: np.ndarray, tol: float) -> n
         target = mu * (left / mu) ** 3
         # What the straight step would miss of the products is aimed at in advance.
         step = system.step(target - aim.beta * aim.below, target + aim.beta * aim.above)
-        at = at.moved(step, min(1.0, _DAMPING * _longest(at, step, room)))
-    return np.clip(at.beta, 0.0, c)
+        ahead = at.moved(step, min(1.0, _DAMPING * _longest(at, step, room)))
+        if not ahead.is_inside(c):  # rounding allows no better point
+            break
+        at = ahead
+    return at.beta
 
 
 class _System:

@@ -30,6 +30,7 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
 
     which each round changes by log(2 sqrt(eps (1 - eps))), and the share of training errors is at most exp(R). The
     result is a linear model on explicit features, the chosen stumps: `transform` makes them, for any model to use.
+    Rows of a source are brought into memory.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class FromRows:
         None, and no new vector, if candidate j depends on the basis. `state` is that of the selection, from which the
         choices after j can be guessed.
         """
-        if state is not None and state.left > 1 and self.ahead is not None:
+        if state is not None and self.ahead is not None and (state.left > 1 or self.ahead.queue):
             return self.ahead.direction(j, state)
         coordinates = self.orthogonalized(j)
         if coordinates is None:

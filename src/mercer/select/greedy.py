@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from mercer._numeric.checks import check_whole
 from mercer.base import StreamingEstimator, seed_of
 from mercer.linear.passes import one_pass
 from mercer.select import stopping
@@ -35,7 +34,8 @@ class GreedySelector(LinearPredictor, Selector):
 
     u_j being what is left of column j when its projection on the chosen ones is taken away, so that after every step
     the least-squares fit on the chosen columns is the best that one more column can give. A logistic, hinge or
-    exponential loss makes it a classifier of two classes (the exponential one lowers log mean exp(-y f), as AdaBoost).
+    exponential loss makes it a classifier of two classes (the exponential one lowers log mean exp(-y f), as AdaBoost);
+    rows of a source are then brought into memory. Whoever is `mercer.source.listening` hears of every step.
 
     Parameters
     ----------
@@ -144,7 +144,6 @@ class GreedySelector(LinearPredictor, Selector):
         return super().merge(other)
 
     def _check_parameters(self):
-        check_whole("k", self.k)
         check_greedy(self)
 
     def _empty(self):
@@ -202,9 +201,17 @@ class GreedySelector(LinearPredictor, Selector):
         self.classes_, y = two_classes(block.y, type(self).__name__)
         w = np.ones(len(y)) if block.weight is None else block.weight
         task = Task(
-            self._candidates(block.X), y, w, RISKS[self.loss](), self.step, self.refit, self.fit_intercept,
-            self.alpha, tuple(self._forced), self._members,
-        )  # fmt: skip
+            self._candidates(block.X),
+            y,
+            w,
+            RISKS[self.loss](),
+            rule=self.step,
+            refit=self.refit,
+            intercept=self.fit_intercept,
+            alpha=self.alpha,
+            include=tuple(self._forced),
+            groups=self._members,
+        )
         trail, scores = climb(task, self.k), None
         if self.stop == "folds":
             folds = stopping.fold_of_each(block, self.n_folds, seed_of(self.random_state))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from mercer._numeric.checks import check_whole
+
 _CHOICES = {
     "loss": ("squared", "logistic", "hinge", "exponential"),
     "step": ("refit", "line", "gradient"),
@@ -50,8 +52,8 @@ def check_greedy(selector) -> None:
     for name, choices in _CHOICES.items():
         if getattr(selector, name) not in choices:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {getattr(selector, name)!r}.")
-    if not isinstance(selector.n_folds, (int, np.integer)) or selector.n_folds < 2:
-        raise ValueError(f"n_folds must be a whole number of at least 2, not {selector.n_folds!r}.")
+    check_whole("k", selector.k)
+    check_whole("n_folds", selector.n_folds, 2)
     if not isinstance(selector.alpha, (int, float, np.number)) or not 0 < float(selector.alpha) < np.inf:
         raise ValueError(f"alpha must be a positive number, not {selector.alpha!r}.")
     for contradicts, message in _CONTRADICTIONS:

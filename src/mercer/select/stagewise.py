@@ -72,7 +72,10 @@ def climb(task: Task, k: int) -> LossTrail:
         unit, gain = rule(task, model)
         if unit is None or not gain > _NOTHING:
             break
-        model.join(_members(task, unit)) if task.refit else model.move(unit)
+        if task.refit:
+            model.join(_members(task, unit))
+        else:
+            model.move(unit)
         trail.units.append(int(unit))
         trail.gains.append(float(gain))
         trail.risks.append(float(model.value))
