@@ -75,8 +75,8 @@ ITERATED = [
     L1Constrained(loss="logistic", tol=1e-6),
     L1Constrained(loss="hinge"),
     Lasso(n_alphas=20, solver="columns"),
-    StabilitySelector(n_pairs=3),
-    StabilitySelector(FilterSelector(), n_pairs=3),
+    StabilitySelector(n_pairs=2),
+    StabilitySelector(FilterSelector(), n_pairs=2),
 ]
 
 

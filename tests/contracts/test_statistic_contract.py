@@ -18,6 +18,8 @@ from mercer.linear.factor import Spectral
 from mercer.linear.joint import JointHessian
 from mercer.linear.loo import LeaveOneOut
 from mercer.linear.losses import Hinge, Logistic, LogLoss, Squared
+from mercer.select.cross_moments import CrossMoments, LevelTables
+from mercer.select.histograms import Edges, JointHistogram
 from mercer.stats import Counts, Gram, LabelCounts, LabelGram, LossAt, LossesAt, Moments, Sample, Together
 
 N, D = 90, 4
@@ -47,6 +49,11 @@ TABLE = {
     "losses of models": (LossesAt(LogLoss(), POINTS, ORIGIN, np.array([0, 1]), 2), "code", False, True),
     "joint hessian": (JointHessian(POINTS[0], ORIGIN), "code", False, True),
     "leave one out": (LeaveOneOut(FACTOR, np.array([0.1, 1.0]), ORIGIN, np.zeros(1)), "number", False, True),
+    "cross moments": (CrossMoments(), "number", False, True),
+    "cross moments of labels": (CrossMoments(), "label", False, True),
+    "level tables": (LevelTables((0, 2)), "number", False, True),
+    "level tables of labels": (LevelTables((0, 2)), "label", False, True),
+    "joint histogram": (JointHistogram([Edges(np.array([-0.5, 0.5]), False)] * D, 3), "code", False, True),
     "together": (Together(moments=Moments(), sample=Sample(5)), "number", True, True),
 }
 
