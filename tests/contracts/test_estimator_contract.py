@@ -123,6 +123,8 @@ ITERATED = [
     PCA(1, solver="randomized"),
     SparseCoding(n_atoms=8, nonzeros=2, n_epochs=2),
     SparseCoding(n_atoms=5, nonzeros=7, n_epochs=1, n_refits=0, pursuit="omp"),
+    StabilitySelector(n_pairs=2),
+    StabilitySelector(FilterSelector(), n_pairs=2),
 ]
 
 

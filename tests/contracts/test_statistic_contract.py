@@ -18,6 +18,8 @@ from mercer.linear.factor import Spectral
 from mercer.linear.joint import JointHessian
 from mercer.linear.loo import LeaveOneOut
 from mercer.linear.losses import Hinge, Logistic, LogLoss, Squared
+from mercer.select.cross_moments import CrossMoments, LevelTables
+from mercer.select.histograms import Edges, JointHistogram
 from mercer.stats import Counts, Gram, LabelCounts, LabelGram, LossAt, LossesAt, Moments, Sample, Together
 from mercer.stats.target_tables import TargetTables
 
@@ -50,6 +52,11 @@ TABLE = {
     "leave one out": (LeaveOneOut(FACTOR, np.array([0.1, 1.0]), ORIGIN, np.zeros(1)), "number", False, True),
     "target tables": (TargetTables(3), "number", False, False),
     "target tables of two targets": (TargetTables(2), "two numbers", False, False),
+    "cross moments": (CrossMoments(), "number", False, True),
+    "cross moments of labels": (CrossMoments(), "label", False, True),
+    "level tables": (LevelTables((0, 2)), "number", False, True),
+    "level tables of labels": (LevelTables((0, 2)), "label", False, True),
+    "joint histogram": (JointHistogram([Edges(np.array([-0.5, 0.5]), False)] * D, 3), "code", False, True),
     "together": (Together(moments=Moments(), sample=Sample(5)), "number", True, True),
 }
 

@@ -7,10 +7,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso as Reference
 
 from mercer import _numeric
-from mercer.select import Lasso, lasso_path
+from mercer.select import Lasso, lasso_path, lasso_problem
 from mercer.select.lasso_path import solve_path
 from mercer.select.lasso_problem import ColumnProblem, GramProblem
 from mercer.source import MemorySource
+
+
+@pytest.fixture(autouse=True)
+def _sparse_stays_sparse(monkeypatch):
+    """Small sparse data would be made dense."""
+    monkeypatch.setattr(lasso_problem, "_SMALL", 0)
 
 
 def problem(n=80, d=30, seed=0, offset=0.0):

@@ -19,6 +19,37 @@ def is_labels(y: np.ndarray) -> bool:
 
 
 @dataclass(frozen=True)
+class Crossed:
+    """What `CrossMoments` says: sums of squares of columns and targets, and their products, about the means.
+
+    `sizes` are the weights of the classes, None for a target of numbers. A constant column has xx = 0.
+    """
+
+    weight: float
+    sizes: np.ndarray | None
+    xx: np.ndarray
+    tt: np.ndarray
+    xt: np.ndarray
+
+    def association(self, share: bool = False) -> Association:
+        """Pearson's correlation, or for classes the correlation ratio; with `share` the least squared loss removed."""
+        xx, tt, xt = self.xx, self.tt, self.xt
+        safe = np.where(xx > 0, xx, 1.0)
+        if self.sizes is None:
+            size = np.where((xx > 0) & (tt[0] > 0), np.sqrt(safe) * np.sqrt(tt[0] or 1.0), np.inf)
+            found = from_correlations(xt[:, 0] / size, self.weight)
+            return found._replace(score=found.score**2) if share else found
+        eta2 = np.where(xx > 0, np.sum(xt**2 / self.sizes, axis=1) / safe, 0.0)
+        found = from_ratios(eta2, np.full(len(xx), float(len(self.sizes))), self.weight)
+        if len(self.sizes) == 2:
+            found = found._replace(signed=np.sign(xt[:, 1]) * found.score)
+        if not share:
+            return found
+        gained = np.where(xx > 0, np.sum(xt**2, axis=1) / safe, 0.0)
+        return found._replace(score=gained / tt.sum() if tt.sum() > 0 else np.zeros(len(xx)))
+
+
+@dataclass(frozen=True)
 class CrossMoments(Statistic):
     """Sums of w, w z, w z^2, w t, w t^2 and w z t' over rows z and targets t, measured from the first block's means.
 
@@ -70,38 +101,17 @@ class CrossMoments(Statistic):
             zt=mine.zt + (theirs.zt + np.outer(a, t) + np.outer(z + w * a, b)),
         )
 
-    def finish(self) -> CrossMoments:
+    def finish(self) -> Crossed:
         if self.n == 0:
             raise ValueError("No rows: there is nothing to correlate.")
-        return self
-
-    def centered(self):
-        """Sums of squares of columns, of targets, and their products, about the means; 0 where a column is constant."""
         xx = self.zz - self.z**2 / self.weight
         tt = self.tt - self.t**2 / self.weight
         xt = self.zt - np.outer(self.z, self.t) / self.weight
-        mean = self.z_origin + self.z / self.weight
-        flat = xx <= CONSTANT * self.weight * mean**2
+        x_mean = self.z_origin + self.z / self.weight
         t_mean = self.t_origin + self.t / self.weight
-        return np.where(flat, 0.0, xx), np.where(tt <= CONSTANT * self.weight * t_mean**2, 0.0, tt), xt
-
-    def association(self, share: bool = False) -> Association:
-        """Pearson's correlation, or for classes the correlation ratio; with `share` the least squared loss removed."""
-        xx, tt, xt = self.centered()
-        safe = np.where(xx > 0, xx, 1.0)
-        if self.labels is None:
-            size = np.where((xx > 0) & (tt[0] > 0), np.sqrt(safe) * np.sqrt(tt[0] or 1.0), np.inf)
-            found = from_correlations(xt[:, 0] / size, self.weight)
-            return found._replace(score=found.score**2) if share else found
-        present = self.t > 0
-        eta2 = np.where(xx > 0, np.sum(xt[:, present] ** 2 / self.t[present], axis=1) / safe, 0.0)
-        found = from_ratios(eta2, np.full(len(xx), float(present.sum())), self.weight)
-        if len(self.labels) == 2:
-            found = found._replace(signed=np.sign(xt[:, 1]) * found.score)
-        if not share:
-            return found
-        gained = np.where(xx > 0, np.sum(xt**2, axis=1) / safe, 0.0)
-        return found._replace(score=gained / tt.sum() if tt.sum() > 0 else np.zeros(len(xx)))
+        xx = np.where(xx > CONSTANT * self.weight * x_mean**2, xx, 0.0)
+        tt = np.where(tt > CONSTANT * self.weight * t_mean**2, tt, 0.0)
+        return Crossed(self.weight, None if self.labels is None else self.t, xx, tt, xt)
 
 
 def _products(X, weight, WT, total):

@@ -159,7 +159,7 @@ def _kernel(Z, T, new):
     distinct = np.unique(Z, axis=0)
     if len(distinct) < 2:
         return np.broadcast_to(T.mean(axis=0), (len(new), T.shape[1]))
-    # About a tenth of a standard deviation resolves what so many landmarks can; wider where there are more columns.
+    # Half a standard deviation is about what so many landmarks resolve; wider where there are more columns.
     map_ = Landmarks(Gaussian(0.5 * np.sqrt(Z.shape[1])), n_landmarks=min(_LANDMARKS, len(distinct))).fit(Z)
     return _ridge(map_.transform(Z), T, map_.transform(new))
 
