@@ -120,10 +120,10 @@ def test_wide_rows_stream_without_a_matrix_of_columns_squared():
 
 def test_marchenko_pastur_median_and_noise_against_a_draw():
     rng = np.random.default_rng(0)
-    for m, M in ((200, 200), (200, 800)):
+    for m, M in ((120, 120), (120, 480)):
         s = np.linalg.svd(rng.normal(size=(m, M)), compute_uv=False)
-        # eigenvalues are rigid: the median of 200 moves by a few spacings / 200
-        assert abs(np.median(s) ** 2 / M - marchenko_pastur_median(m / M)) < 0.02
+        # eigenvalues are rigid: the median of 120 moves by a few spacings of 1 / 120
+        assert abs(np.median(s) ** 2 / M - marchenko_pastur_median(m / M)) < 0.03
         assert abs(noise_from_median(0.3 * s, M, m) ** 0.5 - 0.3) < 0.01
 
 
