@@ -3,8 +3,8 @@ Repairing pictures
 ==================
 
 Pictures of digits have much in common: of 64 pixels, 25 directions say nearly all there is. What the other pictures do
-not share can be found and undone. Here are digits with small noise everywhere, with missing pixels, and with pixels that
-are grossly wrong, before and after `PCA.repair`, which never saw the originals.
+not share can be found and undone. Here are digits with small noise everywhere, with missing pixels, and with pixels
+that are grossly wrong, before and after `PCA.repair`, which never saw the originals.
 """
 
 import matplotlib.pyplot as plt
