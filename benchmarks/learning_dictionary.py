@@ -74,7 +74,7 @@ def patches(n=10_000):
 def learning(n_atoms=256, nonzeros=8):
     """A dictionary for patches of photographs; the objective is the mean squared error of codes of 8 atoms."""
     X = patches()
-    learners = {"SparseCoding": lambda: SparseCoding(n_atoms, nonzeros, n_epochs=5).fit(X).dictionary_}
+    learners = {"SparseCoding": lambda: SparseCoding(n_atoms, nonzeros, n_epochs=3).fit(X).dictionary_}
     peer = MiniBatchDictionaryLearning(n_atoms, alpha=1.0, batch_size=256, max_iter=1, random_state=0)
     learners["MiniBatchDictionaryLearning"] = lambda: unit(peer.fit(X).components_)
     if SPAMS:

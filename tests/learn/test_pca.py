@@ -227,3 +227,11 @@ def test_pieces_of_two_blocks_give_the_bits_of_the_whole():
     for part in np.array_split(X, 9):
         pieces.partial_fit(part)
     assert whole.components_.tobytes() == pieces.components_.tobytes()
+
+
+def test_too_many_columns_for_their_square_are_refused_before_memory_runs_out(monkeypatch):
+    from mercer._numeric import memory
+
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**8)
+    with pytest.raises(MemoryError, match="solver='randomized'"):
+        PCA(2, solver="exact").fit(sparse.csr_matrix((3, 6000)))
