@@ -38,7 +38,7 @@ def coding(dtype, n_atoms=512, d=64, nonzeros=8):
     rng = np.random.default_rng(0)
     D = unit(rng.normal(size=(n_atoms, d))).astype(dtype)
     X = rng.normal(size=(N, d)).astype(dtype)
-    few = X[: N // 10]
+    few = X[: N // 50]
     ours = SparseCoding(dictionary=D, nonzeros=nonzeros).fit(X[:1])
     peer = SparseCoder(D, transform_algorithm="omp", transform_n_nonzero_coefs=nonzeros)
     contestants = {"SparseCoding": lambda: ours.transform(X)}
@@ -50,7 +50,7 @@ def coding(dtype, n_atoms=512, d=64, nonzeros=8):
     what = f"{nonzeros} of {n_atoms} atoms, {d} features, {np.dtype(dtype).name}"
     show(f"sparse codes of {N:,} signals, {what}", race(contestants, "SparseCoding"))
     small = {"SparseCoding": lambda: ours.transform(few), "SparseCoder omp": lambda: peer.transform(few)}
-    show(f"sparse codes of {len(few):,} signals, {what}", race(small, "SparseCoding", 3))
+    show(f"sparse codes of {len(few):,} signals, {what}", race(small, "SparseCoding"))
     errors = {"SparseCoding": _error(X, ours.transform(X), D), "SparseCoder": _error(few, peer.transform(few), D)}
     if SPAMS:
         errors["SPAMS"] = _error(X, contestants["SPAMS omp"]().T.tocsr(), D)
@@ -74,7 +74,7 @@ def patches(n=10_000):
 def learning(n_atoms=256, nonzeros=8):
     """A dictionary for patches of photographs; the objective is the mean squared error of codes of 8 atoms."""
     X = patches()
-    learners = {"SparseCoding": lambda: SparseCoding(n_atoms, nonzeros, n_epochs=5).fit(X).dictionary_}
+    learners = {"SparseCoding": lambda: SparseCoding(n_atoms, nonzeros, n_epochs=3).fit(X).dictionary_}
     peer = MiniBatchDictionaryLearning(n_atoms, alpha=1.0, batch_size=256, max_iter=1, random_state=0)
     learners["MiniBatchDictionaryLearning"] = lambda: unit(peer.fit(X).components_)
     if SPAMS:

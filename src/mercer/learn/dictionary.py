@@ -157,7 +157,7 @@ def _without_dead(dictionary, sums: CodeSums, past: _Past | None):
     for atom, row in zip(dead, candidates, strict=False):
         D[atom] = sums.worst[row] / lengths[row]
         if past is not None:
-            past.forget(atom)
+            past.forget(int(atom))
     return D
 
 

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.gram import FLOAT32_ROWS, aligned_empty
+from mercer._numeric.memory import refuse_too_large
 from mercer.stats.base import Statistic
 
 #: Rows whose mean is the origin of a block.
 _FIRST_ROWS = 256
 #: Offsets up to this many standard deviations cost less than two digits of sixteen, and no copy is made.
 _NEAR = 2.0
+#: With more columns than this, ask whether there is memory for their square.
+_MANY = 5000
 #: Rows multiplied at a time.
 _STEP = {np.dtype(np.float64): 8192, np.dtype(np.float32): 2 * FLOAT32_ROWS}
 
@@ -35,6 +38,8 @@ class Scatter(Statistic):
     def of(self, block):
         if len(block) == 0:
             return Scatter()
+        if block.X.shape[1] > _MANY:
+            refuse_too_large(*2 * block.X.shape[1:], 8, "PCA(k, solver='randomized') needs no such matrix.")
         weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64)
         total = float(len(block)) if weight is None else float(weight.sum())
         if hasattr(block.X, "tocsr"):
