@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer import _numeric
 from mercer._numeric.gram import FLOAT32_ROWS, aligned_empty
 from mercer._numeric.memory import refuse_too_large
 from mercer.stats.base import Statistic
@@ -18,7 +19,7 @@ _NEAR = 2.0
 #: With more columns than this, ask whether there is memory for their square.
 _MANY = 5000
 #: Rows multiplied at a time.
-_STEP = {np.dtype(np.float64): 8192, np.dtype(np.float32): 2 * FLOAT32_ROWS}
+_STEP = {np.dtype(np.float64): 8192, np.dtype(np.float32): FLOAT32_ROWS}
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Scatter(Statistic):
 
     Blocks are measured from near their own mean, and two statistics merge by S = S1 + S2 + (w1 w2 / w) d d', d the
     difference of their means (Chan, Golub and LeVeque 1983): an offset costs no accuracy. Products of float32 rows are
-    summed in float64 every 2,048 rows.
+    summed in float64 every 1,024 rows.
     """
 
     n: int = 0
@@ -82,7 +83,10 @@ def _dense_sums(X, weight):
                 root = np.sqrt(weight[start : start + step]).astype(X.dtype)
                 z *= root[:, None]
             sums += root @ z
-            S += z.T @ z
+            if X.dtype == np.float32:
+                _numeric.add_widened(S, z.T @ z)
+            else:
+                S += z.T @ z
     return np.zeros(d) if origin is None else origin.astype(np.float64), sums, S
 
 
