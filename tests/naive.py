@@ -110,6 +110,7 @@ VALUES = {
     "Scaled": lambda k, x, z: k.scale * naive_value(k.kernel, x, z),
     "Restricted": _restricted,
     "Normalized": _normalized,
+    "Through": lambda k, x, z: naive_value(k.kernel, np.dot(x, k.matrix), np.dot(z, k.matrix)),
 }
 
 
