@@ -18,6 +18,7 @@ ALL = [
     "random_features",
     "sketches",
     "streaming",
+    "trees",
 ]
 
 
