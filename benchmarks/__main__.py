@@ -24,6 +24,7 @@ ALL = [
     "selection_l1",
     "sketches",
     "streaming",
+    "trees",
 ]
 
 
