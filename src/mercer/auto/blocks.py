@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,7 +34,10 @@ class Pieces:
 
     def __init__(self, columns: np.ndarray, bins: PiecewiseLinear):
         self.columns, self.bins = columns, bins
-        self.width = sum(max(len(edges) - 1, 0) for edges in bins.bins_)
+        pieces = [(j, low, high - low) for j, e in zip(columns, bins.bins_, strict=True) for low, high in pairwise(e)]
+        self.width = len(pieces)
+        self._column = np.array([j for j, _, _ in pieces], dtype=np.int64)
+        self._low, self._length = (np.array([piece[k] for piece in pieces], dtype=np.float64) for k in (1, 2))
 
     @classmethod
     def learned(cls, X, n_bins: int) -> Pieces | None:
@@ -44,7 +48,8 @@ class Pieces:
         return made if made.width else None
 
     def features(self, X):
-        return self.bins._apply(np.ascontiguousarray(X[:, self.columns], dtype=np.float32))
+        progress = (X[:, self._column] - self._low) / self._length
+        return np.clip(progress, 0.0, 1.0, out=progress).astype(np.float32)
 
     def names(self, columns):
         return list(self.bins.get_feature_names_out([str(columns[j]) for j in self.columns]))

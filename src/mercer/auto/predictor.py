@@ -73,19 +73,11 @@ class Predictor:
     found: Any = None
 
     def scores(self, X) -> np.ndarray:
-        """One column per output for encoded rows."""
+        """One column per output for encoded rows. Products in float64, so that a row's score is its own."""
         if len(X) <= _ROWS:
-            return self.dictionary.features(X) @ self._coef32 + self.intercept
+            return self.dictionary.features(X).astype(np.float64) @ self.coef + self.intercept
         spans = [X[i : i + _ROWS] for i in range(0, len(X), _ROWS)]
-        return np.concatenate(list(ordered_map(lambda part: self.dictionary.features(part) @ self._coef32, spans))) + (
-            self.intercept
-        )
-
-    @property
-    def _coef32(self):
-        if getattr(self, "_narrow", None) is None:
-            self._narrow = self.coef.astype(np.float32)
-        return self._narrow
+        return np.concatenate(list(ordered_map(self.scores, spans)))
 
     def predict(self, X) -> np.ndarray:
         scores = self.scores(X)

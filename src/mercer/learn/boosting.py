@@ -54,7 +54,9 @@ class Forest:
         X = np.ascontiguousarray(X, dtype=np.float64)
         out = np.tile(self.base, (len(X), 1))
         nodes = (self.roots, self.column, self.threshold, self.left, self.right, self.value, self.output)
-        if len(self.roots):
+        if len(self.roots) and len(X) <= _ROWS:
+            _numeric.add_trees(X, *nodes, out)
+        elif len(self.roots):
             for_each(lambda s: _numeric.add_trees(X[s], *nodes, out[s]), _spans(len(X)))
         return out
 
