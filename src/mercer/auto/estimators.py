@@ -73,9 +73,10 @@ class _Searched(BaseEstimator):
         quick = self.model_._quick
         if quick is not None and quick.takes(X):
             return quick(X)
-        if not hasattr(X, "columns"):  # an array has the columns that fit has seen
-            X = Columns(Columns.of(X).table.rename_columns(list(self.model_.encoder.schema_)))
-        return dense(self.model_.encoder.transform(X))
+        table = Columns.of(X)
+        if not hasattr(self, "feature_names_in_"):  # rows without names have the columns that fit has seen
+            table = Columns(table.table.rename_columns(list(self.model_.encoder.schema_)))
+        return dense(self.model_.encoder.transform(table))
 
     def predict(self, X):
         """Predictions, one for each row of X."""

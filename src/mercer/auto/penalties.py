@@ -137,7 +137,7 @@ def best_penalties(equations: Equations, start=None, steps: int = 12) -> tuple[n
     if start is None:
         guess = np.log(1e-3 * scale)
         tries = [np.clip(guess + shift, low, high) for shift in (-6.0, -3.0, 0.0, 3.0, 6.0)]
-        first = min(tries, key=lambda point: equations.score(np.exp(point), slope=False).loss)
+        first = _better_apart(equations, *_best_of(equations, tries), low, high)
     else:
         first = np.clip(np.log(start), low, high)
     best: list = [np.inf, first, None]
@@ -165,6 +165,25 @@ def best_penalties(equations: Equations, start=None, steps: int = 12) -> tuple[n
 
 
 _UNIT = 4.0
+#: How far (in logarithms) a single penalty is moved at the start: where it is, the loss may be flat on both sides.
+_LEAP = 6.0
+
+
+def _best_of(equations, points) -> tuple[np.ndarray, float]:
+    losses = [equations.score(np.exp(point), slope=False).loss for point in points]
+    return points[int(np.argmin(losses))], min(losses)
+
+
+def _better_apart(equations, point, loss, low, high) -> np.ndarray:
+    """Move one penalty after the other up, or else down, where that is better."""
+    for block in range(len(point)) if len(point) > 1 else ():
+        leaps = [np.clip(point + sign * _LEAP * (np.arange(len(point)) == block), low, high) for sign in (1, -1)]
+        for leap in leaps:
+            moved, found = _best_of(equations, [leap])
+            if found < loss:
+                point, loss = moved, found
+                break
+    return point
 
 
 def _chained(objective, u):
