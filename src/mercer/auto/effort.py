@@ -38,7 +38,7 @@ EFFORTS = {
         metric_waves=128,
         n_rounds=2,
     ),
-    "normal": Effort(Growth(n_trees=400, rate=0.08)),
+    "normal": Effort(Growth(n_trees=600, rate=0.08)),
     "high": Effort(
         Growth(n_trees=900, rate=0.04, patience=50),
         n_seeds=3,

@@ -136,8 +136,8 @@ def best_penalties(equations: Equations, start=None, steps: int = 12) -> tuple[n
     low, high = np.log(np.maximum(_LEAST * scale, floor)), np.log(np.maximum(_MOST * scale, 10 * floor))
     if start is None:
         guess = np.log(1e-3 * scale)
-        tries = [np.clip(guess + shift, low, high) for shift in (-6.0, -3.0, 0.0, 3.0, 6.0)]
-        first = _better_apart(equations, *_best_of(equations, tries), low, high)
+        tries = [np.clip(guess + shift, low, high) for shift in (-7.0, -3.5, 0.0, 3.5)]
+        first = _better_apart(equations, *_best_of(equations, tries), scale, low, high)
     else:
         first = np.clip(np.log(start), low, high)
     best: list = [np.inf, first, None]
@@ -157,7 +157,7 @@ def best_penalties(equations: Equations, start=None, steps: int = 12) -> tuple[n
         jac=True,
         method="L-BFGS-B",
         bounds=list(zip(low / _UNIT, high / _UNIT, strict=True)),
-        options={"maxfun": steps, "maxiter": steps, "ftol": 1e-5, "gtol": 1e-5},
+        options={"maxfun": steps, "maxiter": steps, "ftol": 1e-6, "gtol": 1e-6},
     )
     if best[2] is None:
         raise ValueError("No penalty could be scored: every cross-validated loss was lost to rounding. Rescale X.")
@@ -165,8 +165,8 @@ def best_penalties(equations: Equations, start=None, steps: int = 12) -> tuple[n
 
 
 _UNIT = 4.0
-#: How far (in logarithms) a single penalty is moved at the start: where it is, the loss may be flat on both sides.
-_LEAP = 6.0
+#: Where each penalty is tried at the start, relative to its block's scale: far from its best value a loss is flat.
+_LEVELS = (1e-4, 0.03, 100.0)
 
 
 def _best_of(equations, points) -> tuple[np.ndarray, float]:
@@ -174,15 +174,17 @@ def _best_of(equations, points) -> tuple[np.ndarray, float]:
     return points[int(np.argmin(losses))], min(losses)
 
 
-def _better_apart(equations, point, loss, low, high) -> np.ndarray:
-    """Move one penalty after the other up, or else down, where that is better."""
+def _better_apart(equations, point, loss, scale, low, high) -> np.ndarray:
+    """Move one penalty after the other to another level where that is better."""
     for block in range(len(point)) if len(point) > 1 else ():
-        leaps = [np.clip(point + sign * _LEAP * (np.arange(len(point)) == block), low, high) for sign in (1, -1)]
-        for leap in leaps:
+        for level in np.log(np.array(_LEVELS) * scale[block]):
+            leap = point.copy()
+            leap[block] = np.clip(level, low[block], high[block])
+            if abs(leap[block] - point[block]) < 2:
+                continue
             moved, found = _best_of(equations, [leap])
             if found < loss:
                 point, loss = moved, found
-                break
     return point
 
 
