@@ -1,6 +1,6 @@
 """Mercer beside boosted trees, kernel machines and linear models, on real tables.
 
-    python -m benchmarks.leaderboard --data DIR [--sets a,b] [--models mercer,lightgbm] [--seeds 3] [--out results.jsonl]
+    python -m benchmarks.leaderboard --data DIR [--sets a,b] [--models c,d] [--seeds 3] [--out results.jsonl]
 
 Scores (R^2 or accuracy on test rows), wall and CPU seconds of each fit are appended to a file of JSON lines, one per
 (set, model, seed); what is there already is not run again. `--table` only prints what the file holds.

@@ -40,7 +40,8 @@ def rows(data, span):
 def test_the_search_beats_the_linear_model_on_the_holdout(regression):
     model, _, _ = regression
     held = model.report()["holdout"]
-    assert held["metric"] == "R2" and held["gain"]["low"] > 0
+    assert held["metric"] == "R2"
+    assert held["gain"]["low"] > 0
     assert held["model"]["value"] > 0.8 > held["linear"]["value"]
 
 
@@ -87,14 +88,16 @@ def test_contributions_add_up(regression, classes):
 def test_importance_finds_the_idle_column(regression):
     importance = regression[0].importance()
     assert sum(importance.values()) == pytest.approx(1.0)
-    assert min(importance, key=importance.get) == "idle" and importance["size"] > 0.3
+    assert min(importance, key=importance.get) == "idle"
+    assert importance["size"] > 0.3
 
 
 def test_the_report_accounts_for_everything(regression):
     report = regression[0].report()
     assert {"task", "holdout", "blocks", "candidates", "seconds", "schema", "importance"} <= set(report)
     kept = {each["stage"] for each in report["candidates"] if each["kept"]}
-    assert "columns" in kept and all(each["why"] or each["stage"] == "columns" for each in report["candidates"])
+    assert "columns" in kept
+    assert all(each["why"] or each["stage"] == "columns" for each in report["candidates"])
     assert report["schema"]["city"] == {"kind": "text", "role": "category"}
 
 

@@ -1,7 +1,5 @@
 """The search as scikit-learn estimators: the conventions, mixed tables, and what a fit leaves behind."""
 
-import numpy as np
-import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer.auto import MercerClassifier, MercerRegressor

@@ -126,7 +126,7 @@ class Dictionary:
 
     def slices(self) -> list[slice]:
         ends = np.cumsum([0, *(block.width for block in self.blocks)])
-        return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
     def features(self, X, scores=None) -> np.ndarray:
         """The features of encoded rows in float32; `scores`, where given, stands in for the trees'."""

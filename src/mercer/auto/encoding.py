@@ -78,6 +78,8 @@ class QuickNumbers:
         x = np.asarray(X, dtype=np.float64)[:, self.place]
         gone = np.isnan(x)
         with np.errstate(over="ignore"):
-            z = np.clip((0.5 * x - 0.5 * self.center) / np.where(self.scale > 0, 0.5 * self.scale, np.inf), -1e150, 1e150)
+            z = np.clip(
+                (0.5 * x - 0.5 * self.center) / np.where(self.scale > 0, 0.5 * self.scale, np.inf), -1e150, 1e150
+            )
         z = np.where(gone, 0.0, z / np.sqrt(1.0 + (z / 3.0) ** 2))
         return np.where(self.missing, gone.astype(np.float64), z)

@@ -48,11 +48,9 @@ class Rows:
         return Rows(self.X[chosen], self.Y[chosen], self.ids[chosen], self.seed)
 
     def smallest(self, size: int) -> np.ndarray:
-        """The places of `size` rows by their hashes: the same rows in any order of the data."""
-        if size >= len(self):
-            return np.arange(len(self))
+        """The places of `size` rows, those of the smallest keyed hashes: the same rows in any order of the data."""
         keys = _numeric.splitmix64(self.ids, self.seed + 1)
-        return np.sort(np.argsort(keys, kind="stable")[:size])
+        return np.argsort(keys, kind="stable")[:size]
 
     def gram(self, features: Callable[[slice], np.ndarray]) -> GramPerFold:
         """Gram statistics per fold of the features of the rows, asked for block by block."""

@@ -74,7 +74,14 @@ class Search:
     """
 
     def __init__(self, rows: Rows, labels, effort: Effort, clock: Clock, seed: int, steps: Steps):
-        self.rows, self.labels, self.effort, self.clock, self.seed, self.steps = rows, labels, effort, clock, seed, steps
+        self.rows, self.labels, self.effort, self.clock, self.seed, self.steps = (
+            rows,
+            labels,
+            effort,
+            clock,
+            seed,
+            steps,
+        )
         self.candidates: list[Candidate] = []
         self.scores: np.ndarray | None = None
         self.gains: np.ndarray | None = None
@@ -175,7 +182,9 @@ class Search:
         learner.fit(sample.X @ lens.root, sample.Y if sample.Y.shape[1] > 1 else sample.Y[:, 0])
         seconds = time.perf_counter() - start
         seen = learner.kernel_
-        bent = Lens(seen.kernel, lens.root @ np.asarray(seen.matrix)) if hasattr(seen, "matrix") else Lens(seen, lens.root)
+        bent = (
+            Lens(seen.kernel, lens.root @ np.asarray(seen.matrix)) if hasattr(seen, "matrix") else Lens(seen, lens.root)
+        )
         results = []
         for name, each, extra in (("metric as it was", lens, 0.0), ("learned metric", bent, seconds)):
             larger = Dictionary([*base.blocks, self._waves(each, width)])
@@ -222,7 +231,9 @@ class Search:
 
     def _try(self, stage, name, dictionary, rows=None, place=None, start=None, steps=10, extra=0.0) -> Candidate:
         began = time.perf_counter()
-        equations = Equations(self._gram(dictionary, self.rows if rows is None else rows, place), dictionary.block_of_column)
+        equations = Equations(
+            self._gram(dictionary, self.rows if rows is None else rows, place), dictionary.block_of_column
+        )
         steps = steps if dictionary.width <= 1100 else 2
         penalties, scored = best_penalties(equations, start, steps)
         if rows is None:
