@@ -3,7 +3,8 @@
 With A and B the centered normal equations of the rows outside fold k, and G_k, B_k, Y_k the sums of the fold itself,
 
     W = (A + diag(lambda))^{-1} B,      L_k = tr Y_k - 2 <W, B_k> + <W, G_k W>,
-    dL_k / d log lambda_b = -2 lambda_b sum over the columns j of block b of <V_j, W_j>,   V = (A + diag(lambda))^{-1} (G_k W - B_k).
+    V = (A + diag(lambda))^{-1} (G_k W - B_k),
+    dL_k / d log lambda_b = -2 lambda_b sum over the columns j of block b of <V_j, W_j>.
 
 One Cholesky factor per fold gives the loss and its slope along every penalty at once, so a handful of factorizations
 finds them all: no grid, no other look at the data.

@@ -38,6 +38,7 @@ class Candidate:
     width: int
     kept: bool = False
     why: str = ""
+    per_fold: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
 
 
 @dataclass
@@ -74,14 +75,8 @@ class Search:
     """
 
     def __init__(self, rows: Rows, labels, effort: Effort, clock: Clock, seed: int, steps: Steps):
-        self.rows, self.labels, self.effort, self.clock, self.seed, self.steps = (
-            rows,
-            labels,
-            effort,
-            clock,
-            seed,
-            steps,
-        )
+        self.rows, self.labels, self.effort, self.seed = rows, labels, effort, seed
+        self.clock, self.steps = clock, steps
         self.candidates: list[Candidate] = []
         self.scores: np.ndarray | None = None
         self.gains: np.ndarray | None = None
@@ -239,8 +234,8 @@ class Search:
         if rows is None:
             self._penalties, self._scored, self._equations = penalties, scored, equations
         seconds = time.perf_counter() - began + extra
-        candidate = Candidate(stage, name, scored.loss / self.scale, seconds, dictionary.width)
-        candidate.per_fold = scored.per_fold  # type: ignore[attr-defined]
+        loss = scored.loss / self.scale
+        candidate = Candidate(stage, name, loss, seconds, dictionary.width, per_fold=scored.per_fold)
         self.candidates.append(candidate)
         if stage == "columns":
             self._keep(candidate)
@@ -252,7 +247,7 @@ class Search:
 
     def _choose(self, tried: Candidate, larger: Dictionary, smaller: Dictionary) -> Dictionary:
         """The larger dictionary if it gains more than the standard error of the gain over the folds."""
-        gains = self._last_folds - tried.per_fold  # type: ignore[attr-defined]
+        gains = self._last_folds - tried.per_fold
         error = float(np.std(gains, ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else 0.0
         gain = float(np.mean(gains))
         enough = gain > error and tried.loss < self._last_loss * (1 - _GAIN)
@@ -271,7 +266,7 @@ class Search:
 
 
 def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int]):
-    """The score block of boosted ensembles of one or more seeds, its out-of-fold values, and the gains of the columns."""
+    """The score block of ensembles of one or more seeds, its out-of-fold values, and the gains of the columns."""
     forests, total, gains = [], 0.0, 0.0
     for k in range(effort.n_seeds):
         growth = Growth(**{**vars(effort.growth), "seed": seed + k})
