@@ -90,17 +90,49 @@ class Waves:
         return Waves(self.frequencies[: width // 2], self.note)
 
 
+@dataclass(frozen=True)
+class TreeColumns:
+    """What trees see: encoded columns, but each category as one column of codes (0: none of its levels)."""
+
+    kept: np.ndarray
+    categories: list[slice]
+
+    @classmethod
+    def of(cls, n_columns: int, categories: list[slice]) -> TreeColumns:
+        inside = np.zeros(n_columns, dtype=bool)
+        for columns in categories:
+            inside[columns] = True
+        return cls(np.flatnonzero(~inside), list(categories))
+
+    @property
+    def codes(self) -> np.ndarray:
+        return len(self.kept) + np.arange(len(self.categories))
+
+    def __call__(self, X) -> np.ndarray:
+        codes = [np.where(X[:, c].any(axis=1), 1 + X[:, c].argmax(axis=1), 0) for c in self.categories]
+        return np.column_stack([X[:, self.kept], *codes]).astype(np.float64)
+
+    def spread(self, gains: np.ndarray, n_columns: int) -> np.ndarray:
+        """Gains of what trees see as gains of encoded columns; levels share that of their category."""
+        found = np.zeros(n_columns)
+        found[self.kept] = gains[: len(self.kept)]
+        for columns, gain in zip(self.categories, gains[len(self.kept) :], strict=True):
+            found[columns] = gain / (columns.stop - columns.start)
+        return found
+
+
 class Score:
     """The score of a boosted ensemble, one column per output: for rows it was learned from, the out-of-fold one."""
 
     kind = "score"
 
-    def __init__(self, forests: list[Forest], scale: np.ndarray):
-        self.forests, self.scale = forests, scale
+    def __init__(self, forests: list[Forest], scale: np.ndarray, columns: TreeColumns):
+        self.forests, self.scale, self.columns = forests, scale, columns
         self.width = len(scale)
 
     def features(self, X):
-        total = sum(forest.scores(X) for forest in self.forests) / len(self.forests)
+        seen = self.columns(X)
+        total = sum(forest.scores(seen) for forest in self.forests) / len(self.forests)
         return self.scaled(total)
 
     def scaled(self, scores):

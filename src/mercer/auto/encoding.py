@@ -14,11 +14,12 @@ from mercer.tables import TableEncoder
 
 @dataclass
 class Encoded:
-    """Encoded rows, their targets and the hash of each row as read."""
+    """Encoded rows, their targets, the hash of each row as read, and the indicators of each category."""
 
     X: np.ndarray
     y: np.ndarray | None
     ids: np.ndarray
+    categories: tuple[slice, ...] = ()
 
 
 def encoded_rows(encoder: TableEncoder, source: Source, learn: bool = False) -> Encoded:
@@ -29,7 +30,8 @@ def encoded_rows(encoder: TableEncoder, source: Source, learn: bool = False) -> 
         raise ValueError("The source has no rows.")
     y = None if blocks[0].y is None else np.concatenate([np.asarray(block.y) for block in blocks])
     ids = np.concatenate([block.ids for block in blocks])
-    return Encoded(dense(np.concatenate([dense(block.X) for block in blocks])), y, ids)
+    categories = tuple(slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
+    return Encoded(np.concatenate([dense(block.X) for block in blocks]), y, ids, categories)
 
 
 def dense(X) -> np.ndarray:

@@ -48,7 +48,7 @@ class _Searched(BaseEstimator):
         if len(table) != len(y):
             raise ValueError(f"X has {len(table)} rows but y has {len(y)} entries.")
         rows = encoded_rows(encoder, table_in_memory(table, y), learn=True)
-        predictor = learn(rows.X, rows.y, rows.ids, self._task == "classify", effort, clock, seed, steps)
+        predictor = learn(rows, self._task == "classify", effort, clock, seed, steps)
         told = {"task": self._task, "effort": self.effort, **account(predictor, steps, encoder)}
         self.model_ = Model(self._task, encoder, predictor, rows.X, told, seed)
         return self

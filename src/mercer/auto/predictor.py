@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer._numeric.pool import ordered_map
 from mercer.auto.blocks import Dictionary, Pieces, Plain, Score
 from mercer.auto.effort import Clock, Effort, sized
+from mercer.auto.encoding import Encoded
 from mercer.auto.penalties import Equations
 from mercer.auto.rows import Rows
 from mercer.auto.search import Candidate, Found, Search, grow_score
@@ -97,12 +98,10 @@ class Predictor:
         return softmax(scores, axis=1)
 
 
-def learn(X, y, ids, classify: bool, effort: Effort, clock: Clock, seed: int, steps: Steps) -> Predictor:
+def learn(encoded: Encoded, classify: bool, effort: Effort, clock: Clock, seed: int, steps: Steps) -> Predictor:
     """Search on encoded rows, then fit the head to all of them."""
-    target = Target.of(y, classify)
-    rows = Rows(X, target.numbers(y), ids, seed)
-    labels = target.labels(y)
-    effort = sized(effort, len(np.unique(ids)), rows.Y.shape[1])
+    target, rows, labels = _prepared(encoded, classify, seed)
+    effort = sized(effort, len(np.unique(rows.ids)), rows.Y.shape[1])
     if len(np.unique(rows.folds)) < 2 or target.scale == 0 or not np.any(rows.Y):
         return _constant(rows, target)
     search = Search(rows, labels, effort, clock, seed, steps)
@@ -113,23 +112,29 @@ def learn(X, y, ids, classify: bool, effort: Effort, clock: Clock, seed: int, st
     return made
 
 
-def learn_again(predictor: Predictor, X, y, ids, effort: Effort, seed: int) -> Predictor:
+def _prepared(encoded: Encoded, classify: bool, seed: int):
+    """How targets become numbers, the rows with them, and the class numbers (None for a quantity)."""
+    target = Target.of(encoded.y, classify)
+    rows = Rows(encoded.X, target.numbers(encoded.y), encoded.ids, seed, encoded.categories)
+    return target, rows, target.labels(encoded.y)
+
+
+def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: int) -> Predictor:
     """The same configuration on other rows: trees of as many rounds, the same waves and penalties, new weights."""
     found: Found = predictor.found
     if found is None:
-        return learn(X, y, ids, predictor.classes is not None, effort, Clock(), seed, Steps())
-    target = Target.of(y, predictor.classes is not None)
-    rows, labels = Rows(X, target.numbers(y), ids, seed), target.labels(y)
-    effort = sized(effort, len(np.unique(ids)), rows.Y.shape[1])
+        return learn(encoded, predictor.classes is not None, effort, Clock(), seed, Steps())
+    target, rows, labels = _prepared(encoded, predictor.classes is not None, seed)
+    effort = sized(effort, len(np.unique(rows.ids)), rows.Y.shape[1])
     blocks, scores = [], None
     for block in found.dictionary.blocks:
         if block.kind == "score":
             fixed = _fixed(effort, found.n_rounds)
             block, scores, _ = grow_score(rows, labels, fixed, seed, [])
         elif block.kind == "pieces":
-            block = Pieces.learned(X, int(block.bins.n_bins)) or block
+            block = Pieces.learned(rows.X, int(block.bins.n_bins)) or block
         elif block.kind == "linear":
-            block = Plain(X.shape[1])
+            block = Plain(rows.X.shape[1])
         blocks.append(block)
     again = Found(Dictionary(blocks), found.penalties, found.scored, scores, found.candidates, found.n_rounds)
     equations = Equations(_gram(again, rows), again.dictionary.block_of_column)

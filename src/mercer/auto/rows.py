@@ -35,6 +35,8 @@ class Rows:
     Y: np.ndarray
     ids: np.ndarray
     seed: int = 0
+    #: The indicators of each category among the columns of X.
+    categories: tuple[slice, ...] = ()
 
     def __len__(self) -> int:
         return len(self.X)
@@ -45,7 +47,7 @@ class Rows:
         return _numeric.buckets(_numeric.splitmix64(self.ids, self.seed), N_FOLDS)
 
     def at(self, chosen) -> Rows:
-        return Rows(self.X[chosen], self.Y[chosen], self.ids[chosen], self.seed)
+        return Rows(self.X[chosen], self.Y[chosen], self.ids[chosen], self.seed, self.categories)
 
     def smallest(self, size: int) -> np.ndarray:
         """The places of `size` rows, those of the smallest keyed hashes: the same rows in any order of the data."""

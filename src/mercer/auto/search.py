@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mercer import kernels
-from mercer.auto.blocks import Dictionary, Pieces, Plain, Score, Waves
+from mercer.auto.blocks import Dictionary, Pieces, Plain, Score, TreeColumns, Waves
 from mercer.auto.effort import Clock, Effort
 from mercer.auto.penalties import Equations, Scored, best_penalties
 from mercer.auto.rows import Rows
@@ -25,6 +25,8 @@ from mercer.learn.boosting import Growth, LogLoss, Squares, boost
 
 #: What a larger dictionary must gain at least, as a share of the loss.
 _GAIN = 2e-3
+#: Rows for each number of a full metric, and rows enough to judge one that was learned from others.
+_PER_NUMBER, _ENOUGH = 3, 1500
 
 
 @dataclass
@@ -163,11 +165,13 @@ class Search:
 
     def _best_metric(self, base, lens: Lens, n_rows: int, width: int) -> Lens:
         """The kernel in the metric of its own gradients, if that helps the model that has trees beside it."""
-        place = self.rows.smallest(n_rows)
+        order, d = self.rows.smallest(len(self.rows)), self.rows.X.shape[1]
+        place, others = order[:n_rows], order[n_rows : n_rows + self.effort.search_rows]
         sample = self.rows.at(place)
         learner = LearnedMetric(
             lens.kernel,
             n_rounds=self.effort.n_rounds,
+            mode="auto" if _PER_NUMBER * d * d <= len(sample) else "diagonal",
             n_components=width,
             max_rows=len(sample),
             task="regression",
@@ -180,6 +184,8 @@ class Search:
         bent = (
             Lens(seen.kernel, lens.root @ np.asarray(seen.matrix)) if hasattr(seen, "matrix") else Lens(seen, lens.root)
         )
+        if len(others) >= _ENOUGH:  # a metric flatters the rows it was learned from
+            place, sample = others, self.rows.at(others)
         results = []
         for name, each, extra in (("metric as it was", lens, 0.0), ("learned metric", bent, seconds)):
             larger = Dictionary([*base.blocks, self._waves(each, width)])
@@ -268,13 +274,15 @@ class Search:
 def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int]):
     """The score block of ensembles of one or more seeds, its out-of-fold values, and the gains of the columns."""
     forests, total, gains = [], 0.0, 0.0
+    columns = TreeColumns.of(rows.X.shape[1], list(rows.categories))
+    seen = columns(rows.X)
     for k in range(effort.n_seeds):
         growth = Growth(**{**vars(effort.growth), "seed": seed + k})
         loss = Squares(rows.Y) if labels is None else LogLoss(labels, int(labels.max()) + 1)
-        grown = boost(rows.X, loss, rows.folds, growth)
+        grown = boost(seen, loss, rows.folds, growth, columns.codes)
         forests.append(grown.forest)
         n_rounds.append(grown.n_rounds)
         total, gains = total + grown.scores, gains + grown.gains
     scores = total / effort.n_seeds
     scale = np.maximum(np.std(scores, axis=0), 1e-6)
-    return Score(forests, scale), scores, gains
+    return Score(forests, scale, columns), scores, columns.spread(gains, rows.X.shape[1])

@@ -15,6 +15,8 @@ from mercer import _numeric
 from mercer._numeric.pool import for_each, ordered_map
 
 _ROWS = 2048
+#: Rows of average target that every level of a category is credited with before levels are put in order.
+_PSEUDO = 10.0
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,11 @@ class Forest:
     left: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     right: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     value: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    ranks: dict[int, np.ndarray] = field(default_factory=dict)
 
     def scores(self, X) -> np.ndarray:
         """The sum of all trees for each row, one column per output."""
-        X = np.ascontiguousarray(X, dtype=np.float64)
+        X = ranked(np.ascontiguousarray(X, dtype=np.float64), self.ranks)
         out = np.tile(self.base, (len(X), 1))
         nodes = (self.roots, self.column, self.threshold, self.left, self.right, self.value, self.output)
         if len(self.roots) and len(X) <= _ROWS:
@@ -72,11 +75,42 @@ class Forest:
         return cls(base, starts.astype(np.int64), np.array([tree[0] for tree in trees], dtype=np.int64), *joined)
 
 
+def ranked(X, ranks: dict[int, np.ndarray]) -> np.ndarray:
+    """X with the codes of some columns replaced by their ranks."""
+    if not ranks:
+        return X
+    X = X.copy()
+    for column, rank in ranks.items():
+        X[:, column] = rank[X[:, column].astype(np.intp)]
+    return X
+
+
+def ranks_of(X, codes, target, train) -> dict[int, np.ndarray]:
+    """The rank of each code of a category by the mean target of its training rows, rare ones drawn to the middle.
+
+    In this order one cut finds the best two groups of levels for squared error (Fisher 1958).
+    """
+    found = {}
+    for column in codes:
+        code = X[:, column].astype(np.intp)
+        size = int(code.max()) + 1
+        count = np.bincount(code[train], minlength=size)
+        total = np.bincount(code[train], weights=target[train] - target[train].mean(), minlength=size)
+        order = np.argsort(total / (count + _PSEUDO), kind="stable")
+        found[int(column)] = np.argsort(order).astype(np.float64)
+    return found
+
+
 class Squares:
     """Half the squared error: gradient s - y, hessian one."""
 
     def __init__(self, y):
         self.y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+
+    @property
+    def leading(self):
+        """One number per row that orders the levels of categories."""
+        return self.y[:, 0]
 
     def base(self, rows):
         return self.y[rows].mean(axis=0)
@@ -94,6 +128,11 @@ class LogLoss:
     def __init__(self, label, n_classes):
         self.label, self.n = np.asarray(label), n_classes
         self.hot = np.eye(n_classes)[self.label] if n_classes > 2 else self.label[:, None].astype(np.float64)
+
+    @property
+    def leading(self):
+        """The indicator of the most frequent class (of the second of two)."""
+        return self.hot[:, int(self.hot.mean(axis=0).argmax())]
 
     def base(self, rows):
         shares = np.clip(self.hot[rows].mean(axis=0), 1e-4, 1 - 1e-4)
@@ -148,8 +187,10 @@ def _edges(x, max_bins):
 class _Grown:
     """One ensemble growing on some rows, watched on others."""
 
-    def __init__(self, loss, binned, X, growth, train, watch, stream):
-        self.loss, self.binned, self.X, self.growth = loss, binned, X, growth
+    def __init__(self, loss, X, codes, growth, train, watch, stream):
+        self.ranks = ranks_of(X, codes, loss.leading, train)
+        X = ranked(X, self.ranks)
+        self.loss, self.binned, self.X, self.growth = loss, Binned.of(X, growth.max_bins), X, growth
         self.train, self.watch, self.watched = train, watch, X[watch]
         self.base = loss.base(train)
         self.scores = np.tile(self.base, (len(X), 1))
@@ -207,16 +248,16 @@ class Boosted:
     gains: np.ndarray
 
 
-def boost(X, loss, folds: np.ndarray, growth: Growth, refit: bool = True) -> Boosted:
+def boost(X, loss, folds: np.ndarray, growth: Growth, codes=(), refit: bool = True) -> Boosted:
     """Grow ensembles outside each fold until the held-out rows of all folds gain no more, then one on all rows.
 
-    X : (n, p) float64; loss : `Squares` or `LogLoss`; folds : the fold of each row, 0..K-1
+    X : (n, p) float64; loss : `Squares` or `LogLoss`; folds : the fold of each row, 0..K-1; codes : the columns that
+    hold codes 0, 1, ... of categories, which each ensemble puts in the order of its own training rows' targets
     """
     X = np.ascontiguousarray(X, dtype=np.float64)
-    binned = Binned.of(X, growth.max_bins)
     names = np.unique(folds)
     runs = [
-        _Grown(loss, binned, X, growth, np.flatnonzero(folds != k), np.flatnonzero(folds == k), i + 1)
+        _Grown(loss, X, codes, growth, np.flatnonzero(folds != k), np.flatnonzero(folds == k), i + 1)
         for i, k in enumerate(names)
     ]
     stride = 5
@@ -237,19 +278,20 @@ def boost(X, loss, folds: np.ndarray, growth: Growth, refit: bool = True) -> Boo
     scores = np.empty_like(runs[0].scores)
     for run, history in zip(runs, kept, strict=True):
         scores[run.watch] = history[best]
-    forest = grown(X, loss, growth, best * stride, binned) if refit else Forest(loss.base(np.arange(len(X))))
+    forest = grown(X, loss, growth, best * stride, codes) if refit else Forest(loss.base(np.arange(len(X))))
     return Boosted(scores, forest, np.array(curve) / len(X), best * stride, sum(run.gains for run in runs))
 
 
-def grown(X, loss, growth: Growth, n_rounds: int, binned: Binned | None = None) -> Forest:
+def grown(X, loss, growth: Growth, n_rounds: int, codes=()) -> Forest:
     """The ensemble of `n_rounds` rounds on all rows."""
     X = np.ascontiguousarray(X, dtype=np.float64)
-    binned = Binned.of(X, growth.max_bins) if binned is None else binned
     everyone = np.arange(len(X))
-    run = _Grown(loss, binned, X, growth, everyone, everyone[:0], 0)
+    run = _Grown(loss, X, codes, growth, everyone, everyone[:0], 0)
     for _ in range(n_rounds):
         run.round()
-    return Forest.of(run.base, run.trees)
+    forest = Forest.of(run.base, run.trees)
+    forest.ranks = run.ranks
+    return forest
 
 
 def _spans(n):
