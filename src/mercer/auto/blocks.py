@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
+from scipy.special import expit, softmax
 
 from mercer.expand.fourier import Waves as WaveMap
 from mercer.learn import PiecewiseLinear
 from mercer.learn.boosting import Forest
+
+#: Probabilities vary by about a quarter, scores by one.
+_STRETCH = 4.0
 
 
 class Plain:
@@ -122,13 +126,17 @@ class TreeColumns:
 
 
 class Score:
-    """The score of a boosted ensemble, one column per output: for rows it was learned from, the out-of-fold one."""
+    """The score of a boosted ensemble, one column per output: for rows it was learned from, the out-of-fold one.
+
+    Scores of classes are log-odds, made for the logistic loss; beside them stand the probabilities they mean, made for
+    the squared loss that the search works with. Without these, other blocks would be credited for bending the score.
+    """
 
     kind = "score"
 
-    def __init__(self, forests: list[Forest], scale: np.ndarray, columns: TreeColumns):
-        self.forests, self.scale, self.columns = forests, scale, columns
-        self.width = len(scale)
+    def __init__(self, forests: list[Forest], scale: np.ndarray, columns: TreeColumns, classes: bool):
+        self.forests, self.scale, self.columns, self.classes = forests, scale, columns, classes
+        self.width = len(scale) * (2 if classes else 1)
 
     def features(self, X):
         seen = self.columns(X)
@@ -136,10 +144,14 @@ class Score:
         return self.scaled(total)
 
     def scaled(self, scores):
-        return (scores / self.scale).astype(np.float32)
+        parts = [scores / self.scale]
+        if self.classes:
+            parts.append(_STRETCH * (expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)))
+        return np.hstack(parts).astype(np.float32)
 
     def names(self, columns):
-        return [f"tree score {k}" for k in range(self.width)]
+        c = len(self.scale)
+        return [f"tree {what} {k}" for what in ("score", "probability") for k in range(c)][: self.width]
 
 
 @dataclass

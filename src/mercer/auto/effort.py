@@ -28,7 +28,7 @@ class Effort:
 
 EFFORTS = {
     "fast": Effort(
-        Growth(n_trees=120, rate=0.16, patience=15, max_bins=64),
+        Growth(n_trees=150, rate=0.1, patience=15, max_bins=64),
         search_waves=128,
         search_rows=2000,
         most_waves=512,

@@ -285,4 +285,4 @@ def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int
         total, gains = total + grown.scores, gains + grown.gains
     scores = total / effort.n_seeds
     scale = np.maximum(np.std(scores, axis=0), 1e-6)
-    return Score(forests, scale, columns), scores, columns.spread(gains, rows.X.shape[1])
+    return Score(forests, scale, columns, labels is not None), scores, columns.spread(gains, rows.X.shape[1])
