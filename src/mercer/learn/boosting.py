@@ -175,13 +175,22 @@ class Binned:
 
 
 def _edges(x, max_bins):
-    """Cuts halfway between neighboring values, or at quantiles where there are too many."""
-    values = np.unique(x)
-    if len(values) > max_bins:
-        values = np.unique(np.quantile(x, np.linspace(0, 1, max_bins + 1)[1:-1], method="inverted_cdf"))
-        return values.astype(np.float64)
+    """Cuts halfway between neighboring values, or at quantiles where there are too many.
+
+    A value that more rows share than a bin should hold gets a bin of its own, and the others share what is left.
+    """
+    values, counts = np.unique(x, return_counts=True)
     values = values.astype(np.float64)
-    return values[:-1] + (values[1:] - values[:-1]) / 2
+    if len(values) <= max_bins:
+        return values[:-1] + (values[1:] - values[:-1]) / 2
+    heavy = np.flatnonzero(counts * max_bins > len(x))
+    counts = counts.astype(np.float64)
+    counts[heavy] = 0.0
+    n_cuts = max(1, max_bins - 1 - 2 * len(heavy))
+    shares = np.cumsum(counts) / max(counts.sum(), 1.0)
+    places = np.searchsorted(shares, np.arange(1, n_cuts + 1) / (n_cuts + 1))
+    places = np.concatenate([places, heavy, heavy - 1])
+    return values[np.unique(places[(places >= 0) & (places < len(values) - 1)])]
 
 
 class _Grown:
