@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
+from scipy.special import expit, softmax
 
 from mercer.expand.fourier import Waves as WaveMap
 from mercer.learn import PiecewiseLinear
 from mercer.learn.boosting import Forest
+
+#: Probabilities vary by about a quarter, scores by one.
+_STRETCH = 4.0
 
 
 class Plain:
@@ -33,7 +38,10 @@ class Pieces:
 
     def __init__(self, columns: np.ndarray, bins: PiecewiseLinear):
         self.columns, self.bins = columns, bins
-        self.width = sum(max(len(edges) - 1, 0) for edges in bins.bins_)
+        pieces = [(j, low, high - low) for j, e in zip(columns, bins.bins_, strict=True) for low, high in pairwise(e)]
+        self.width = len(pieces)
+        self._column = np.array([j for j, _, _ in pieces], dtype=np.int64)
+        self._low, self._length = (np.array([piece[k] for piece in pieces], dtype=np.float64) for k in (1, 2))
 
     @classmethod
     def learned(cls, X, n_bins: int) -> Pieces | None:
@@ -44,7 +52,8 @@ class Pieces:
         return made if made.width else None
 
     def features(self, X):
-        return self.bins._apply(np.ascontiguousarray(X[:, self.columns], dtype=np.float32))
+        progress = (X[:, self._column] - self._low) / self._length
+        return np.clip(progress, 0.0, 1.0, out=progress).astype(np.float32)
 
     def names(self, columns):
         return list(self.bins.get_feature_names_out([str(columns[j]) for j in self.columns]))
@@ -85,24 +94,64 @@ class Waves:
         return Waves(self.frequencies[: width // 2], self.note)
 
 
+@dataclass(frozen=True)
+class TreeColumns:
+    """What trees see: encoded columns, but each category as one column of codes (0: none of its levels)."""
+
+    kept: np.ndarray
+    categories: list[slice]
+
+    @classmethod
+    def of(cls, n_columns: int, categories: list[slice]) -> TreeColumns:
+        inside = np.zeros(n_columns, dtype=bool)
+        for columns in categories:
+            inside[columns] = True
+        return cls(np.flatnonzero(~inside), list(categories))
+
+    @property
+    def codes(self) -> np.ndarray:
+        return len(self.kept) + np.arange(len(self.categories))
+
+    def __call__(self, X) -> np.ndarray:
+        codes = [np.where(X[:, c].any(axis=1), 1 + X[:, c].argmax(axis=1), 0) for c in self.categories]
+        return np.column_stack([X[:, self.kept], *codes]).astype(np.float64)
+
+    def spread(self, gains: np.ndarray, n_columns: int) -> np.ndarray:
+        """Gains of what trees see as gains of encoded columns; levels share that of their category."""
+        found = np.zeros(n_columns)
+        found[self.kept] = gains[: len(self.kept)]
+        for columns, gain in zip(self.categories, gains[len(self.kept) :], strict=True):
+            found[columns] = gain / (columns.stop - columns.start)
+        return found
+
+
 class Score:
-    """The score of a boosted ensemble, one column per output: for rows it was learned from, the out-of-fold one."""
+    """The score of a boosted ensemble, one column per output: for rows it was learned from, the out-of-fold one.
+
+    Scores of classes are log-odds, made for the logistic loss; beside them stand the probabilities they mean, made for
+    the squared loss that the search works with. Without these, other blocks would be credited for bending the score.
+    """
 
     kind = "score"
 
-    def __init__(self, forests: list[Forest], scale: np.ndarray):
-        self.forests, self.scale = forests, scale
-        self.width = len(scale)
+    def __init__(self, forests: list[Forest], scale: np.ndarray, columns: TreeColumns, classes: bool):
+        self.forests, self.scale, self.columns, self.classes = forests, scale, columns, classes
+        self.width = len(scale) * (2 if classes else 1)
 
     def features(self, X):
-        total = sum(forest.scores(X) for forest in self.forests) / len(self.forests)
+        seen = self.columns(X)
+        total = sum(forest.scores(seen) for forest in self.forests) / len(self.forests)
         return self.scaled(total)
 
     def scaled(self, scores):
-        return (scores / self.scale).astype(np.float32)
+        parts = [scores / self.scale]
+        if self.classes:
+            parts.append(_STRETCH * (expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)))
+        return np.hstack(parts).astype(np.float32)
 
     def names(self, columns):
-        return [f"tree score {k}" for k in range(self.width)]
+        c = len(self.scale)
+        return [f"tree {what} {k}" for what in ("score", "probability") for k in range(c)][: self.width]
 
 
 @dataclass
@@ -121,7 +170,7 @@ class Dictionary:
 
     def slices(self) -> list[slice]:
         ends = np.cumsum([0, *(block.width for block in self.blocks)])
-        return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
     def features(self, X, scores=None) -> np.ndarray:
         """The features of encoded rows in float32; `scores`, where given, stands in for the trees'."""

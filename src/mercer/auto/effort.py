@@ -28,7 +28,7 @@ class Effort:
 
 EFFORTS = {
     "fast": Effort(
-        Growth(n_trees=120, rate=0.16, patience=15, max_bins=64),
+        Growth(n_trees=150, rate=0.1, patience=15, max_bins=64),
         search_waves=128,
         search_rows=2000,
         most_waves=512,
@@ -38,7 +38,7 @@ EFFORTS = {
         metric_waves=128,
         n_rounds=2,
     ),
-    "normal": Effort(Growth(n_trees=400, rate=0.08)),
+    "normal": Effort(Growth(n_trees=600, rate=0.08)),
     "high": Effort(
         Growth(n_trees=900, rate=0.04, patience=50),
         n_seeds=3,

@@ -14,11 +14,12 @@ from mercer.tables import TableEncoder
 
 @dataclass
 class Encoded:
-    """Encoded rows, their targets and the hash of each row as read."""
+    """Encoded rows, their targets, the hash of each row as read, and the indicators of each category."""
 
     X: np.ndarray
     y: np.ndarray | None
     ids: np.ndarray
+    categories: tuple[slice, ...] = ()
 
 
 def encoded_rows(encoder: TableEncoder, source: Source, learn: bool = False) -> Encoded:
@@ -29,7 +30,8 @@ def encoded_rows(encoder: TableEncoder, source: Source, learn: bool = False) -> 
         raise ValueError("The source has no rows.")
     y = None if blocks[0].y is None else np.concatenate([np.asarray(block.y) for block in blocks])
     ids = np.concatenate([block.ids for block in blocks])
-    return Encoded(dense(np.concatenate([dense(block.X) for block in blocks])), y, ids)
+    categories = tuple(slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
+    return Encoded(np.concatenate([dense(block.X) for block in blocks]), y, ids, categories)
 
 
 def dense(X) -> np.ndarray:
@@ -79,6 +81,8 @@ class QuickNumbers:
         x = np.asarray(X, dtype=np.float64)[:, self.place]
         gone = np.isnan(x)
         with np.errstate(over="ignore"):
-            z = np.clip((0.5 * x - 0.5 * self.center) / np.where(self.scale > 0, 0.5 * self.scale, np.inf), -1e150, 1e150)
+            z = np.clip(
+                (0.5 * x - 0.5 * self.center) / np.where(self.scale > 0, 0.5 * self.scale, np.inf), -1e150, 1e150
+            )
         z = np.where(gone, 0.0, z / np.sqrt(1.0 + (z / 3.0) ** 2))
         return np.where(self.missing, gone.astype(np.float64), z)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer.auto.effort import Clock
 from mercer.auto.encoding import dense, encoded_rows
@@ -17,6 +17,7 @@ from mercer.auto.model import Model
 from mercer.auto.predictor import learn
 from mercer.auto.steps import Steps
 from mercer.base import seed_of
+from mercer.source import Columns
 from mercer.source.table import table_in_memory
 from mercer.tables import TableEncoder
 
@@ -43,14 +44,11 @@ class _Searched(BaseEstimator):
         effort = sizes(self.effort, self.max_features)
         y = self._checked_target(y)
         encoder = TableEncoder(random_state=seed)
-        table = encoder._checked(X, reset=True)
+        table = Columns.of(self._checked(X, reset=True))
         if len(table) != len(y):
             raise ValueError(f"X has {len(table)} rows but y has {len(y)} entries.")
         rows = encoded_rows(encoder, table_in_memory(table, y), learn=True)
-        self.n_features_in_ = encoder.n_features_in_
-        if hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
-            self.feature_names_in_ = np.array(list(X.columns), dtype=object)
-        predictor = learn(rows.X, rows.y, rows.ids, self._task == "classify", effort, clock, seed, steps)
+        predictor = learn(rows, self._task == "classify", effort, clock, seed, steps)
         told = {"task": self._task, "effort": self.effort, **account(predictor, steps, encoder)}
         self.model_ = Model(self._task, encoder, predictor, rows.X, told, seed)
         return self
@@ -62,12 +60,23 @@ class _Searched(BaseEstimator):
         assert_all_finite(y, input_name="y")
         return y
 
+    def _checked(self, X, reset):
+        """X after the checks of scikit-learn: an array, or a frame as it is."""
+        if hasattr(X, "columns"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+
     def _encoded(self, X) -> np.ndarray:
         check_is_fitted(self)
-        model = self.model_
-        if model._quick is not None and not hasattr(self, "feature_names_in_") and model._quick.takes(X):
-            return model._quick(X)
-        return dense(model.encoder.transform(X))
+        X = self._checked(X, reset=False)
+        quick = self.model_._quick
+        if quick is not None and quick.takes(X):
+            return quick(X)
+        table = Columns.of(X)
+        if not hasattr(self, "feature_names_in_"):  # rows without names have the columns that fit has seen
+            table = Columns(table.table.rename_columns(list(self.model_.encoder.schema_)))
+        return dense(self.model_.encoder.transform(table))
 
     def predict(self, X):
         """Predictions, one for each row of X."""

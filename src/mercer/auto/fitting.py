@@ -95,7 +95,7 @@ def fit(
     with steps("learn again from all rows"):
         encoder = TableEncoder(roles=roles, random_state=random_state)
         rows = encoded_rows(encoder, source, learn=True)
-        final = learn_again(predictor, rows.X, rows.y, rows.ids, chosen, random_state)
+        final = learn_again(predictor, rows, chosen, random_state)
     return Model(name, encoder, final, rows.X, {**told, **account(final, steps, encoder)}, random_state)
 
 
@@ -117,7 +117,7 @@ def _learn(source: Source, roles, classify, effort, clock, seed, steps):
         rows = encoded_rows(encoder, source, learn=True)
     if rows.y is None:
         raise ValueError("There is no target to learn: name one of the columns, or give an array.")
-    return encoder, rows, learn(rows.X, rows.y, rows.ids, classify, effort, clock, seed, steps)
+    return encoder, rows, learn(rows, classify, effort, clock, seed, steps)
 
 
 def _linear(rows, classify, seed) -> Predictor:

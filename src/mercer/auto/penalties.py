@@ -3,7 +3,8 @@
 With A and B the centered normal equations of the rows outside fold k, and G_k, B_k, Y_k the sums of the fold itself,
 
     W = (A + diag(lambda))^{-1} B,      L_k = tr Y_k - 2 <W, B_k> + <W, G_k W>,
-    dL_k / d log lambda_b = -2 lambda_b sum over the columns j of block b of <V_j, W_j>,   V = (A + diag(lambda))^{-1} (G_k W - B_k).
+    V = (A + diag(lambda))^{-1} (G_k W - B_k),
+    dL_k / d log lambda_b = -2 lambda_b sum over the columns j of block b of <V_j, W_j>.
 
 One Cholesky factor per fold gives the loss and its slope along every penalty at once, so a handful of factorizations
 finds them all: no grid, no other look at the data.
@@ -136,8 +137,8 @@ def best_penalties(equations: Equations, start=None, steps: int = 12) -> tuple[n
     low, high = np.log(np.maximum(_LEAST * scale, floor)), np.log(np.maximum(_MOST * scale, 10 * floor))
     if start is None:
         guess = np.log(1e-3 * scale)
-        tries = [np.clip(guess + shift, low, high) for shift in (-6.0, -3.0, 0.0, 3.0, 6.0)]
-        first = min(tries, key=lambda point: equations.score(np.exp(point), slope=False).loss)
+        tries = [np.clip(guess + shift, low, high) for shift in (-7.0, -3.5, 0.0, 3.5)]
+        first = _better_apart(equations, *_best_of(equations, tries), scale, low, high)
     else:
         first = np.clip(np.log(start), low, high)
     best: list = [np.inf, first, None]
@@ -157,7 +158,7 @@ def best_penalties(equations: Equations, start=None, steps: int = 12) -> tuple[n
         jac=True,
         method="L-BFGS-B",
         bounds=list(zip(low / _UNIT, high / _UNIT, strict=True)),
-        options={"maxfun": steps, "maxiter": steps, "ftol": 1e-5, "gtol": 1e-5},
+        options={"maxfun": steps, "maxiter": steps, "ftol": 1e-6, "gtol": 1e-6},
     )
     if best[2] is None:
         raise ValueError("No penalty could be scored: every cross-validated loss was lost to rounding. Rescale X.")
@@ -165,6 +166,27 @@ def best_penalties(equations: Equations, start=None, steps: int = 12) -> tuple[n
 
 
 _UNIT = 4.0
+#: Where each penalty is tried at the start, relative to its block's scale: far from its best value a loss is flat.
+_LEVELS = (1e-4, 0.03, 100.0)
+
+
+def _best_of(equations, points) -> tuple[np.ndarray, float]:
+    losses = [equations.score(np.exp(point), slope=False).loss for point in points]
+    return points[int(np.argmin(losses))], min(losses)
+
+
+def _better_apart(equations, point, loss, scale, low, high) -> np.ndarray:
+    """Move one penalty after the other to another level where that is better."""
+    for block in range(len(point)) if len(point) > 1 else ():
+        for level in np.log(np.array(_LEVELS) * scale[block]):
+            leap = point.copy()
+            leap[block] = np.clip(level, low[block], high[block])
+            if abs(leap[block] - point[block]) < 2:
+                continue
+            moved, found = _best_of(equations, [leap])
+            if found < loss:
+                point, loss = moved, found
+    return point
 
 
 def _chained(objective, u):

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer._numeric.pool import ordered_map
 from mercer.auto.blocks import Dictionary, Pieces, Plain, Score
 from mercer.auto.effort import Clock, Effort, sized
+from mercer.auto.encoding import Encoded
 from mercer.auto.penalties import Equations
 from mercer.auto.rows import Rows
 from mercer.auto.search import Candidate, Found, Search, grow_score
@@ -23,6 +24,8 @@ _ROWS = 4096
 #: Penalties of the logistic loss to try, relative to those of the squared error. Near even odds the logistic loss of
 #: a score is an eighth of the squared error of targets four apart, so an eighth is where the two agree.
 _LOGISTIC = (1 / 64, 1 / 16, 1 / 4)
+#: Rows that penalty and temperature are chosen on: to learn from, and to be told apart on.
+_TRAIN, _TEST = 6000, 4000
 _TEMPERATURES = np.geomspace(0.7, 2.0, 22)
 _TOL, _STEPS = 1e-3, 24
 #: Pairs of waves that penalty and temperature are chosen with.
@@ -73,19 +76,11 @@ class Predictor:
     found: Any = None
 
     def scores(self, X) -> np.ndarray:
-        """One column per output for encoded rows."""
+        """One column per output for encoded rows. Products in float64, so that a row's score is its own."""
         if len(X) <= _ROWS:
-            return self.dictionary.features(X) @ self._coef32 + self.intercept
+            return self.dictionary.features(X).astype(np.float64) @ self.coef + self.intercept
         spans = [X[i : i + _ROWS] for i in range(0, len(X), _ROWS)]
-        return np.concatenate(list(ordered_map(lambda part: self.dictionary.features(part) @ self._coef32, spans))) + (
-            self.intercept
-        )
-
-    @property
-    def _coef32(self):
-        if getattr(self, "_narrow", None) is None:
-            self._narrow = self.coef.astype(np.float32)
-        return self._narrow
+        return np.concatenate(list(ordered_map(self.scores, spans)))
 
     def predict(self, X) -> np.ndarray:
         scores = self.scores(X)
@@ -103,12 +98,10 @@ class Predictor:
         return softmax(scores, axis=1)
 
 
-def learn(X, y, ids, classify: bool, effort: Effort, clock: Clock, seed: int, steps: Steps) -> Predictor:
+def learn(encoded: Encoded, classify: bool, effort: Effort, clock: Clock, seed: int, steps: Steps) -> Predictor:
     """Search on encoded rows, then fit the head to all of them."""
-    target = Target.of(y, classify)
-    rows = Rows(X, target.numbers(y), ids, seed)
-    labels = target.labels(y)
-    effort = sized(effort, len(np.unique(ids)), rows.Y.shape[1])
+    target, rows, labels = _prepared(encoded, classify, seed)
+    effort = sized(effort, len(np.unique(rows.ids)), rows.Y.shape[1])
     if len(np.unique(rows.folds)) < 2 or target.scale == 0 or not np.any(rows.Y):
         return _constant(rows, target)
     search = Search(rows, labels, effort, clock, seed, steps)
@@ -119,23 +112,29 @@ def learn(X, y, ids, classify: bool, effort: Effort, clock: Clock, seed: int, st
     return made
 
 
-def learn_again(predictor: Predictor, X, y, ids, effort: Effort, seed: int) -> Predictor:
+def _prepared(encoded: Encoded, classify: bool, seed: int):
+    """How targets become numbers, the rows with them, and the class numbers (None for a quantity)."""
+    target = Target.of(encoded.y, classify)
+    rows = Rows(encoded.X, target.numbers(encoded.y), encoded.ids, seed, encoded.categories)
+    return target, rows, target.labels(encoded.y)
+
+
+def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: int) -> Predictor:
     """The same configuration on other rows: trees of as many rounds, the same waves and penalties, new weights."""
     found: Found = predictor.found
     if found is None:
-        return learn(X, y, ids, predictor.classes is not None, effort, Clock(), seed, Steps())
-    target = Target.of(y, predictor.classes is not None)
-    rows, labels = Rows(X, target.numbers(y), ids, seed), target.labels(y)
-    effort = sized(effort, len(np.unique(ids)), rows.Y.shape[1])
+        return learn(encoded, predictor.classes is not None, effort, Clock(), seed, Steps())
+    target, rows, labels = _prepared(encoded, predictor.classes is not None, seed)
+    effort = sized(effort, len(np.unique(rows.ids)), rows.Y.shape[1])
     blocks, scores = [], None
     for block in found.dictionary.blocks:
         if block.kind == "score":
             fixed = _fixed(effort, found.n_rounds)
             block, scores, _ = grow_score(rows, labels, fixed, seed, [])
         elif block.kind == "pieces":
-            block = Pieces.learned(X, int(block.bins.n_bins)) or block
+            block = Pieces.learned(rows.X, int(block.bins.n_bins)) or block
         elif block.kind == "linear":
-            block = Plain(X.shape[1])
+            block = Plain(rows.X.shape[1])
         blocks.append(block)
     again = Found(Dictionary(blocks), found.penalties, found.scored, scores, found.candidates, found.n_rounds)
     equations = Equations(_gram(again, rows), again.dictionary.block_of_column)
@@ -214,16 +213,17 @@ def _strength(Z, labels, rows: Rows, found: Found, seed) -> tuple[float, float]:
     """The penalty and the temperature with the least log loss on one held-out fold, waves cut to a few hundred."""
     columns = _narrow(found.dictionary)
     held = rows.folds == np.argmax(np.bincount(rows.folds))
-    n_classes = int(labels.max()) + 1
-    if len(np.unique(labels[~held])) < n_classes or held.sum() < 10:
+    order = rows.smallest(len(rows))
+    train, test = order[~held[order]][:_TRAIN], order[held[order]][:_TEST]
+    if len(np.unique(labels[train])) <= labels.max() or len(test) < 10:
         return _LOGISTIC[1], 1.0
-    train, test = np.ascontiguousarray(Z[~held][:, columns]), np.ascontiguousarray(Z[held][:, columns])
+    Z_train, Z_test = Z[np.ix_(train, columns)], Z[np.ix_(test, columns)]
     best = (np.inf, _LOGISTIC[1], 1.0)
     for alpha in _LOGISTIC:
-        model = _solved(train, labels[~held], alpha, seed)
-        scores = model.decision_function(test).astype(np.float64).reshape(len(test), -1)
+        model = _solved(Z_train, labels[train], alpha, seed)
+        scores = model.decision_function(Z_test).astype(np.float64).reshape(len(test), -1)
         for temperature in _TEMPERATURES:
-            best = min(best, (_log_loss(scores / temperature, labels[held]), alpha, float(temperature)))
+            best = min(best, (_log_loss(scores / temperature, labels[test]), alpha, float(temperature)))
     return best[1], best[2]
 
 

@@ -35,6 +35,8 @@ class Rows:
     Y: np.ndarray
     ids: np.ndarray
     seed: int = 0
+    #: The indicators of each category among the columns of X.
+    categories: tuple[slice, ...] = ()
 
     def __len__(self) -> int:
         return len(self.X)
@@ -45,14 +47,12 @@ class Rows:
         return _numeric.buckets(_numeric.splitmix64(self.ids, self.seed), N_FOLDS)
 
     def at(self, chosen) -> Rows:
-        return Rows(self.X[chosen], self.Y[chosen], self.ids[chosen], self.seed)
+        return Rows(self.X[chosen], self.Y[chosen], self.ids[chosen], self.seed, self.categories)
 
     def smallest(self, size: int) -> np.ndarray:
-        """The places of `size` rows by their hashes: the same rows in any order of the data."""
-        if size >= len(self):
-            return np.arange(len(self))
+        """The places of `size` rows, those of the smallest keyed hashes: the same rows in any order of the data."""
         keys = _numeric.splitmix64(self.ids, self.seed + 1)
-        return np.sort(np.argsort(keys, kind="stable")[:size])
+        return np.argsort(keys, kind="stable")[:size]
 
     def gram(self, features: Callable[[slice], np.ndarray]) -> GramPerFold:
         """Gram statistics per fold of the features of the rows, asked for block by block."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mercer import kernels
-from mercer.auto.blocks import Dictionary, Pieces, Plain, Score, Waves
+from mercer.auto.blocks import Dictionary, Pieces, Plain, Score, TreeColumns, Waves
 from mercer.auto.effort import Clock, Effort
 from mercer.auto.penalties import Equations, Scored, best_penalties
 from mercer.auto.rows import Rows
@@ -25,6 +25,8 @@ from mercer.learn.boosting import Growth, LogLoss, Squares, boost
 
 #: What a larger dictionary must gain at least, as a share of the loss.
 _GAIN = 2e-3
+#: Rows for each number of a full metric, and rows enough to judge one that was learned from others.
+_PER_NUMBER, _ENOUGH = 3, 1500
 
 
 @dataclass
@@ -38,6 +40,7 @@ class Candidate:
     width: int
     kept: bool = False
     why: str = ""
+    per_fold: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
 
 
 @dataclass
@@ -74,7 +77,8 @@ class Search:
     """
 
     def __init__(self, rows: Rows, labels, effort: Effort, clock: Clock, seed: int, steps: Steps):
-        self.rows, self.labels, self.effort, self.clock, self.seed, self.steps = rows, labels, effort, clock, seed, steps
+        self.rows, self.labels, self.effort, self.seed = rows, labels, effort, seed
+        self.clock, self.steps = clock, steps
         self.candidates: list[Candidate] = []
         self.scores: np.ndarray | None = None
         self.gains: np.ndarray | None = None
@@ -161,11 +165,13 @@ class Search:
 
     def _best_metric(self, base, lens: Lens, n_rows: int, width: int) -> Lens:
         """The kernel in the metric of its own gradients, if that helps the model that has trees beside it."""
-        place = self.rows.smallest(n_rows)
+        order, d = self.rows.smallest(len(self.rows)), self.rows.X.shape[1]
+        place, others = order[:n_rows], order[n_rows : n_rows + self.effort.search_rows]
         sample = self.rows.at(place)
         learner = LearnedMetric(
             lens.kernel,
             n_rounds=self.effort.n_rounds,
+            mode="auto" if _PER_NUMBER * d * d <= len(sample) else "diagonal",
             n_components=width,
             max_rows=len(sample),
             task="regression",
@@ -175,7 +181,11 @@ class Search:
         learner.fit(sample.X @ lens.root, sample.Y if sample.Y.shape[1] > 1 else sample.Y[:, 0])
         seconds = time.perf_counter() - start
         seen = learner.kernel_
-        bent = Lens(seen.kernel, lens.root @ np.asarray(seen.matrix)) if hasattr(seen, "matrix") else Lens(seen, lens.root)
+        bent = (
+            Lens(seen.kernel, lens.root @ np.asarray(seen.matrix)) if hasattr(seen, "matrix") else Lens(seen, lens.root)
+        )
+        if len(others) >= _ENOUGH:  # a metric flatters the rows it was learned from
+            place, sample = others, self.rows.at(others)
         results = []
         for name, each, extra in (("metric as it was", lens, 0.0), ("learned metric", bent, seconds)):
             larger = Dictionary([*base.blocks, self._waves(each, width)])
@@ -222,14 +232,16 @@ class Search:
 
     def _try(self, stage, name, dictionary, rows=None, place=None, start=None, steps=10, extra=0.0) -> Candidate:
         began = time.perf_counter()
-        equations = Equations(self._gram(dictionary, self.rows if rows is None else rows, place), dictionary.block_of_column)
+        equations = Equations(
+            self._gram(dictionary, self.rows if rows is None else rows, place), dictionary.block_of_column
+        )
         steps = steps if dictionary.width <= 1100 else 2
         penalties, scored = best_penalties(equations, start, steps)
         if rows is None:
             self._penalties, self._scored, self._equations = penalties, scored, equations
         seconds = time.perf_counter() - began + extra
-        candidate = Candidate(stage, name, scored.loss / self.scale, seconds, dictionary.width)
-        candidate.per_fold = scored.per_fold  # type: ignore[attr-defined]
+        loss = scored.loss / self.scale
+        candidate = Candidate(stage, name, loss, seconds, dictionary.width, per_fold=scored.per_fold)
         self.candidates.append(candidate)
         if stage == "columns":
             self._keep(candidate)
@@ -241,7 +253,7 @@ class Search:
 
     def _choose(self, tried: Candidate, larger: Dictionary, smaller: Dictionary) -> Dictionary:
         """The larger dictionary if it gains more than the standard error of the gain over the folds."""
-        gains = self._last_folds - tried.per_fold  # type: ignore[attr-defined]
+        gains = self._last_folds - tried.per_fold
         error = float(np.std(gains, ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else 0.0
         gain = float(np.mean(gains))
         enough = gain > error and tried.loss < self._last_loss * (1 - _GAIN)
@@ -260,15 +272,17 @@ class Search:
 
 
 def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int]):
-    """The score block of boosted ensembles of one or more seeds, its out-of-fold values, and the gains of the columns."""
+    """The score block of ensembles of one or more seeds, its out-of-fold values, and the gains of the columns."""
     forests, total, gains = [], 0.0, 0.0
+    columns = TreeColumns.of(rows.X.shape[1], list(rows.categories))
+    seen = columns(rows.X)
     for k in range(effort.n_seeds):
         growth = Growth(**{**vars(effort.growth), "seed": seed + k})
         loss = Squares(rows.Y) if labels is None else LogLoss(labels, int(labels.max()) + 1)
-        grown = boost(rows.X, loss, rows.folds, growth)
+        grown = boost(seen, loss, rows.folds, growth, columns.codes)
         forests.append(grown.forest)
         n_rounds.append(grown.n_rounds)
         total, gains = total + grown.scores, gains + grown.gains
     scores = total / effort.n_seeds
     scale = np.maximum(np.std(scores, axis=0), 1e-6)
-    return Score(forests, scale), scores, gains
+    return Score(forests, scale, columns, labels is not None), scores, columns.spread(gains, rows.X.shape[1])

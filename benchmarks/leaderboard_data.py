@@ -1,0 +1,97 @@
+"""The tables of the leaderboard: Parquet files of columns, `target` and maybe columns that name a published split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+#: Set -> task. Sets of documents, sequences and a few dozen rows are not tables and stay out.
+SETS = {
+    "abalone": "regress",
+    "adult": "classify",
+    "ames_housing": "regress",
+    "bank_marketing": "classify",
+    "bike_sharing_hour": "regress",
+    "california_housing": "regress",
+    "concrete": "regress",
+    "covertype": "classify",
+    "cpu_act": "regress",
+    "credit_default": "classify",
+    "diamonds": "regress",
+    "fried": "regress",
+    "higgs_7k": "classify",
+    "ijcnn1": "classify",
+    "jungle_chess": "classify",
+    "kin40k": "regress",
+    "kin8nm": "regress",
+    "letter": "classify",
+    "madelon": "classify",
+    "magic_telescope": "classify",
+    "phishing_websites": "classify",
+    "power_plant": "regress",
+    "protein_casp": "regress",
+    "pumadyn32nm": "regress",
+    "spambase": "classify",
+    "usps": "classify",
+    "wine_quality": "regress",
+}
+SMOOTH = ("kin8nm", "kin40k", "pumadyn32nm", "fried", "power_plant")
+TRAIN_ROWS, TEST_ROWS = 20_000, 20_000
+
+
+@dataclass
+class Split:
+    """Training and test rows of one set as pandas frames; categories are of dtype category."""
+
+    name: str
+    task: str
+    X: object
+    y: np.ndarray
+    X_test: object
+    y_test: np.ndarray
+
+
+def load(folder: str, name: str, seed: int) -> Split:
+    """The official split where there is one (its repetition number `seed`), else 80/20 by `seed`; rows capped."""
+    import pandas as pd
+
+    frame = pd.read_parquet(Path(folder) / f"{name}.parquet")
+    rng = np.random.default_rng(seed)
+    test = _test_mask(frame, seed, rng)
+    task = SETS[name]
+    y = frame["target"].to_numpy()
+    y = y.astype(float) if task == "regress" else np.unique(y.astype(str), return_inverse=True)[1]
+    X = _columns(frame)
+    train, held = (rng.permutation(np.flatnonzero(mask)) for mask in (~test, test))
+    train, held = train[:TRAIN_ROWS], held[:TEST_ROWS]
+    return Split(
+        name, task, X.iloc[train].reset_index(drop=True), y[train], X.iloc[held].reset_index(drop=True), y[held]
+    )
+
+
+def _test_mask(frame, seed, rng) -> np.ndarray:
+    if "split" in frame:
+        return (frame["split"] == "test").to_numpy()
+    if "test_fold" in frame:
+        return (frame["test_fold"] == seed).to_numpy()
+    if f"split_{seed}" in frame:
+        return frame[f"split_{seed}"].to_numpy().astype(bool)
+    return rng.permutation(len(frame)) >= 0.8 * len(frame)
+
+
+def _columns(frame):
+    import pandas as pd
+
+    kept = [name for name in frame if name not in ("target", "test_fold") and not name.startswith("split")]
+    frame = frame[kept]
+    if kept == ["x"]:
+        wide = np.stack(frame["x"].to_numpy()).astype(float)
+        return pd.DataFrame(wide, columns=[f"x{j}" for j in range(wide.shape[1])])
+    parts = {}
+    for name in kept:
+        column = frame[name]
+        numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+        parts[name] = column.astype(float) if numeric else column.astype(str).astype("category")
+    return pd.DataFrame(parts)

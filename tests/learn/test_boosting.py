@@ -1,0 +1,67 @@
+"""Boosted trees: they learn, their out-of-fold scores are honest, and arrays are all that is needed to predict."""
+
+import numpy as np
+import pytest
+
+from mercer.learn.boosting import Binned, Growth, LogLoss, Squares, boost
+
+
+def problem(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    signal = np.where(X[:, 0] > 0.3, 2.0, 0.0) * (X[:, 1] > 0) + X[:, 2]
+    return X, signal + 0.3 * rng.normal(size=n), rng.integers(0, 5, n)
+
+
+def test_scores_out_of_fold_explain_the_target_and_new_rows():
+    X, y, folds = problem()
+    grown = boost(X, Squares(y), folds, Growth(n_trees=120, rate=0.1))
+    fresh, truth, _ = problem(seed=1)
+    for scores, target in ((grown.scores, y), (grown.forest.scores(fresh), truth)):
+        assert np.mean((scores[:, 0] - target) ** 2) < 0.25 * np.var(target)
+    assert np.mean((grown.forest.scores(X)[:, 0] - y) ** 2) < np.mean((grown.scores[:, 0] - y) ** 2)
+    assert set(np.argsort(grown.gains)[1:]) == {0, 1, 2}
+
+
+def test_noise_is_left_alone():
+    X, _, folds = problem()
+    noise = np.random.default_rng(5).normal(size=len(X))
+    grown = boost(X, Squares(noise), folds, Growth())
+    assert grown.n_rounds <= 10
+    assert abs(np.corrcoef(grown.scores[:, 0], noise)[0, 1]) < 5 / np.sqrt(len(X)) or grown.n_rounds == 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes(n_classes):
+    X, y, folds = problem()
+    labels = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    loss = LogLoss(labels, n_classes)
+    grown = boost(X, loss, folds, Growth(n_trees=60, rate=0.15))
+    told = grown.scores[:, 0] > 0 if n_classes == 2 else grown.scores.argmax(axis=1)
+    assert np.mean(told == labels) > 0.75
+    assert grown.losses.min() < 0.7 * grown.losses[0]
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_slopes_are_derivatives(n_classes):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, n_classes, 6)
+    loss, rows = LogLoss(labels, n_classes), np.arange(6)
+    scores = rng.normal(size=(6, 1 if n_classes == 2 else n_classes))
+    gradient, _ = loss.slopes(scores, rows)
+    for i in range(6):
+        for k in range(scores.shape[1]):
+            step = np.zeros_like(scores)
+            step[i, k] = 1e-5
+            slope = (loss.loss(scores + step, rows) - loss.loss(scores - step, rows)) / 2e-5
+            assert abs(slope - gradient[i, k]) < 1e-8
+
+
+def test_bins_and_thresholds_tell_the_same():
+    X = np.random.default_rng(0).normal(size=(500, 3)).round(1)
+    for max_bins in (8, 200):
+        binned = Binned.of(X, max_bins)
+        assert binned.widths.max() <= max_bins
+        for j in range(3):
+            for b, edge in enumerate(binned.edges[j]):
+                assert np.array_equal(binned.bins[:, j] <= b, X[:, j] <= edge)
