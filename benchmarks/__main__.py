@@ -20,6 +20,7 @@ ALL = [
     "sequences",
     "sketches",
     "streaming",
+    "tables",
 ]
 
 
