@@ -10,6 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
+from mercer import _numeric
+from mercer._numeric.hashing import column_keys
+
 _EXACT = 1 << 53
 _FEW = 32
 
@@ -148,3 +151,24 @@ def to_numpy(column: pa.ChunkedArray) -> np.ndarray:
             values[:] = column.to_pylist()
             return values
     return column.to_numpy()
+
+
+def keys_of(column: pa.ChunkedArray, j: int) -> np.ndarray:
+    """The 64-bit keys of a plain column, for the hash of rows."""
+    if not types.is_string(column.type):
+        return column_keys(to_numpy(column), j)
+    parts = [hash_texts(chunk) for chunk in column.chunks]
+    keys = np.concatenate(parts) if parts else np.zeros(0, np.uint64)
+    if column.null_count:
+        keys[column.is_null().to_numpy()] = column_keys(np.array([np.nan]), j)[0]
+    return keys
+
+
+def hash_texts(texts: pa.Array) -> np.ndarray:
+    """`hash_strings` of an array of strings, read where Arrow keeps them."""
+    if len(texts) == 0:
+        return np.zeros(0, np.uint64)
+    _, offsets, data = texts.buffers()
+    places = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
+    letters = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    return _numeric.hash_utf8(letters, places)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from mercer import _numeric
-from mercer.source.arrow import kind_of
+from mercer.source.arrow import hash_texts, kind_of
 from mercer.stats import Statistic
 
 #: Distinct values kept per column, with exact counts.
@@ -119,7 +119,7 @@ def _sketch(column, size) -> Sketch:
     if values.dtype.kind == "f":  # -0.0 and 0.0 are one value
         values, codes = np.unique(values + 0.0, return_inverse=True)
         counts = np.bincount(codes, counts, minlength=len(values)).astype(np.int64)
-    keys = _keys(values)
+    keys = hash_texts(found) if values.dtype.kind == "O" else _keys(values)
     order = np.argsort(keys, kind="stable")[:size]
     low, high = pc.min_max(column).as_py().values() if kind_of(column.type) != "text" else (None, None)
     complete = len(keys) <= size
@@ -129,8 +129,6 @@ def _sketch(column, size) -> Sketch:
 
 
 def _keys(values) -> np.ndarray:
-    if values.dtype.kind == "O":
-        return _numeric.hash_strings(values)
     words = values.astype(np.uint64) if values.dtype.kind == "b" else values.view(np.uint64)
     return _numeric.splitmix64(words)
 

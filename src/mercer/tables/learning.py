@@ -35,9 +35,9 @@ def learn_encoders(
             encoders.append(TargetMeans.learned(source, crowded, seed))
     used = [name for name, role in roles.items() if role.role not in ("id", "constant")]
     encoders += [MissingFlag(name) for name in used if facts[name].missing]
-    for role in ("text", "sequence"):
-        for known in named.get(role, ()):
-            encoders += _word_encoders(source, known, role)
+    for words in ("text", "sequence"):
+        for known in named.get(words, ()):
+            encoders += _word_encoders(source, known, words)
     return encoders
 
 
