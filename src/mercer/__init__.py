@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     )
     from mercer.expand import Landmarks, RandomFeatures, lift
     from mercer.io.read import read
+    from mercer.io.table import read_table
     from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer
     from mercer.linear import LogisticClassifier, RidgeClassifier, RidgeRegressor
     from mercer.normalize import Impute, OneHot, Quantile, Standardize
+    from mercer.tables import TableEncoder
 
     __version__: str
 
@@ -59,6 +61,8 @@ _SUBMODULES = {
 #: Where each name lives.
 _HOMES = {
     "read": "mercer.io",
+    "read_table": "mercer.io",
+    "TableEncoder": "mercer.tables",
     "Impute": "mercer.normalize",
     "OneHot": "mercer.normalize",
     "Quantile": "mercer.normalize",
@@ -90,6 +94,7 @@ __all__ = [
     "RidgeClassifier",
     "RidgeRegressor",
     "Standardize",
+    "TableEncoder",
     "auto",
     "bounds",
     "check_mercer",
@@ -103,6 +108,7 @@ __all__ = [
     "normalize",
     "project",
     "read",
+    "read_table",
     "select",
     "source",
     "stats",

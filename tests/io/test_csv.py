@@ -2,6 +2,7 @@
 
 import csv
 import datetime
+import gc
 import gzip
 import io
 import os
@@ -219,6 +220,26 @@ def test_options_overrule_what_is_sniffed(read):
     assert columns(read("a;b\n1,5;2\n", decimal=".")) == {"a": ["1,5"], "b": [2]}
     assert columns(read("a,b\nNA,1\n", missing=[])) == {"a": ["NA"], "b": [1]}
     assert str(read("a;b\n1;2\n").dialect) == "delimiter ';', quote \", header, decimal '.', utf-8"
+
+
+def test_nothing_is_quoted(read):
+    text = 'a,b\n"x,1\ny",2\n'
+    assert columns(read(text, quote="")) == {"a": ['"x', 'y"'], "b": [1, 2]}
+    with pytest.raises(ValueError, match="line 3: 1 fields"):
+        read('a,b\n"x,1\ny"\n', quote="")
+
+
+def test_an_encoding_that_is_told_may_have_a_mark(read):
+    assert columns(read("\ufeffa,b\n1,2\n", encoding="utf-8")) == {"a": [1], "b": [2]}
+
+
+def test_a_failed_reading_leaves_nothing_behind(read, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    with pytest.raises(ValueError, match="line 3"):
+        read(RAGGED)
+    gc.collect()
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_target_and_weight_are_taken_out(read):
