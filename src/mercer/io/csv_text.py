@@ -87,8 +87,18 @@ def fast_batches(path: str, dialect: Dialect, width: int) -> Iterator[Batch]:
         raise (NotUtf8 if "invalid UTF8" in str(error) else Unclean) from error
     except UnicodeDecodeError as error:
         raise NotUtf8 from error
-    if file.quoted and file.last.rstrip(b"\r\n\0").rpartition(b"\n")[2].count(dialect.quote.encode()) % 2:
-        raise Unclean  # the last line may have left a quote open
+    if file.quoted and not _is_closed(file.last.decode(dialect.encoding, "replace"), dialect):
+        raise Unclean
+
+
+def _is_closed(end: str, dialect: Dialect) -> bool:
+    """Whether the last line leaves no quote open; no value of the file has a line break in it."""
+    last = end.rstrip("\r\n").rpartition("\n")[2]
+    try:
+        list(csv.reader([last], **quoting(dialect.quote), delimiter=dialect.delimiter, strict=True))
+    except csv.Error:
+        return False
+    return True
 
 
 def _arrow_reader(file, dialect, names):
