@@ -154,7 +154,7 @@ class TextFeatures(TermLookup, StreamingTransformer):
         self.missing = missing
         self.random_state = random_state
 
-    def fit(self, X, y=None) -> Self:
+    def fit(self, X, y=None) -> Self:  # type: ignore[override]
         """Learn the vocabulary, or what else the weights need, from documents.
 
         X is a list, an array, a series, a frame or Arrow table of text columns, or a `Source`. Rows of a source count
@@ -162,7 +162,7 @@ class TextFeatures(TermLookup, StreamingTransformer):
         """
         return super().fit(X)
 
-    def partial_fit(self, X, y=None) -> Self:
+    def partial_fit(self, X, y=None) -> Self:  # type: ignore[override]
         """Learn from more documents. After any cut into calls the result is that of one `fit` on all."""
         return super().partial_fit(X)
 

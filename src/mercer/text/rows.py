@@ -60,8 +60,8 @@ class Counting:
     analysis: Analysis
 
     def __call__(self, text) -> Rows:
-        found = _numeric.counted_ngrams(*self.analysis.grams(self.analysis.units(*text)))
-        return Rows(*found[:3], Terms(*found[3:]))
+        indptr, codes, counts, *terms = _numeric.counted_ngrams(*self.analysis.grams(self.analysis.units(*text)))
+        return Rows(indptr, codes, counts, Terms(*terms))
 
 
 def known_rows(rows: Rows, numbers: np.ndarray, weights: Weights) -> Piece:
@@ -84,10 +84,10 @@ class Hashing:
     def __call__(self, text) -> Piece:
         # scikit-learn's HashingVectorizer forgets counts after they are added up, not before.
         late = self.murmur and self.weights.weighting == "binary"
-        how = self.seed, self.murmur, self.n_buckets, self.nonzeros, self.signed
         weighting = 0 if late else _TERM_WEIGHTS[self.weights.weighting]
-        units = self.analysis.grams(self.analysis.units(*text))
-        return self.weights.of(Piece(*_numeric.hashed_ngrams(*units, *how, weighting)), counted=late)
+        how = (self.seed, self.murmur, self.n_buckets, self.nonzeros, self.signed, weighting)
+        given = (*self.analysis.grams(self.analysis.units(*text)), *how)
+        return self.weights.of(Piece(*_numeric.hashed_ngrams(*given)), counted=late)
 
 
 def stacked(pieces: Iterable[Piece], width: int):

@@ -71,10 +71,10 @@ def numbered(tables: list[Terms]) -> tuple[Terms, np.ndarray]:
     parts = [np.concatenate([getattr(table, name) for table in tables]) for name in ("data", "documents", "total")]
     hashes = np.concatenate([table.hashes for table in tables])
     everything = Terms(hashes, np.concatenate([*bounds, ends[-1:]]), *parts)
-    parts, codes = min(1 + len(hashes) // _PART, 256), np.empty(len(hashes), np.int32)
-    part = _numeric.buckets(hashes, parts).astype(np.uint8)
+    codes, n_parts = np.empty(len(hashes), np.int32), min(1 + len(hashes) // _PART, 256)
+    part = _numeric.buckets(hashes, n_parts).astype(np.uint8)
     rows = np.argsort(part, kind="stable").astype(np.int32)
-    lists = np.split(rows, np.cumsum(np.bincount(part, minlength=parts))[:-1])
+    lists = np.split(rows, np.cumsum(np.bincount(part, minlength=n_parts))[:-1])
     found = list(ordered_map(lambda some: _numeric.distinct_terms(*everything, some, codes), lists))
     starts = np.cumsum([0, *(len(first) for first, _, _ in found)]).astype(np.int32)
     codes += starts[part]
