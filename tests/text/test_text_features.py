@@ -44,8 +44,7 @@ def agree(ours, peer, documents):
     """The same columns, and the same matrix to the last bit."""
     try:
         theirs = peer.fit_transform(documents)
-    except ValueError as error:
-        assert "empty vocabulary" in str(error)
+    except ValueError:  # there is no term in them
         with pytest.raises(ValueError, match="vocabulary is empty"):
             ours.fit(documents)
         return
@@ -181,7 +180,7 @@ def test_without_a_library_of_stems_the_remedy_is_told(monkeypatch):
     with pytest.raises(ImportError, match=r"pip install 'mercer\[text\]'"):
         TextFeatures(stem="english").fit(["words"])
     monkeypatch.undo()
-    with pytest.raises(ValueError, match="stem must be None or one of .*english"):
+    with pytest.raises(ValueError, match=r"stem must be None or one of .*english"):
         TextFeatures(stem="klingon").fit(["words"])
 
 
