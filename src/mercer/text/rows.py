@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import _numeric
+from mercer._numeric.pool import for_each
 from mercer.text.analysis import Analysis
 from mercer.text.vocabulary import Rows, Terms
 
@@ -98,8 +99,14 @@ def stacked(pieces: Iterable[Piece], width: int):
     sizes = np.concatenate([np.diff(piece.indptr) for piece in parts])
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     kind = np.int32 if indptr[-1] < 2**31 else np.int64
-    indices = _joined([piece.indices for piece in parts]).astype(kind, copy=False)
-    values = _joined([piece.values for piece in parts])
+    indices, values = np.empty(indptr[-1], kind), np.empty(indptr[-1])
+    ends = np.cumsum([0, *(len(piece.indices) for piece in parts)]).tolist()
+
+    def copy(k):
+        indices[ends[k] : ends[k + 1]] = parts[k].indices
+        values[ends[k] : ends[k + 1]] = parts[k].values
+
+    for_each(copy, range(len(parts)))
     matrix = sparse.csr_matrix((values, indices, indptr.astype(kind)), shape=(len(sizes), width))
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
@@ -109,7 +116,3 @@ def side_by_side(blocks: Iterable):
     """One block of columns per text column."""
     parts = list(blocks)
     return parts[0] if len(parts) == 1 else sparse.hstack(parts, format="csr")
-
-
-def _joined(arrays):
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
