@@ -75,7 +75,7 @@ class Counting {
         const size_t at = find_slot(slots.data(), mask, ngram.hash, [&](uint32_t e) {
             const Ngram& other = entries[e].ngram;
             return other.hash == ngram.hash && other.length == ngram.length &&
-                   std::memcmp(units.bytes + other.start, units.bytes + ngram.start, ngram.length) == 0;
+                   same_text(units.bytes + other.start, units.bytes + ngram.start, ngram.length);
         });
         if (slots[at] == 0) {
             slots[at] = slot_of(ngram.hash, entries.size());

@@ -187,7 +187,7 @@ class TextFeatures(TermLookup, StreamingTransformer):
         column[vocabulary.origin] = np.arange(len(vocabulary), dtype=np.int32)
         ends = np.cumsum([0, *(piece.terms.size for piece in pieces)])
         parts = zip(pieces, pairwise(ends), strict=True)
-        known = ordered_map(lambda part: known_rows(part[0], column[codes[slice(*part[1])]], weights), parts)
+        known = ordered_map(lambda part: known_rows(part[0], np.take(column, codes[slice(*part[1])]), weights), parts)
         return stacked(known, len(vocabulary))
 
     def merge(self, other: Self) -> Self:

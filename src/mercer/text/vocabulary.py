@@ -38,7 +38,8 @@ class Terms(NamedTuple):
     def at(self, rows: np.ndarray) -> Terms:
         """Some of them, in the order of `rows`."""
         bounds, data = _numeric.take_terms(self.bounds, self.data, rows.astype(np.int32, copy=False))
-        return Terms(self.hashes[rows], bounds, data, self.documents[rows], self.total[rows])
+        hashes, documents, total = (np.take(array, rows) for array in (self.hashes, self.documents, self.total))
+        return Terms(hashes, bounds, data, documents, total)
 
     def order(self, rows: np.ndarray) -> np.ndarray:
         """The numbers of some of them in the order of their code points."""
@@ -77,9 +78,10 @@ def numbered(tables: list[Terms]) -> tuple[Terms, np.ndarray]:
     lists = np.split(rows, np.cumsum(np.bincount(part, minlength=n_parts))[:-1])
     found = list(ordered_map(lambda some: _numeric.distinct_terms(*everything, some, codes), lists))
     starts = np.cumsum([0, *(len(first) for first, _, _ in found)]).astype(np.int32)
-    codes += starts[part]
+    codes += np.take(starts, part)
     first, documents, total = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    return everything.at(first)._replace(documents=documents, total=total), codes
+    kept = _numeric.take_terms(everything.bounds, everything.data, first)
+    return Terms(np.take(hashes, first), *kept, documents, total), codes
 
 
 @dataclass(frozen=True)
