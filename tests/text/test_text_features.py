@@ -379,3 +379,14 @@ def test_in_a_pipeline():
     model = make_pipeline(TextFeatures(), LogisticRegression()).fit(documents, [1, 1, 0, 0] * 5)
     assert model.predict(["good", "bad"]).tolist() == [1, 0]
     assert TextFeatures((1, 1)).set_output(transform="default").fit_transform(documents).shape == (20, 6)
+
+
+def test_long_lists_of_terms_are_taken_in_parts():
+    from mercer.text.vocabulary import _taken
+
+    terms = [f"t{k}".encode() for k in range(600_000)]
+    bounds = np.cumsum([0, *map(len, terms)])
+    rows = np.random.default_rng(0).permutation(len(terms)).astype(np.int32)
+    places, data = _taken(bounds, np.frombuffer(b"".join(terms), np.uint8), rows)
+    assert data.tobytes() == b"".join(terms[row] for row in rows)
+    assert np.diff(places).tolist() == [len(terms[row]) for row in rows]

@@ -37,7 +37,7 @@ class Terms(NamedTuple):
 
     def at(self, rows: np.ndarray) -> Terms:
         """Some of them, in the order of `rows`."""
-        bounds, data = _numeric.take_terms(self.bounds, self.data, rows.astype(np.int32, copy=False))
+        bounds, data = _taken(self.bounds, self.data, rows.astype(np.int32, copy=False))
         hashes, documents, total = (np.take(array, rows) for array in (self.hashes, self.documents, self.total))
         return Terms(hashes, bounds, data, documents, total)
 
@@ -80,8 +80,19 @@ def numbered(tables: list[Terms]) -> tuple[Terms, np.ndarray]:
     starts = np.cumsum([0, *(len(first) for first, _, _ in found)]).astype(np.int32)
     codes += np.take(starts, part)
     first, documents, total = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    kept = _numeric.take_terms(everything.bounds, everything.data, first)
+    kept = _taken(everything.bounds, everything.data, first)
     return Terms(np.take(hashes, first), *kept, documents, total), codes
+
+
+def _taken(bounds: np.ndarray, data: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(bounds, data) of the terms at `rows`; long lists are copied in parts."""
+    parts = np.array_split(rows, 1 + len(rows) // (1 << 18))
+    found = list(ordered_map(lambda some: _numeric.take_terms(bounds, data, some), parts))
+    if len(found) == 1:
+        return found[0]
+    lengths = np.concatenate([np.diff(places) for places, _ in found])
+    places = np.concatenate([[0], np.cumsum(lengths)])
+    return places, np.concatenate([text for _, text in found])
 
 
 @dataclass(frozen=True)
