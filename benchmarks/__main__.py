@@ -21,6 +21,7 @@ ALL = [
     "sketches",
     "streaming",
     "tables",
+    "text",
 ]
 
 
@@ -32,6 +33,11 @@ def main() -> None:
     names = arguments.names or ALL
     if arguments.data:
         os.environ["MERCER_BENCH_DATA"] = arguments.data
+    parser.add_argument("--data", help="folder of the data sets that some benchmarks use")
+    arguments = parser.parse_args()
+    names = arguments.names or ALL
+    if arguments.data:
+        os.environ["MERCER_DATA"] = arguments.data
     unknown = sorted(set(names) - set(ALL))
     if unknown:
         parser.error(f"no benchmark named {unknown[0]!r}; there are {', '.join(ALL)}")
