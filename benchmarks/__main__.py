@@ -22,6 +22,7 @@ ALL = [
     "streaming",
     "tables",
     "text",
+    "trees",
 ]
 
 

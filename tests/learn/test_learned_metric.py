@@ -100,6 +100,18 @@ def test_the_diagonal_finds_the_columns_that_matter():
     assert np.diag(learned.metric_)[[2, 7]].sum() > 8.0  # of the trace, 10
 
 
+def test_masked_features_draw_the_columns_that_matter():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 10))
+    y = np.sin(3 * X[:, 2]) + np.cos(2 * X[:, 7]) + np.abs(X[:, 4])
+    learned = LearnedMetric(mode="masked", n_components=256).fit(X, y)
+    chances = np.array(learned.kernel_.kernel.chances)
+    assert sorted(np.argsort(-chances)[:3]) == [2, 4, 7]
+    assert chances[[2, 4, 7]].sum() > 0.6
+    assert np.array_equal(learned.metric_, np.eye(10))
+    assert learned.loss_ < 0.8 * learned.history_["loss"][learned.history_["round"] == 0].min()
+
+
 def test_classes_of_any_kind_and_several_outputs():
     X, y, direction = planted()
     labels = np.array(["low", "middle", "high"])[np.digitize(y, [-0.3, 0.3])]

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import expit
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 from mercer._numeric.block import Block
 from mercer.learn import TreeFeatures
@@ -49,15 +50,26 @@ def test_a_row_is_shown_what_was_learned_without_its_fold(encoding, ensemble):
     np.testing.assert_array_equal(second[fold == 1], first[fold == 1])
 
 
-def test_scores_of_new_rows_are_those_of_an_ensemble_of_all():
-    X, y = problem()
-    trees = TreeFeatures("score", n_trees=10, max_leaves=8).fit(X, y)
-    peer = HistGradientBoostingRegressor(max_iter=10, max_leaf_nodes=8, early_stopping=False, random_state=0)
-    np.testing.assert_allclose(trees.transform(X)[:, 0], peer.fit(X, y).predict(X))
-    labels = np.where(y > 0, "b", "a")
-    margins = TreeFeatures("score", n_trees=10, max_leaves=8).fit(X, labels).transform(X)
-    peer = HistGradientBoostingClassifier(max_iter=10, max_leaf_nodes=8, early_stopping=False, random_state=0)
-    np.testing.assert_allclose(margins[:, 0], peer.fit(X, y > 0).decision_function(X))
+@pytest.mark.parametrize("seed", range(3))
+def test_boosted_scores_are_as_good_as_those_of_scikit_learn(seed):
+    X, y = problem(2000, seed)
+    shape = {"max_iter": 30, "max_leaf_nodes": 8, "early_stopping": False}
+    trees = TreeFeatures("score", n_trees=30, max_leaves=8)
+    train, test = slice(0, 1000), slice(1000, None)
+    score = trees.fit(X[train], y[train]).transform(X[test])[:, 0]
+    peer = HistGradientBoostingRegressor(**shape).fit(X[train], y[train]).predict(X[test])
+    assert r2_score(y[test], score) > r2_score(y[test], peer) - 0.03
+    margin = trees.fit(X[train], y[train] > 0).transform(X[test])[:, 0]
+    peer = HistGradientBoostingClassifier(**shape).fit(X[train], y[train] > 0).decision_function(X[test])
+    assert log_loss(y[test] > 0, expit(margin)) < log_loss(y[test] > 0, expit(peer)) + 0.03
+
+
+def test_the_first_boosted_step_is_that_of_newton():
+    x = np.repeat([0.0, 1.0], 100)[:, None]
+    y = np.where(np.arange(200) % 100 < np.where(x[:, 0] == 0, 20, 70), "yes", "no")
+    margin = TreeFeatures("score", n_trees=1, max_leaves=2).fit(x, y).transform([[0.0], [1.0]])[:, 0]
+    start, curvature = np.log(0.45 / 0.55), 100 * 0.45 * 0.55 + 1.0
+    np.testing.assert_allclose(margin, start + 0.1 * np.array([20 - 45, 70 - 45]) / curvature, atol=1e-5)
 
 
 @pytest.mark.parametrize("ensemble", ["boosted", "forest"])

@@ -1,8 +1,8 @@
 """Regression trees on binned columns, grown leaf by leaf from histograms.
 
-A cut of a leaf into "bin <= b" and the rest lowers the squared error by |S_l|^2 / W_l + |S_r|^2 / W_r - |S|^2 / W, with
-the sums S of gradients and W of weights on either side. Histograms of (W, S) over bins hold all cuts of all columns, and
-those of a leaf are those of its parent less those of its sibling.
+A cut of a leaf into "bin <= b" and the rest lowers the squared error by |S_l|^2 / W_l + |S_r|^2 / W_r - |S|^2 / W,
+with the sums S of gradients and W of weights on either side. Histograms of (W, S) over bins hold all cuts of all
+columns, and those of a leaf are those of its parent less those of its sibling.
 
 Friedman, "Greedy function approximation", 2001; Ke et al., "LightGBM", 2017.
 """

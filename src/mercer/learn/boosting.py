@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from mercer import _numeric
+from mercer._numeric.pool import ordered_map
 from mercer.learn.piecewise import quantile_edges
 
 _BINS = 255
 _SAMPLE_ROWS = 50_000
-#: The least weight of a leaf.
-_LEAST = 5.0
+_BLOCK_ROWS = 2048
+#: The least weight of a leaf, and in small data its least share.
+_LEAST, _LEAST_SHARE = 20.0, 0.05
 #: Added to the curvature of the loss in a leaf, against steps too large.
 _DAMPING = 1.0
 
@@ -38,69 +40,100 @@ def _cuts(column: np.ndarray) -> np.ndarray:
 
 
 class BoostedTrees:
-    """Trees on the gradients of the squared loss, or of the logistic loss of each indicator, with steps by Newton.
-
-    All outputs share the trees: a leaf holds a step for each of them.
+    """Trees on the gradients of the squared or (for indicators of classes) the logistic loss, with steps by Newton.
 
     Parameters
     ----------
     n_trees, max_leaves : int
+    shared : bool, whether all outputs share the trees, a leaf holding a step for each, or each has `n_trees` of its own
     rate : float, the share of each step that is taken
     """
 
-    def __init__(self, n_trees: int, max_leaves: int, rate: float = 0.1):
-        self.n_trees, self.max_leaves, self.rate = n_trees, max_leaves, rate
+    def __init__(self, n_trees: int, max_leaves: int, shared: bool, rate: float = 0.1):
+        self.n_trees, self.max_leaves, self.shared, self.rate = n_trees, max_leaves, shared, rate
 
     def fit(self, X, targets: np.ndarray, weight, is_class: bool) -> BoostedTrees:
-        """Learn columns of quantities, or of indicators of classes."""
+        """Learn columns of quantities, or of indicators of classes (of two classes the second alone)."""
         weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
         self.binning = Binning(X)
         bins = self.binning(X)
-        mean = np.average(targets, axis=0, weights=weight)
-        chance = np.clip(mean, 1e-6, 1 - 1e-6)
-        self.start = np.log(chance / (1 - chance)) if is_class else mean
+        self.start = _start(np.average(targets, axis=0, weights=weight), is_class)
         scores = np.tile(self.start, (len(X), 1))
-        trees = [self._grow(bins, targets, weight, scores, is_class) for _ in range(self.n_trees)]
+        n_outputs = targets.shape[1]
+        parts = [slice(0, n_outputs)] if self.shared else [slice(o, o + 1) for o in range(n_outputs)]
+        trees = []
+        for _ in range(self.n_trees):
+            gradient, curvature = _slopes(targets, scores, weight, is_class)
+            for part in parts:
+                nodes, steps, leaf = self._grow(bins, gradient[:, part], curvature[:, part], weight)
+                scores[:, part] += self.rate * steps[leaf]
+                trees.append((nodes, steps))
         self._join(trees)
         return self
 
-    def _grow(self, bins, targets, weight, scores, is_class):
-        """One tree; its steps are added to the scores."""
-        expected = expit(scores) if is_class else scores
-        gradient = on_grid(weight[:, None] * (targets - expected))
-        *nodes, leaf = _numeric.grow_tree(bins, gradient, weight, self.max_leaves, _LEAST)
-        curvature = weight[:, None] * expected * (1 - expected) if is_class else weight[:, None]
+    def _grow(self, bins, gradient, curvature, weight):
+        """One tree: its nodes, the step of each node for each output, and the leaf of each row."""
+        gradient = np.ascontiguousarray(on_grid(gradient))
+        least = min(_LEAST, _LEAST_SHARE * weight.sum())
+        *nodes, leaf = _numeric.grow_tree(bins, gradient, weight, self.max_leaves, least)
         n = len(nodes[0])
-        steps = np.empty((n, targets.shape[1]))
-        for o in range(targets.shape[1]):
-            bend = np.bincount(leaf, curvature[:, min(o, curvature.shape[1] - 1)], minlength=n)
-            steps[:, o] = np.bincount(leaf, gradient[:, o], minlength=n) / (bend + _DAMPING)
-        scores += self.rate * steps[leaf]
-        return nodes, steps
+        sums = (np.bincount(leaf, column, minlength=n) for column in gradient.T)
+        bends = (np.bincount(leaf, column, minlength=n) for column in curvature.T)
+        steps = np.column_stack([total / (bend + _DAMPING) for total, bend in zip(sums, bends, strict=True)])
+        return nodes, steps, leaf
 
     def _join(self, trees) -> None:
         """All nodes of all trees in one table, with leaves numbered from left to right in each tree."""
         sizes = [len(nodes[0]) for nodes, _ in trees]
         self.roots = np.cumsum([0, *sizes[:-1]]).astype(np.int32)
-        feature, threshold, left, right = (np.concatenate([nodes[k] for nodes, _ in trees]) for k in range(4))
         shift = np.repeat(self.roots, sizes)
-        self.nodes = (feature, threshold, np.where(left < 0, left, left + shift), np.where(right < 0, right, right + shift))
+        feature, threshold, left, right = (np.concatenate([nodes[k] for nodes, _ in trees]) for k in range(4))
+        below = (np.where(child < 0, child, child + shift) for child in (left, right))
+        self.nodes = (feature, threshold, *below)
         self.steps = np.concatenate([steps for _, steps in trees])
         numbered = [leaf_numbers(nodes[2], nodes[3]) for nodes, _ in trees]
         self.numbers = np.concatenate(numbered)
         self.widths = [int(numbers.max()) + 1 for numbers in numbered]
 
-    def _leaves(self, X) -> np.ndarray:
-        return _numeric.tree_leaves(self.binning(X), *self.nodes, self.roots)
-
     def number(self, X) -> np.ndarray:
         """The leaf of each row (down) in each tree (across), counted from 0."""
-        return self.numbers[self._leaves(X)]
+        return self._in_blocks(X, lambda leaves: self.numbers[leaves])
 
     def predict(self, X) -> np.ndarray:
         """The score of each row (down) for each output (across)."""
-        leaves = self._leaves(X)
-        return self.start + self.rate * np.column_stack([step[leaves].sum(axis=1) for step in self.steps.T])
+        return self._in_blocks(X, lambda leaves: self.start + self.rate * self._summed(leaves))
+
+    def _summed(self, leaves) -> np.ndarray:
+        n_outputs = len(self.start)
+        if self.shared:
+            return np.column_stack([step[leaves].sum(axis=1) for step in self.steps.T])
+        return np.column_stack([self.steps[leaves[:, o::n_outputs], 0].sum(axis=1) for o in range(n_outputs)])
+
+    def _in_blocks(self, X, function) -> np.ndarray:
+        """`function` of the leaves of the rows, block by block on all cores."""
+        spans = [slice(start, start + _BLOCK_ROWS) for start in range(0, len(X), _BLOCK_ROWS)]
+
+        def mapped(rows):
+            return function(_numeric.tree_leaves(self.binning(X[rows]), *self.nodes, self.roots))
+
+        return np.concatenate(list(ordered_map(mapped, spans)))
+
+
+def _start(mean: np.ndarray, is_class: bool) -> np.ndarray:
+    """The scores before the first tree: the means, or the log odds (with several classes, the logs)."""
+    if not is_class:
+        return mean
+    chance = np.clip(mean, 1e-6, 1 - 1e-6)
+    return np.log(chance / (1 - chance)) if len(mean) == 1 else np.log(chance)
+
+
+def _slopes(targets, scores, weight, is_class: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Minus the gradient and the curvature of the loss in the scores, weights included."""
+    weight = weight[:, None]
+    if not is_class:
+        return weight * (targets - scores), np.broadcast_to(weight, targets.shape)
+    chance = expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)
+    return weight * (targets - chance), weight * chance * (1 - chance)
 
 
 def on_grid(gradients: np.ndarray) -> np.ndarray:
