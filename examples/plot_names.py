@@ -35,7 +35,7 @@ def name_of(language):
 languages = list(SYLLABLES)
 y, y_test = rng.choice(languages, 800), rng.choice(languages, 800)
 X, X_test = [name_of(language) for language in y], [name_of(language) for language in y_test]
-print(list(zip(X, y, strict=True))[:6])
+print(list(zip(X, y.tolist(), strict=True))[:6])
 
 # %%
 # Landmarks on raw strings

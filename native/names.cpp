@@ -1,7 +1,9 @@
-// Compiled twin of mercer/_numeric/names.py: named values of rows as 64-bit keys and numbers.
+// Compiled twins of mercer/_numeric/names.py, named values of rows as 64-bit keys and numbers, and of key_places in
+// mercer/_numeric/projection.py, where keys go.
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -107,6 +109,17 @@ class Entries {
   public:
     Entries(uint64_t seed, nb::handle read, bool are_cells) : known_(seed), read_(read), are_cells_(are_cells) {}
 
+    void reserve(nb::list rows) {
+        size_t total = 0;
+        for (nb::handle row : rows) {
+            if (PyDict_CheckExact(row.ptr())) total += static_cast<size_t>(PyDict_Size(row.ptr()));
+            if (PyList_CheckExact(row.ptr())) total += static_cast<size_t>(PyList_GET_SIZE(row.ptr()));
+        }
+        keys.reserve(total);
+        values.reserve(total);
+        indptr.reserve(rows.size() + 1);
+    }
+
     void add_row(PyObject* row, PyObject* names, size_t number) {
         const size_t before = keys.size();
         if (!add_plain(row, names)) {
@@ -196,6 +209,7 @@ nb::tuple hash_entries(nb::list rows, nb::object names, nb::handle seed, nb::han
     if (are_cells && !nb::isinstance<nb::list>(names)) throw nb::type_error("names must be a list or None.");
     Entries entries(nb::cast<uint64_t>(low_bits), read, are_cells);
     const size_t n = rows.size();
+    entries.reserve(rows);
     for (size_t i = 0; i < n; ++i) {
         const nb::object row = nb::borrow(rows[i]);
         const bool fits = !are_cells || (PyList_CheckExact(row.ptr()) && nb::len(row) == nb::len(names));
@@ -225,9 +239,42 @@ nb::ndarray<nb::numpy, uint64_t> hash_utf8(mercer::Vector<uint8_t> data, mercer:
     return owned_array(std::move(keys), {n});
 }
 
+inline uint64_t mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+// See mercer/_numeric/projection.py.
+nb::tuple key_places(const mercer::Vector<uint64_t>& keys, int64_t nonzeros, int64_t n_components, bool with_signs) {
+    if (nonzeros < 1 || n_components < nonzeros || n_components >= int64_t{1} << 32)
+        throw std::invalid_argument("nonzeros must lie within 1 .. n_components, n_components below 2**32.");
+    const size_t n = keys.shape(0), s = static_cast<size_t>(nonzeros);
+    const uint64_t width = static_cast<uint64_t>(n_components / nonzeros);
+    std::vector<int64_t> places(n * s);
+    std::vector<int8_t> signs(n * s);
+    {
+        nb::gil_scoped_release released;
+        std::vector<uint64_t> seeds((s + 1) / 2);
+        for (size_t i = 0; i < seeds.size(); ++i) seeds[i] = mix(i);
+        for (size_t k = 0; k < n; ++k) {
+            uint64_t word = 0;
+            for (size_t i = 0; i < s; ++i) {
+                if (i % 2 == 0) word = mix((keys.data()[k] ^ seeds[i / 2]) + 0x9E3779B97F4A7C15u);
+                const uint64_t half = i % 2 ? word & 0xFFFFFFFFu : word >> 32;
+                places[k * s + i] = static_cast<int64_t>(((half * width) >> 32) + i * width);
+                signs[k * s + i] = static_cast<int8_t>(with_signs ? 1 - 2 * static_cast<int>(half & 1) : 1);
+            }
+        }
+    }
+    return nb::make_tuple(owned_array(std::move(places), {n, s}), owned_array(std::move(signs), {n, s}));
+}
+
 }  // namespace
 
 void bind_names(nb::module_& m) {
     m.def("hash_utf8", &hash_utf8, nb::arg("data"), nb::arg("offsets"), nb::arg("seed") = 0);
+    m.def("key_places", &key_places, nb::arg("keys"), nb::arg("nonzeros"), nb::arg("n_components"),
+          nb::arg("with_signs") = true);
     m.def("hash_entries", &hash_entries, nb::arg("rows"), nb::arg("names").none(), nb::arg("seed"), nb::arg("read"));
 }

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from mercer import _numeric
 from mercer._numeric import names as definition
+from mercer._numeric import projection
 from mercer.project.tokens import cell_entries, row_entries
 
 texts = st.text(max_size=6) | st.sampled_from(["ä", "😀", "\ud800", "a\0b", "x" * 127, "x" * 128, "y" * 300])
@@ -44,6 +45,14 @@ def test_tables(cells):
 
 def test_more_names_than_the_table_first_holds():
     same([[f"w{i}" for i in range(10_000)] * 2], None, 7, row_entries)
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=9), st.integers(1, 5), st.integers(1, 2**28), st.booleans())
+def test_places_of_keys(keys, nonzeros, width, with_signs):
+    given = np.array(keys, np.uint64), nonzeros, nonzeros * width, with_signs
+    for ours, theirs in zip(_numeric.key_places(*given), projection.key_places(*given), strict=True):
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 127, 128, 129, 256, 257, 1000])

@@ -109,7 +109,7 @@ each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 
 
 @each_case
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(X=texts, Y=texts)
 def test_every_kernel_is_its_enumeration(kernel, features, X, Y):
     exact = gram(features, X, Y)
@@ -251,6 +251,7 @@ def strand(s):
     return s[::-1].translate(str.maketrans("ACGT", "TGCA"))
 
 
+@settings(max_examples=30)
 @given(st.lists(st.text("ACGT", max_size=12), min_size=1, max_size=4), st.integers(1, 4))
 def test_either_strand_is_the_same_sequence(X, k):
     kernel = Spectrum(k, reverse_complement=True)
@@ -298,7 +299,7 @@ def test_the_gap_coefficients_are_those_of_common_neighbors(k, m, n_letters):
 @pytest.mark.parametrize("prefers", [False, True])
 def test_both_ways_agree(monkeypatch, prefers):
     rng = np.random.default_rng(1)
-    X = ["".join(rng.choice(list("ACGT"), rng.integers(3, 40))) for _ in range(30)]
+    X = ["".join(rng.choice(list("ACGT"), rng.integers(3, 40))) for _ in range(10)]
     expected = gram(mismatch(4, 1, "ACGT"), X, X)
     monkeypatch.setattr(Neighborhood, "prefers_words", lambda *_: prefers)
     kernel = Mismatch(4, 1, alphabet="dna")

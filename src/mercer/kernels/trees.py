@@ -26,7 +26,8 @@ class SubsetTree(Kernel):
     A fragment is a connected part of the tree in which a node has either all of its children or none, and the top has
     children. With decay 1 k(x, z) counts pairs of equal fragments; smaller values keep large fragments from drowning
     the rest (Collins and Duffy, "Convolution kernels for natural language", 2001). ``.normalized()`` makes trees of
-    different sizes comparable. Time is linear in the pairs of nodes with the same production (Moschitti 2006).
+    different sizes comparable. Time is linear in the pairs of nodes with the same production (Moschitti 2006),
+    memory is one number for each pair of nodes of two trees.
 
     A tree is a nested tuple or list (label, child, child, ...), where a child is a tree or a leaf (any hashable
     token), or a text in brackets, "(S (NP a) (VP b))". Trees may be as deep as memory allows.
