@@ -34,10 +34,6 @@ def main() -> None:
     names = arguments.names or ALL
     if arguments.data:
         os.environ["MERCER_BENCH_DATA"] = arguments.data
-    parser.add_argument("--data", help="folder of the data sets that some benchmarks use")
-    arguments = parser.parse_args()
-    names = arguments.names or ALL
-    if arguments.data:
         os.environ["MERCER_DATA"] = arguments.data
     unknown = sorted(set(names) - set(ALL))
     if unknown:

@@ -18,8 +18,8 @@ from .hadamard import *  # noqa: F403
 from .hashing import *  # noqa: F403
 from .machine import *  # noqa: F403
 from .monomials import *  # noqa: F403
-from .ngrams import *  # noqa: F403
 from .names import *  # noqa: F403
+from .ngrams import *  # noqa: F403
 from .projection import *  # noqa: F403
 from .sequences import *  # noqa: F403
 from .sums import *  # noqa: F403
