@@ -24,6 +24,8 @@ ALL = [
     "selection_l1",
     "sketches",
     "streaming",
+    "tables",
+    "text",
     "trees",
 ]
 
@@ -36,6 +38,7 @@ def main() -> None:
     names = arguments.names or ALL
     if arguments.data:
         os.environ["MERCER_BENCH_DATA"] = arguments.data
+        os.environ["MERCER_DATA"] = arguments.data
     unknown = sorted(set(names) - set(ALL))
     if unknown:
         parser.error(f"no benchmark named {unknown[0]!r}; there are {', '.join(ALL)}")

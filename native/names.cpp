@@ -221,6 +221,24 @@ nb::tuple hash_entries(nb::list rows, nb::object names, nb::handle seed, nb::han
                           owned_array(std::move(entries.indptr), {n + 1}));
 }
 
+nb::ndarray<nb::numpy, uint64_t> hash_utf8(mercer::Vector<uint8_t> data, mercer::Vector<int64_t> offsets, nb::handle seed) {
+    const uint64_t key = nb::cast<uint64_t>(nb::object(nb::int_(seed) & nb::int_(UINT64_MAX)));
+    if (offsets.shape(0) == 0) throw std::invalid_argument("offsets must have an entry per string and one more.");
+    const size_t n = offsets.shape(0) - 1;
+    const int64_t* at = offsets.data();
+    for (size_t i = 0; i < n; ++i)
+        if (at[i] < 0 || at[i + 1] < at[i] || at[i + 1] > static_cast<int64_t>(data.shape(0)))
+            throw std::invalid_argument("offsets must rise within the data.");
+    std::vector<uint64_t> keys(n);
+    {
+        nb::gil_scoped_release release;
+        Known known(key);
+        const char* text = reinterpret_cast<const char*>(data.data());
+        for (size_t i = 0; i < n; ++i) keys[i] = known({text + at[i], static_cast<size_t>(at[i + 1] - at[i])});
+    }
+    return owned_array(std::move(keys), {n});
+}
+
 inline uint64_t mix(uint64_t z) {
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
@@ -255,6 +273,7 @@ nb::tuple key_places(const mercer::Vector<uint64_t>& keys, int64_t nonzeros, int
 }  // namespace
 
 void bind_names(nb::module_& m) {
+    m.def("hash_utf8", &hash_utf8, nb::arg("data"), nb::arg("offsets"), nb::arg("seed") = 0);
     m.def("key_places", &key_places, nb::arg("keys"), nb::arg("nonzeros"), nb::arg("n_components"),
           nb::arg("with_signs") = true);
     m.def("hash_entries", &hash_entries, nb::arg("rows"), nb::arg("names").none(), nb::arg("seed"), nb::arg("read"));

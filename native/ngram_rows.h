@@ -75,7 +75,7 @@ class Counting {
         const size_t at = find_slot(slots.data(), mask, ngram.hash, [&](uint32_t e) {
             const Ngram& other = entries[e].ngram;
             return other.hash == ngram.hash && other.length == ngram.length &&
-                   std::memcmp(units.bytes + other.start, units.bytes + ngram.start, ngram.length) == 0;
+                   same_text(units.bytes + other.start, units.bytes + ngram.start, ngram.length);
         });
         if (slots[at] == 0) {
             slots[at] = slot_of(ngram.hash, entries.size());
@@ -140,28 +140,31 @@ class Counting {
 };
 
 // Sorts words whose upper halves have n_digits digits; equal upper halves keep their order if the lower ones rise.
-inline void sort_by_upper_half(std::vector<uint64_t>& words, std::vector<uint64_t>& spare, int digit_bits,
-                               int n_digits) {
-    const size_t n = words.size();
-    if (n < 96) {
-        std::sort(words.begin(), words.end());
-        return;
+// Returns where the first n words are now: in `words` or in `spare`.
+inline const uint64_t* sort_by_upper_half(std::vector<uint64_t>& words, std::vector<uint64_t>& spare, size_t n,
+                                          int digit_bits, int n_digits) {
+    uint64_t *from = words.data(), *to;
+    if (n < 64) {
+        std::sort(from, from + n);
+        return from;
     }
     uint32_t ends[512];
-    spare.resize(n);
+    if (spare.size() < n) spare.resize(n);
+    to = spare.data();
     for (int digit = 0, shift = 32; digit < n_digits; ++digit, shift += digit_bits) {
         const uint64_t mask = (uint64_t{1} << digit_bits) - 1;
         std::fill_n(ends, mask + 1, 0u);
-        for (const uint64_t word : words) ++ends[(word >> shift) & mask];
+        for (size_t k = 0; k < n; ++k) ++ends[(from[k] >> shift) & mask];
         uint32_t sum = 0;
         for (uint64_t d = 0; d <= mask; ++d) {
             const uint32_t count = ends[d];
             ends[d] = sum;
             sum += count;
         }
-        for (const uint64_t word : words) spare[ends[(word >> shift) & mask]++] = word;
-        words.swap(spare);
+        for (size_t k = 0; k < n; ++k) to[ends[(from[k] >> shift) & mask]++] = from[k];
+        std::swap(from, to);
     }
+    return from;
 }
 
 enum class Weighting { count = 0, binary = 1, log = 2 };
@@ -216,26 +219,47 @@ class Hashing {
 
     // Counts need not be known one term at a time: every occurrence goes to its bucket by itself.
     void add_up_counts(size_t doc) {
-        places.clear();
-        units.each(doc, [&](uint32_t start, uint32_t length) {
-            const uint8_t* p = units.bytes + start;
-            if (map.murmur) {
-                const auto hash = static_cast<int32_t>(murmur3(p, length, static_cast<uint32_t>(map.seed)));
-                places.push_back(murmur_place(hash) << 32 | (map.with_signs && hash < 0));
-            } else {
-                const uint64_t half =
-                    text_mix((hash_text(p, length, mixed_seed) ^ block_seeds[0]) + text_gamma) >> 32;
-                places.push_back(((half * map.n_buckets) >> 32) << 32 | (map.with_signs & half & 1));
-            }
-        });
-        sort_by_upper_half(places, spare, digit_bits, n_digits);
-        for (size_t k = 0; k < places.size();) {
-            const uint64_t place = places[k] >> 32;
-            int64_t sum = 0;
-            for (; k < places.size() && places[k] >> 32 == place; ++k) sum += 1 - 2 * int64_t(places[k] & 1);
-            rows.indices.push_back(static_cast<int32_t>(place));
-            rows.values.push_back(static_cast<double>(sum));
+        const auto n_units = static_cast<size_t>(units.runs[units.docs[doc + 1]] - units.runs[units.docs[doc]]);
+        const size_t most = n_units * static_cast<size_t>(units.high - units.low + 1);
+        if (places.size() < most) places.resize(most);
+        const uint64_t n_buckets = map.n_buckets, seed = mixed_seed, block_seed = block_seeds[0];
+        const uint64_t sign_mask = map.with_signs;
+        const uint8_t* bytes = units.bytes;
+        uint64_t* to = places.data();
+        if (map.murmur) {
+            const auto murmur_seed = static_cast<uint32_t>(map.seed);
+            units.each(doc, [&](uint32_t start, uint32_t length) {
+                const auto hash = static_cast<int32_t>(murmur3(bytes + start, length, murmur_seed));
+                *to++ = murmur_place(hash) << 32 | (sign_mask & static_cast<uint64_t>(hash < 0));
+            });
+        } else {
+            units.each(doc, [&](uint32_t start, uint32_t length) {
+                const uint64_t half = text_mix((hash_text(bytes + start, length, seed) ^ block_seed) + text_gamma) >> 32;
+                *to++ = ((half * n_buckets) >> 32) << 32 | (sign_mask & half);
+            });
         }
+        const auto n = static_cast<size_t>(to - places.data());
+        const uint64_t* sorted = sort_by_upper_half(places, spare, n, digit_bits, n_digits);
+        const size_t begin = rows.indices.size();
+        rows.indices.resize(begin + n);
+        rows.values.resize(begin + n);
+        int32_t* index = rows.indices.data() + begin - 1;
+        double* value = rows.values.data() + begin - 1;
+        uint64_t before = UINT64_MAX;
+        for (size_t k = 0; k < n; ++k) {
+            const uint64_t place = sorted[k] >> 32;
+            const double one = 1.0 - 2.0 * static_cast<double>(sorted[k] & 1);
+            if (place != before) {
+                *++index = static_cast<int32_t>(place);
+                *++value = one;
+                before = place;
+            } else {
+                *value += one;
+            }
+        }
+        const auto kept = static_cast<size_t>(index + 1 - rows.indices.data());
+        rows.indices.resize(kept);
+        rows.values.resize(kept);
     }
 
     // scikit-learn's bucket: the absolute value of the signed hash modulo the number of buckets.
@@ -318,9 +342,10 @@ class Hashing {
     }
 
     void add_up() {
-        sort_by_upper_half(places, spare, digit_bits, n_digits);
+        const uint64_t* sorted = sort_by_upper_half(places, spare, values.size(), digit_bits, n_digits);
         uint64_t before = UINT64_MAX;
-        for (const uint64_t key : places) {
+        for (size_t k = 0; k < values.size(); ++k) {
+            const uint64_t key = sorted[k];
             const double value = values[key & 0xFFFFFFFF];
             if (key >> 32 == before) {
                 rows.values.back() += value;

@@ -265,8 +265,10 @@ nb::tuple renumber_rows(const Vector<int64_t>& indptr, const Vector<int32_t>& co
                 if (number >= 0)
                     row.push_back(static_cast<uint64_t>(number) << 32 | static_cast<uint32_t>(counts.data()[k]));
             }
-            mercer::sort_by_upper_half(row, spare, (bits + digits - 1) / digits, digits);
-            for (const uint64_t entry : row) {
+            const uint64_t* sorted =
+                mercer::sort_by_upper_half(row, spare, row.size(), (bits + digits - 1) / digits, digits);
+            for (size_t k = 0; k < row.size(); ++k) {
+                const uint64_t entry = sorted[k];
                 indices.push_back(static_cast<int32_t>(entry >> 32));
                 values.push_back(static_cast<double>(entry & 0xFFFFFFFF));
             }

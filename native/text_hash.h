@@ -33,6 +33,13 @@ inline uint64_t hash_text(const uint8_t* p, size_t length, uint64_t mixed_seed) 
     return h;
 }
 
+// Whether two strings of one length are equal; eight bytes past their ends must be readable.
+inline bool same_text(const uint8_t* p, const uint8_t* q, size_t length) {
+    for (; length > 8; p += 8, q += 8, length -= 8)
+        if (word_at(p, 8) != word_at(q, 8)) return false;
+    return word_at(p, length) == word_at(q, length);
+}
+
 inline uint32_t rotate_left(uint32_t x, int by) { return (x << by) | (x >> (32 - by)); }
 
 inline uint32_t murmur3(const uint8_t* p, size_t length, uint32_t seed) {

@@ -71,3 +71,16 @@ def test_mistakes(module):
         module.hash_entries([{3: 1.0}], None, 0, row_entries)
     with pytest.raises(ValueError, match="a cell for each name"):
         module.hash_entries([["x"]], ["a", "b"], 0, lambda row, i: cell_entries(["a", "b"], row, i))
+
+
+@pytest.mark.parametrize("module", [_numeric, definition], ids=["in use", "definition"])
+def test_strings_where_they_lie_hash_as_strings(module):
+    words = ["", "a", "ß", "12345678", "123456789", "x" * 16, "x" * 17, "y" * 300, "a", "\0", "x" * 17]
+    data = [word.encode() for word in words]
+    offsets = np.cumsum([0, *map(len, data)])
+    found = module.hash_utf8(np.frombuffer(b"".join(data), np.uint8), offsets, 7)
+    assert np.array_equal(found, _numeric.hash_strings(np.array(words, dtype=object), 7))
+    assert module.hash_utf8(np.zeros(0, np.uint8), np.zeros(1, np.int64)).shape == (0,)
+    for wrong in ([0, 2, 1], [-1, 1], [0, 9], []):
+        with pytest.raises(ValueError, match="offsets"):
+            module.hash_utf8(np.zeros(3, np.uint8), np.array(wrong, np.int64))

@@ -30,6 +30,7 @@ __all__ = [
     "buckets",
     "hash_csr_rows",
     "hash_dense_rows",
+    "hash_keyed_rows",
     "hash_object_rows",
     "hash_strings",
     "signs",
@@ -119,10 +120,20 @@ def hash_object_rows(columns, seed=0):
     columns = [np.asarray(column) for column in columns]
     if any(column.ndim != 1 or len(column) != len(columns[0]) for column in columns):
         raise ValueError(f"columns must be of one length, got shapes {[column.shape for column in columns]}.")
-    total = np.zeros(len(columns[0]) if columns else 0, np.uint64)
-    for j, column in enumerate(columns):
-        total += _entry_hashes(_column_keys(column, j), j)
+    return hash_keyed_rows([_column_keys(column, j) for j, column in enumerate(columns)], seed)
+
+
+def hash_keyed_rows(keys, seed=0):
+    """Hash the rows of a table whose values are known as 64-bit keys, an array of them for each column."""
+    total = np.zeros(len(keys[0]) if keys else 0, np.uint64)
+    for j, column in enumerate(keys):
+        total += _entry_hashes(column, j)
     return splitmix64(total, seed)
+
+
+def column_keys(column, j):
+    """The 64-bit keys of the values of column j of a mixed table, as `hash_object_rows` takes them."""
+    return _column_keys(np.asarray(column), j)
 
 
 def _mix(z):

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
-from .hashing import hash_strings
+from .hashing import _digest, hash_strings
 
-__all__ = ["hash_entries"]
+__all__ = ["hash_entries", "hash_utf8"]
+
+
+def hash_utf8(data, offsets, seed=0):
+    """`hash_strings` of strings given as UTF-8 bytes: string i is data[offsets[i]:offsets[i + 1]]."""
+    data, offsets = np.asarray(data, np.uint8).tobytes(), np.asarray(offsets).tolist()
+    if not offsets:
+        raise ValueError("offsets must have an entry per string and one more.")
+    if offsets[0] < 0 or offsets[-1] > len(data) or any(a > b for a, b in pairwise(offsets)):
+        raise ValueError("offsets must rise within the data.")
+    keys = [_digest(data[a:b], b"", seed) for a, b in pairwise(offsets)]
+    return np.array(keys, np.uint64)
 
 
 def hash_entries(rows, names, seed, read):

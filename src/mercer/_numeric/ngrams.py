@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def text_units(data, offsets, kind, least, lowercase, flags, lower, stop_data, s
 def _runs_of(text, kind, least, stop):
     """The runs of a document, each a list of units."""
     if kind == 0:
-        words = (word.encode("utf-8", "surrogatepass") for word in re.findall(r"\b\w{%d,}\b" % least, text))
+        words = (word.encode("utf-8", "surrogatepass") for word in re.findall(rf"\b\w{{{least},}}\b", text))
         return [[word for word in words if word not in stop]]
     if kind == 1:
         return [[_utf8(character) for character in re.sub(r"\s\s+", " ", text)]]
@@ -71,18 +72,21 @@ def _packed_units(documents, kind):
 
 
 def _ngrams(bytes, starts, runs, docs, gap, low, high, whole):
-    """The n-grams of each document as lists of bytes; a run shorter than n is one itself, once, if `whole`."""
+    """The n-grams of each document as lists of bytes, in the order of where they begin, the shorter first.
+
+    If `whole`, a run of fewer than n units is an n-gram itself, once; it comes after its parts.
+    """
     text = np.asarray(bytes).tobytes()
     starts, runs = np.asarray(starts).tolist(), np.asarray(runs).tolist()
-    for first, last in zip(docs[:-1], docs[1:], strict=True):
+    for first, last in pairwise(np.asarray(docs).tolist()):
         found = []
-        for begin, end in zip(runs[first:last], runs[first + 1 : last + 1], strict=True):
-            for n in range(low, high + 1):
-                if whole and end - begin <= n:
-                    if end > begin:
-                        found.append(text[starts[begin] : starts[end] - gap])
-                    break
-                found += [text[starts[i] : starts[i + n] - gap] for i in range(begin, end - n + 1)]
+        for begin, end in pairwise(runs[first : last + 1]):
+            size = end - begin
+            if whole and 0 < size <= high:
+                places = [(i, i + n) for n in range(low, size) for i in range(begin, end - n + 1)] + [(begin, end)]
+            else:
+                places = [(i, i + n) for i in range(begin, end) for n in range(low, min(high, end - i) + 1)]
+            found += [text[starts[a] : starts[b] - gap] for a, b in places]
         yield found
 
 
@@ -95,7 +99,7 @@ def counted_ngrams(bytes, starts, runs, docs, gap, low, high, whole):
     """
     numbers: dict = {}
     indptr, codes, counts = [0], [], []
-    for found in _by_start(bytes, starts, runs, docs, gap, low, high, whole):
+    for found in _ngrams(bytes, starts, runs, docs, gap, low, high, whole):
         row = Counter(numbers.setdefault(ngram, len(numbers)) for ngram in found)
         codes += row.keys()
         counts += row.values()
@@ -107,22 +111,6 @@ def counted_ngrams(bytes, starts, runs, docs, gap, low, high, whole):
     return *rows, term_hashes(bounds, data, 0), bounds, data, documents, total
 
 
-def _by_start(*units):
-    """The n-grams of each document in the order of where they begin, the shorter first."""
-    bytes, starts, runs, docs, gap, low, high, whole = units
-    if whole:
-        yield from _ngrams(*units)
-        return
-    text = np.asarray(bytes).tobytes()
-    starts, runs = np.asarray(starts).tolist(), np.asarray(runs).tolist()
-    for first, last in zip(docs[:-1], docs[1:], strict=True):
-        found = []
-        for begin, end in zip(runs[first:last], runs[first + 1 : last + 1], strict=True):
-            for i in range(begin, end):
-                found += [text[starts[i] : starts[i + n] - gap] for n in range(low, min(high, end - i) + 1)]
-        yield found
-
-
 def hashed_ngrams(
     bytes, starts, runs, docs, gap, low, high, whole, seed, murmur, n_buckets, nonzeros, with_signs, weighting
 ):
@@ -132,7 +120,7 @@ def hashed_ngrams(
     divided by sqrt(nonzeros) at each of its places, which are those of `key_places`, or with `murmur` scikit-learn's.
     """
     indptr, indices, values = [0], [], []
-    for found in _by_start(bytes, starts, runs, docs, gap, low, high, whole):
+    for found in _ngrams(bytes, starts, runs, docs, gap, low, high, whole):
         row: dict = {}
         counted = Counter(found)
         places, signs = _places(list(counted), seed, murmur, n_buckets, nonzeros, with_signs)
@@ -216,7 +204,7 @@ def take_terms(bounds, data, rows):
 
 def scale_rows(indptr, values, norm):
     """Divide each row of `values`, in place, by the sum of its absolute values (norm 1) or its length (norm 2)."""
-    for begin, end in zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True):
+    for begin, end in pairwise(indptr.tolist()):
         row = values[begin:end]
         size = np.abs(row).sum() if norm == 1 else np.sqrt(np.square(row).sum())
         if size > 0:
@@ -265,7 +253,7 @@ def _packed(terms):
 
 def _strings(bounds, data):
     text, bounds = np.asarray(data).tobytes(), np.asarray(bounds).tolist()
-    return [text[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [text[a:b] for a, b in pairwise(bounds)]
 
 
 def _utf8(character):

@@ -8,9 +8,9 @@ from mercer.kernels.dot import AllSubsets, Anova, Constant, Linear, Polynomial
 from mercer.kernels.norms import ExponentialPower, Laplace, Sinc
 from mercer.kernels.radial import Cauchy, Gaussian, Matern, RationalQuadratic
 from mercer.kernels.stationary import Stationary
+from mercer.kernels.strings import Mismatch, Spectrum, Subsequence, WeightedDegree
 from mercer.kernels.subsets import OnSubsets
 from mercer.kernels.through import Through
-from mercer.kernels.strings import Mismatch, Spectrum, Subsequence, WeightedDegree
 from mercer.kernels.trees import SubsetTree
 from mercer.kernels.validity import MercerReport, check_mercer, repair
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer import _numeric
 from mercer.source.base import Source
 from mercer.source.files import ParquetSource
 from mercer.source.memory import MemorySource
@@ -92,6 +93,12 @@ class Columns:
         from mercer.source.arrow import to_numpy
 
         return to_numpy(self.table[name])
+
+    def row_hashes(self) -> np.ndarray:
+        """The 64-bit hash of each row, that of `hash_object_rows` on the same values."""
+        from mercer.source.arrow import keys_of
+
+        return _numeric.hash_keyed_rows([keys_of(self.table[name], j) for j, name in enumerate(self.columns)])
 
     def stacked(self, below: Columns) -> Columns:
         """The rows of both, in order."""

@@ -1,11 +1,13 @@
 """The numbers that columns become. Each encoder is a few learned values and `encode`, rows in, numbers out.
 
-An encoder says from which `columns` it makes what `kind` of features, with which `names`, a list per column.
+An encoder says from which `columns` it makes what `kind` of features, with which `names`, a list per column. Neighbors
+of a kind that has `encode_all` are encoded together.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
@@ -37,43 +39,48 @@ class Squashed:
     Where the quartiles agree the scale is half the range.
     """
 
-    columns: tuple[str, ...]
-    center: np.ndarray
-    scale: np.ndarray
+    column: str
+    center: float
+    scale: float
     kind = "number"
 
     @property
-    def names(self) -> list[list[str]]:
-        return [[column] for column in self.columns]
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
 
-    def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        x = np.empty((len(table), len(self.columns)))
-        for j, name in enumerate(self.columns):
-            x[:, j] = numbers(table, name)
-        self._refuse_infinity(x, start)
+    @property
+    def names(self) -> list[list[str]]:
+        return [[self.column]]
+
+    @staticmethod
+    def encode_all(parts: list[Squashed], table: Columns, start=0) -> np.ndarray:
+        """All columns of numbers at once."""
+        x = np.empty((len(table), len(parts)))
+        for j, part in enumerate(parts):
+            x[:, j] = numbers(table, part.column)
+        _refuse_infinity(x, parts, start)
+        center, scale = np.array([part.center for part in parts]), np.array([part.scale for part in parts])
         with np.errstate(over="ignore"):
-            z = np.clip(
-                (0.5 * x - 0.5 * self.center) / np.where(self.scale > 0, 0.5 * self.scale, np.inf), -_HUGE, _HUGE
-            )
+            z = (0.5 * x - 0.5 * center) / np.where(scale > 0, 0.5 * scale, np.inf)
+        z = np.clip(z, -_HUGE, _HUGE)
         z /= np.sqrt(1.0 + (z / 3.0) ** 2)
         z[np.isnan(x)] = 0.0
         return z
 
-    def _refuse_infinity(self, x, start):
-        bad = np.isinf(x)
-        if bad.any():
-            row, j = np.argwhere(bad)[0].tolist()
-            raise ValueError(
-                f"Column {self.columns[j]!r} contains infinity, first at row {start + row}. "
-                "Make it missing, or drop the row."
-            )
-
     @classmethod
-    def learned(cls, facts: list[ColumnFacts], sample) -> Squashed:
+    def learned(cls, facts: ColumnFacts, sample) -> Squashed:
         """From a sample of rows; the range is that of all rows."""
-        learned = [_center_and_scale(known, numbers(sample.X, known.name), sample.weight) for known in facts]
-        center, scale = np.array(learned, dtype=np.float64).reshape(-1, 2).T
-        return cls(tuple(known.name for known in facts), center.copy(), scale.copy())
+        return cls(facts.name, *_center_and_scale(facts, numbers(sample.X, facts.name), sample.weight))
+
+
+def _refuse_infinity(x, parts, start):
+    bad = np.isinf(x)
+    if bad.any():
+        row, j = np.argwhere(bad)[0].tolist()
+        raise ValueError(
+            f"Column {parts[j].column!r} contains infinity, first at row {start + row}. "
+            "Make it missing, or drop the row."
+        )
 
 
 def _center_and_scale(facts: ColumnFacts, values, weight) -> tuple[float, float]:
@@ -89,20 +96,26 @@ def _center_and_scale(facts: ColumnFacts, values, weight) -> tuple[float, float]
 
 
 @dataclass(frozen=True)
-class MissingFlags:
+class MissingFlag:
     """1 where the value is missing, else 0."""
 
-    columns: tuple[str, ...]
+    column: str
     kind = "missing"
 
     @property
-    def names(self) -> list[list[str]]:
-        return [[f"{column}=missing"] for column in self.columns]
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
 
-    def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        flags = np.zeros((len(table), len(self.columns)))
-        for j, name in enumerate(self.columns):
-            column = table.table[name]
+    @property
+    def names(self) -> list[list[str]]:
+        return [[f"{self.column}=missing"]]
+
+    @staticmethod
+    def encode_all(parts: list[MissingFlag], table: Columns, start=0) -> np.ndarray:
+        """The flags of all columns at once."""
+        flags = np.zeros((len(table), len(parts)))
+        for j, part in enumerate(parts):
+            column = table.table[part.column]
             if column.null_count:
                 flags[:, j] = pc.is_null(column).to_numpy()
         return flags
@@ -162,6 +175,17 @@ class Indicators:
         chosen = set(kept)
         others = tuple(level for level in facts.levels if level not in chosen) if facts.exact else None
         return cls(facts.name, tuple(sorted(kept)), others)
+
+
+def encode_parts(encoders, table: Columns, folds=None, start: int = 0) -> list:
+    """What each encoder makes of the rows of a table, in order."""
+    parts = []
+    for kind, run in groupby(encoders, type):
+        if hasattr(kind, "encode_all"):
+            parts.append(kind.encode_all(list(run), table, start))
+        else:
+            parts += [encoder.encode(table, folds, start) for encoder in run]
+    return parts
 
 
 def numbers(table: Columns, name: str) -> np.ndarray:

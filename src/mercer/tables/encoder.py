@@ -16,7 +16,7 @@ from mercer.source import Columns, Source
 from mercer.source.accumulator import BLOCK_ROWS
 from mercer.source.table import first_block, table_in_memory
 from mercer.stats import Sample, Together
-from mercer.tables.columns import ColumnBlock
+from mercer.tables.columns import ColumnBlock, encode_parts
 from mercer.tables.facts import Facts
 from mercer.tables.learning import learn_encoders
 from mercer.tables.levels import folds_of
@@ -211,7 +211,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _encoded(self, block: Block, out_of_fold: bool):
         table = conformed(self._table_of(block), self.schema_, block.start)
         folds = folds_of(block, self._seed) if out_of_fold else None
-        parts = [encoder.encode(table, folds, block.start) for encoder in self._encoders]
+        parts = encode_parts(self._encoders, table, folds, block.start)
         return sparse.hstack(parts, format="csr") if self._sparse else np.hstack(parts)
 
     def _stack(self, blocks):

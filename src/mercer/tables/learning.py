@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mercer.source import Source
-from mercer.tables.columns import Indicators, MissingFlags, Squashed
+from mercer.tables.columns import Indicators, MissingFlag, Squashed
 from mercer.tables.dates import DateParts
 from mercer.tables.facts import ColumnFacts
 from mercer.tables.levels import TargetMeans, learned_frequencies
@@ -24,9 +24,7 @@ def learn_encoders(
     named: dict[str, list[ColumnFacts]] = {}
     for name, role in roles.items():
         named.setdefault(role.role, []).append(facts[name])
-    encoders: list[Any] = []
-    if "number" in named:
-        encoders.append(Squashed.learned(named["number"], sample))
+    encoders: list[Any] = [Squashed.learned(known, sample) for known in named.get("number", ())]
     rare = RARE if next(iter(facts.values())).n >= RARE / SHARE else 1
     encoders += [Indicators.learned(known, max_onehot, rare) for known in named.get("category", ())]
     encoders += [DateParts.learned(known, sample) for known in named.get("date", ())]
@@ -35,12 +33,11 @@ def learn_encoders(
         encoders += learned_frequencies(source, facts, crowded)
         if sample.y is not None:
             encoders.append(TargetMeans.learned(source, crowded, seed))
-    gaps = [name for name, role in roles.items() if role.role not in ("id", "constant") and facts[name].missing]
-    if gaps:
-        encoders.append(MissingFlags(tuple(gaps)))
-    for role in ("text", "sequence"):
-        for known in named.get(role, ()):
-            encoders += _word_encoders(source, known, role)
+    used = [name for name, role in roles.items() if role.role not in ("id", "constant")]
+    encoders += [MissingFlag(name) for name in used if facts[name].missing]
+    for words in ("text", "sequence"):
+        for known in named.get(words, ()):
+            encoders += _word_encoders(source, known, words)
     return encoders
 
 

@@ -1,18 +1,22 @@
-"""Many levels as a few numbers: the mean target of a level, learned out of fold, and how frequent it is."""
+"""Many levels as a few numbers: the mean target of a level, learned out of fold, and how frequent it is.
+
+Levels are told apart by their 64-bit hashes: a million of them collide with probability 3e-8, and numbers are quick to
+sort and to look up.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow.compute as pc
+import pyarrow as pa
 
 from mercer import _numeric
 from mercer._numeric.block import Block
 from mercer.learn import TargetEncoding
 from mercer.source import Columns, Source
+from mercer.source.arrow import keys_of
 from mercer.stats import Counts
-from mercer.tables.columns import FEW
 from mercer.tables.facts import ColumnFacts
 
 N_FOLDS = 5
@@ -42,7 +46,7 @@ class TargetMeans:
         return [[f"{column}:{suffix}" for suffix in suffixes] for column in self.columns]
 
     def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        levels = _objects(table, self.columns)
+        levels = _hashed(table, self.columns)
         return self.encoding._apply(levels) if folds is None else self.encoding._held_out(levels, folds)
 
     @classmethod
@@ -54,10 +58,14 @@ class TargetMeans:
 
 @dataclass(frozen=True)
 class Frequency:
-    """log(n_c / n) / log(1 / n), n_c of n rows in the level: 0 if in all of them, 1 if new or missing."""
+    """log(n_c / n) / log(1 / n), n_c of n rows in the level: 0 if in all of them, 1 if new or missing.
+
+    `levels` are the sorted hashes of the levels, `counts` their rows.
+    """
 
     column: str
-    places: dict
+    levels: np.ndarray
+    counts: np.ndarray
     n: float
     kind = "frequency"
 
@@ -70,34 +78,38 @@ class Frequency:
         return [[f"{self.column}:frequency"]]
 
     def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        column = table.table[self.column]
-        if len(column) <= FEW:
-            counts = np.array([self.places.get(level, 1.0) for level in column.to_pylist()])
-        else:
-            coded = column.combine_chunks().dictionary_encode()
-            known = [self.places.get(level, 1.0) for level in coded.dictionary.to_pylist()]
-            counts = np.array([*known, 1.0])[pc.fill_null(coded.indices, len(known)).to_numpy()]
-        return (np.log(counts / self.n) / np.log(1.0 / self.n))[:, None]
+        wanted = _hashed(table, self.columns)[:, 0]
+        place = np.minimum(np.searchsorted(self.levels, wanted), len(self.levels) - 1)
+        count = np.where(self.levels[place] == wanted, self.counts[place], 1.0)
+        return (np.log(count / self.n) / np.log(1.0 / self.n))[:, None]
 
 
 def learned_frequencies(source: Source, facts: dict[str, ColumnFacts], columns: tuple[str, ...]) -> list[Frequency]:
     """The frequency of each level; a pass of its own only where there are too many levels to have been counted yet."""
-    known = {name: dict(zip(facts[name].levels, facts[name].counts.tolist(), strict=True)) for name in columns}
     many = tuple(name for name in columns if not facts[name].exact)
-    if many:
-        counted = _levels_only(source, many).fold(Counts()).finish()
-        for name, table in zip(many, counted, strict=True):
-            known[name] = dict(zip(table.levels.tolist(), table.counts.tolist(), strict=True))
-            known[name].pop(None, None)
-    return [Frequency(name, known[name], max(float(facts[name].n), 2.0)) for name in columns]
+    counted = dict(zip(many, _levels_only(source, many).fold(Counts()).finish(), strict=True)) if many else {}
+    found = []
+    for name in columns:
+        known = facts[name]
+        if name in counted:
+            levels, counts = counted[name].levels.astype(np.int64), counted[name].counts
+            present = levels != _MISSING
+            levels, counts = levels[present], counts[present]
+        else:
+            levels = _hashed(Columns(pa.table({name: pa.array(known.levels)})), (name,))[:, 0]
+            counts = np.asarray(known.counts)
+        order = np.argsort(levels)
+        found.append(Frequency(name, levels[order], counts[order].astype(np.float64), max(float(known.n), 2.0)))
+    return found
 
 
 def _levels_only(source: Source, columns: tuple[str, ...]) -> Source:
-    return source.map(lambda block: block.with_X(_objects(block.X, columns)))
+    return source.map(lambda block: block.with_X(_hashed(block.X, columns)))
 
 
-def _objects(table: Columns, columns: tuple[str, ...]) -> np.ndarray:
-    levels = np.empty((len(table), len(columns)), dtype=object)
-    for j, name in enumerate(columns):
-        levels[:, j] = table.table[name].to_pylist()
-    return levels
+def _hashed(table: Columns, columns: tuple[str, ...]) -> np.ndarray:
+    """The hash of each value, as int64; a missing value has one too."""
+    return np.stack([keys_of(table.table[name], 0).view(np.int64) for name in columns], axis=1)
+
+
+_MISSING = int(keys_of(pa.chunked_array([pa.nulls(1, pa.string())]), 0).view(np.int64)[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -62,7 +63,7 @@ class Analysis:
     def _matched(self, data, offsets) -> Units:
         """Words found by a pattern of the user's."""
         find, sizes, words = re.compile(self.token_pattern or "").findall, [], []
-        for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        for begin, end in pairwise(offsets.tolist()):
             text = data[begin:end].tobytes().decode("utf-8", "replace")
             found = [word for word in find(text.lower() if self.lowercase else text) if word not in self.stop]
             words += [word.encode() for word in found]
@@ -98,7 +99,7 @@ def packed(terms: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
 def unpacked(bounds, data) -> list[bytes]:
     """The byte strings again."""
     text, places = data.tobytes(), bounds.tolist()
-    return [text[begin:end] for begin, end in zip(places[:-1], places[1:], strict=True)]
+    return [text[begin:end] for begin, end in pairwise(places)]
 
 
 def _bounds(sizes) -> np.ndarray:

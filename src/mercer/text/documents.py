@@ -86,9 +86,8 @@ def _arrow(column, j: int, start: int):
     elif not isinstance(column, pa.Array | pa.ChunkedArray):
         column = _from_objects(column, j, start)
     kind = column.type
-    if not (_is_text(kind) or pa.types.is_null(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
-        if not pa.types.is_dictionary(kind) or not _is_text(kind.value_type):
-            raise ValueError(f"Column {j} holds {kind}, not text. Turn it into strings first.")
+    if not _is_text(kind.value_type if pa.types.is_dictionary(kind) else kind):
+        raise ValueError(f"Column {j} holds {kind}, not text. Turn it into strings first.")
     if isinstance(column, pa.ChunkedArray):
         column = column.cast(pa.large_string()).combine_chunks() if column.num_chunks != 1 else column.chunk(0)
     return column if pa.types.is_string(column.type) else column.cast(pa.large_string())
@@ -97,7 +96,9 @@ def _arrow(column, j: int, start: int):
 def _is_text(kind) -> bool:
     import pyarrow as pa
 
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    kinds = pa.types
+    known = (kinds.is_string, kinds.is_large_string, kinds.is_string_view, kinds.is_binary, kinds.is_large_binary)
+    return kinds.is_null(kind) or any(is_it(kind) for is_it in known)
 
 
 def _from_objects(column, j: int, start: int):

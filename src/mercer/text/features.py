@@ -154,7 +154,7 @@ class TextFeatures(TermLookup, StreamingTransformer):
         self.missing = missing
         self.random_state = random_state
 
-    def fit(self, X, y=None) -> Self:
+    def fit(self, X, y=None) -> Self:  # type: ignore[override]
         """Learn the vocabulary, or what else the weights need, from documents.
 
         X is a list, an array, a series, a frame or Arrow table of text columns, or a `Source`. Rows of a source count
@@ -162,7 +162,7 @@ class TextFeatures(TermLookup, StreamingTransformer):
         """
         return super().fit(X)
 
-    def partial_fit(self, X, y=None) -> Self:
+    def partial_fit(self, X, y=None) -> Self:  # type: ignore[override]
         """Learn from more documents. After any cut into calls the result is that of one `fit` on all."""
         return super().partial_fit(X)
 
@@ -187,7 +187,7 @@ class TextFeatures(TermLookup, StreamingTransformer):
         column[vocabulary.origin] = np.arange(len(vocabulary), dtype=np.int32)
         ends = np.cumsum([0, *(piece.terms.size for piece in pieces)])
         parts = zip(pieces, pairwise(ends), strict=True)
-        known = ordered_map(lambda part: known_rows(part[0], column[codes[slice(*part[1])]], weights), parts)
+        known = ordered_map(lambda part: known_rows(part[0], np.take(column, codes[slice(*part[1])]), weights), parts)
         return stacked(known, len(vocabulary))
 
     def merge(self, other: Self) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,11 +13,22 @@ from mercer import _numeric
 from mercer.base import seed_of
 from mercer.text.analysis import packed
 from mercer.text.collisions import Collisions, collisions_of, heaviest_in
-from mercer.text.vocabulary import Terms, joined
+from mercer.text.vocabulary import Terms, Vocabulary, joined
 
 
 class TermLookup:
     """The methods of `TextFeatures` that explain its columns."""
+
+    n_buckets: Any
+    nonzeros: Any
+    hash: Any
+    random_state: Any
+    _vocabularies: list[Vocabulary]
+    _check_parameters: Any
+    _checked_X: Any
+    _count: Any
+    _ends: Any
+    get_feature_names_out: Any
 
     def inverse_transform(self, X) -> list[np.ndarray]:
         """The terms of each row whose entries are not zero, in the order of the columns; needs a vocabulary."""

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import _numeric
+from mercer._numeric.pool import for_each
 from mercer.text.analysis import Analysis
 from mercer.text.vocabulary import Rows, Terms
 
@@ -60,8 +61,8 @@ class Counting:
     analysis: Analysis
 
     def __call__(self, text) -> Rows:
-        found = _numeric.counted_ngrams(*self.analysis.grams(self.analysis.units(*text)))
-        return Rows(*found[:3], Terms(*found[3:]))
+        indptr, codes, counts, *terms = _numeric.counted_ngrams(*self.analysis.grams(self.analysis.units(*text)))
+        return Rows(indptr, codes, counts, Terms(*terms))
 
 
 def known_rows(rows: Rows, numbers: np.ndarray, weights: Weights) -> Piece:
@@ -84,10 +85,10 @@ class Hashing:
     def __call__(self, text) -> Piece:
         # scikit-learn's HashingVectorizer forgets counts after they are added up, not before.
         late = self.murmur and self.weights.weighting == "binary"
-        how = self.seed, self.murmur, self.n_buckets, self.nonzeros, self.signed
         weighting = 0 if late else _TERM_WEIGHTS[self.weights.weighting]
-        units = self.analysis.grams(self.analysis.units(*text))
-        return self.weights.of(Piece(*_numeric.hashed_ngrams(*units, *how, weighting)), counted=late)
+        how = (self.seed, self.murmur, self.n_buckets, self.nonzeros, self.signed, weighting)
+        given = (*self.analysis.grams(self.analysis.units(*text)), *how)
+        return self.weights.of(Piece(*_numeric.hashed_ngrams(*given)), counted=late)
 
 
 def stacked(pieces: Iterable[Piece], width: int):
@@ -98,8 +99,14 @@ def stacked(pieces: Iterable[Piece], width: int):
     sizes = np.concatenate([np.diff(piece.indptr) for piece in parts])
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     kind = np.int32 if indptr[-1] < 2**31 else np.int64
-    indices = _joined([piece.indices for piece in parts]).astype(kind, copy=False)
-    values = _joined([piece.values for piece in parts])
+    indices, values = np.empty(indptr[-1], kind), np.empty(indptr[-1])
+    ends = np.cumsum([0, *(len(piece.indices) for piece in parts)]).tolist()
+
+    def copy(k):
+        indices[ends[k] : ends[k + 1]] = parts[k].indices
+        values[ends[k] : ends[k + 1]] = parts[k].values
+
+    for_each(copy, range(len(parts)))
     matrix = sparse.csr_matrix((values, indices, indptr.astype(kind)), shape=(len(sizes), width))
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
@@ -109,7 +116,3 @@ def side_by_side(blocks: Iterable):
     """One block of columns per text column."""
     parts = list(blocks)
     return parts[0] if len(parts) == 1 else sparse.hstack(parts, format="csr")
-
-
-def _joined(arrays):
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

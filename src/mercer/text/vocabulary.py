@@ -37,8 +37,9 @@ class Terms(NamedTuple):
 
     def at(self, rows: np.ndarray) -> Terms:
         """Some of them, in the order of `rows`."""
-        bounds, data = _numeric.take_terms(self.bounds, self.data, rows.astype(np.int32, copy=False))
-        return Terms(self.hashes[rows], bounds, data, self.documents[rows], self.total[rows])
+        bounds, data = _taken(self.bounds, self.data, rows.astype(np.int32, copy=False))
+        hashes, documents, total = (np.take(array, rows) for array in (self.hashes, self.documents, self.total))
+        return Terms(hashes, bounds, data, documents, total)
 
     def order(self, rows: np.ndarray) -> np.ndarray:
         """The numbers of some of them in the order of their code points."""
@@ -71,15 +72,27 @@ def numbered(tables: list[Terms]) -> tuple[Terms, np.ndarray]:
     parts = [np.concatenate([getattr(table, name) for table in tables]) for name in ("data", "documents", "total")]
     hashes = np.concatenate([table.hashes for table in tables])
     everything = Terms(hashes, np.concatenate([*bounds, ends[-1:]]), *parts)
-    parts, codes = min(1 + len(hashes) // _PART, 256), np.empty(len(hashes), np.int32)
-    part = _numeric.buckets(hashes, parts).astype(np.uint8)
+    codes, n_parts = np.empty(len(hashes), np.int32), min(1 + len(hashes) // _PART, 256)
+    part = _numeric.buckets(hashes, n_parts).astype(np.uint8)
     rows = np.argsort(part, kind="stable").astype(np.int32)
-    lists = np.split(rows, np.cumsum(np.bincount(part, minlength=parts))[:-1])
+    lists = np.split(rows, np.cumsum(np.bincount(part, minlength=n_parts))[:-1])
     found = list(ordered_map(lambda some: _numeric.distinct_terms(*everything, some, codes), lists))
     starts = np.cumsum([0, *(len(first) for first, _, _ in found)]).astype(np.int32)
-    codes += starts[part]
+    codes += np.take(starts, part)
     first, documents, total = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    return everything.at(first)._replace(documents=documents, total=total), codes
+    kept = _taken(everything.bounds, everything.data, first)
+    return Terms(np.take(hashes, first), *kept, documents, total), codes
+
+
+def _taken(bounds: np.ndarray, data: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(bounds, data) of the terms at `rows`; long lists are copied in parts."""
+    parts = np.array_split(rows, 1 + len(rows) // (1 << 18))
+    found = list(ordered_map(lambda some: _numeric.take_terms(bounds, data, some), parts))
+    if len(found) == 1:
+        return found[0]
+    lengths = np.concatenate([np.diff(places) for places, _ in found])
+    places = np.concatenate([[0], np.cumsum(lengths)])
+    return places, np.concatenate([text for _, text in found])
 
 
 @dataclass(frozen=True)
