@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer
     from mercer.linear import LogisticClassifier, RidgeClassifier, RidgeRegressor
     from mercer.normalize import Impute, OneHot, Quantile, Standardize
+    from mercer.text import TextFeatures
 
     __version__: str
 
@@ -74,6 +75,7 @@ _HOMES = {
     "LogisticClassifier": "mercer.linear",
     "RidgeClassifier": "mercer.linear",
     "RidgeRegressor": "mercer.linear",
+    "TextFeatures": "mercer.text",
 }
 
 __all__ = [
@@ -90,6 +92,7 @@ __all__ = [
     "RidgeClassifier",
     "RidgeRegressor",
     "Standardize",
+    "TextFeatures",
     "auto",
     "bounds",
     "check_mercer",
