@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from mercer.linear import LogisticClassifier, RidgeClassifier, RidgeRegressor
     from mercer.normalize import Impute, OneHot, Quantile, Standardize
     from mercer.tables import TableEncoder
+    from mercer.text import TextFeatures
 
     __version__: str
 
@@ -85,6 +86,7 @@ _HOMES = {
     "LogisticClassifier": "mercer.linear",
     "RidgeClassifier": "mercer.linear",
     "RidgeRegressor": "mercer.linear",
+    "TextFeatures": "mercer.text",
 }
 
 __all__ = [
@@ -105,6 +107,7 @@ __all__ = [
     "RidgeRegressor",
     "Standardize",
     "TableEncoder",
+    "TextFeatures",
     "auto",
     "bounds",
     "check_mercer",
