@@ -18,23 +18,30 @@ from mercer._numeric.block import Block
 from mercer.expand import Landmarks, ParabolicLift, PolynomialLift, RandomFeatures, SubsetLift, lift
 from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
 from mercer.learn import (
+    PCA,
+    ClusterFeatures,
     LearnedMetric,
+    PatchWhitening,
     PiecewiseLinear,
+    SparseCoding,
     SupervisedBins,
     TargetEncoding,
     TreeFeatures,
 )
 from mercer.learn.out_of_fold import OutOfFoldTransformer
-from mercer.learn import PCA, ClusterFeatures, PatchWhitening, SparseCoding
 from mercer.linear import HingeClassifier, LogisticClassifier, Perceptron, RidgeClassifier, RidgeRegressor
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
 from mercer.select import (
     AdaBoost,
     BestSubset,
+    FilterSelector,
     GreedySelector,
+    KnockoffSelector,
+    L1Constrained,
+    Lasso,
     OrthogonalMatchingPursuit,
+    StabilitySelector,
 )
-from mercer.select import FilterSelector, KnockoffSelector, L1Constrained, Lasso, StabilitySelector
 from mercer.source import MemorySource, StreamSource
 
 ROOMS = ["normalize", "expand", "linear", "project", "learn", "select", "text"]
