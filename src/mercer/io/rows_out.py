@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from mercer.io.whole_file import appearing
 
@@ -84,7 +85,7 @@ class _Json:
         pass
 
 
-_WRITERS = {"csv": _Csv, "parquet": _Parquet, "json": _Json}
+_WRITERS: dict[str, Any] = {"csv": _Csv, "parquet": _Parquet, "json": _Json}
 
 
 def _table(columns):

@@ -75,7 +75,7 @@ class BoostedTrees:
         """One tree: its nodes, the step of each node for each output, and the leaf of each row."""
         gradient = np.ascontiguousarray(on_grid(gradient))
         least = min(_LEAST, _LEAST_SHARE * weight.sum())
-        *nodes, leaf = _numeric.grow_tree(bins, gradient, weight, self.max_leaves, least)
+        *nodes, leaf = _numeric.grow_shared_tree(bins, gradient, weight, self.max_leaves, least)
         n = len(nodes[0])
         sums = (np.bincount(leaf, column, minlength=n) for column in gradient.T)
         bends = (np.bincount(leaf, column, minlength=n) for column in curvature.T)
