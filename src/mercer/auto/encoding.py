@@ -60,15 +60,14 @@ class QuickNumbers:
     @classmethod
     def of(cls, encoder: TableEncoder) -> QuickNumbers | None:
         """None if a column is anything but a number."""
-        blocks = encoder.blocks_
-        if any(block.kind not in ("number", "missing") for block in blocks):
+        parts = encoder._encoders
+        if any(part.kind not in ("number", "missing") for part in parts):
             return None
         names = list(encoder.schema_)
-        squashed = [part for part in encoder._encoders if part.kind == "number"]
-        known = {c: pair for part in squashed for c, *pair in zip(part.columns, part.center, part.scale, strict=True)}
-        place = np.array([names.index(block.column) for block in blocks])
-        center, scale = np.array([known[block.column] for block in blocks]).T
-        missing = np.array([block.kind == "missing" for block in blocks])
+        place = np.array([names.index(part.column) for part in parts])
+        center = np.array([getattr(part, "center", 0.0) for part in parts])
+        scale = np.array([getattr(part, "scale", 1.0) for part in parts])
+        missing = np.array([part.kind == "missing" for part in parts])
         return cls(place, center, scale, missing, len(names))
 
     def takes(self, X) -> bool:

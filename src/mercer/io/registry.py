@@ -88,7 +88,7 @@ CLASSES = {
     "select.stability": ["StabilitySelector"],
     "select.stumps": ["Stumps"],
     "select.subset": ["BestSubset"],
-    "tables.columns": ["ColumnBlock", "Indicators", "MissingFlags", "Squashed"],
+    "tables.columns": ["ColumnBlock", "Indicators", "MissingFlag", "Squashed"],
     "tables.dates": ["DateParts"],
     "tables.encoder": ["TableEncoder"],
     "tables.levels": ["Frequency", "TargetMeans"],
