@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arrays.h"
+#include "ngram_buckets.h"
 #include "ngram_rows.h"
 #include "term_lists.h"
 #include "text_units.h"
