@@ -14,6 +14,7 @@ import numpy as np
 
 from mercer import kernels
 from mercer.auto.blocks import Dictionary, Pieces, Plain, Score, TreeColumns, Waves
+from mercer.auto.boosting import Growth, LogLoss, Squares, boost
 from mercer.auto.effort import Clock, Effort
 from mercer.auto.penalties import Equations, Scored, best_penalties
 from mercer.auto.rows import Rows
@@ -21,7 +22,6 @@ from mercer.auto.steps import Steps
 from mercer.expand.sampling import applicable, draw_frequencies
 from mercer.kernels.stationary import median_distance
 from mercer.learn import LearnedMetric
-from mercer.learn.boosting import Growth, LogLoss, Squares, boost
 
 #: What a larger dictionary must gain at least, as a share of the loss.
 _GAIN = 2e-3
@@ -103,7 +103,9 @@ class Search:
             return current
         start = time.perf_counter()
         with self.steps("boosted trees, out of fold"):
-            block, scores, self.gains = grow_score(self.rows, self.labels, self.effort, self.seed, self.n_rounds)
+            block, scores, self.gains = grow_score(
+                self.rows, self.labels, self.effort, self.seed, self.n_rounds, lambda: not self.clock.allows(0.4)
+            )
         seconds = time.perf_counter() - start
         self.scores = scores
         larger = Dictionary([block, *current.blocks])
@@ -271,7 +273,7 @@ class Search:
         return penalties, scored
 
 
-def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int]):
+def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int], enough=lambda: False):
     """The score block of ensembles of one or more seeds, its out-of-fold values, and the gains of the columns."""
     forests, total, gains = [], 0.0, 0.0
     columns = TreeColumns.of(rows.X.shape[1], list(rows.categories))
@@ -279,7 +281,7 @@ def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int
     for k in range(effort.n_seeds):
         growth = Growth(**{**vars(effort.growth), "seed": seed + k})
         loss = Squares(rows.Y) if labels is None else LogLoss(labels, int(labels.max()) + 1)
-        grown = boost(seen, loss, rows.folds, growth, columns.codes)
+        grown = boost(seen, loss, rows.folds, growth, columns.codes, enough)
         forests.append(grown.forest)
         n_rounds.append(grown.n_rounds)
         total, gains = total + grown.scores, gains + grown.gains

@@ -2,7 +2,7 @@
 
 The ensembles outside each fold grow side by side; the number of trees is the one with the least loss on the held-out
 rows of all folds, and an ensemble of that many trees on all rows serves new data. Everything is arrays: nothing here
-needs more than `_numeric.add_trees` to predict.
+needs more than `_numeric.add_boosted_trees` to predict.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ class Forest:
         out = np.tile(self.base, (len(X), 1))
         nodes = (self.roots, self.column, self.threshold, self.left, self.right, self.value, self.output)
         if len(self.roots) and len(X) <= _ROWS:
-            _numeric.add_trees(X, *nodes, out)
+            _numeric.add_boosted_trees(X, *nodes, out)
         elif len(self.roots):
-            for_each(lambda s: _numeric.add_trees(X[s], *nodes, out[s]), _spans(len(X)))
+            for_each(lambda s: _numeric.add_boosted_trees(X[s], *nodes, out[s]), _spans(len(X)))
         return out
 
     @classmethod
@@ -221,7 +221,7 @@ class _Grown:
                 if len(left_out):
                     here = np.zeros((len(left_out), 1))
                     seen = self.X[left_out] if part is None else part
-                    _numeric.add_trees(seen, np.zeros(1, np.int64), *tree, np.zeros(1, np.int64), here)
+                    _numeric.add_boosted_trees(seen, np.zeros(1, np.int64), *tree, np.zeros(1, np.int64), here)
                     self.scores[left_out, k] += here[:, 0]
 
     def _unused(self, rows):
@@ -233,7 +233,7 @@ class _Grown:
         gradient, hessian = np.zeros(len(self.X)), np.zeros(len(self.X))
         gradient[rows], hessian[rows] = g, h
         least = growth.least_rows if isinstance(self.loss, Squares) else growth.least_rows / 10
-        column, cut, left, right, value, gain, reached = _numeric.grow_tree(
+        column, cut, left, right, value, gain, reached = _numeric.grow_boosted_tree(
             self.binned.bins, gradient, hessian, columns, rows, self.binned.widths, growth.max_leaves, least, growth.l2
         )
         threshold = np.array(
@@ -257,11 +257,12 @@ class Boosted:
     gains: np.ndarray
 
 
-def boost(X, loss, folds: np.ndarray, growth: Growth, codes=(), refit: bool = True) -> Boosted:
+def boost(X, loss, folds: np.ndarray, growth: Growth, codes=(), enough=lambda: False) -> Boosted:
     """Grow ensembles outside each fold until the held-out rows of all folds gain no more, then one on all rows.
 
     X : (n, p) float64; loss : `Squares` or `LogLoss`; folds : the fold of each row, 0..K-1; codes : the columns that
-    hold codes 0, 1, ... of categories, which each ensemble puts in the order of its own training rows' targets
+    hold codes 0, 1, ... of categories, which each ensemble puts in the order of its own training rows' targets;
+    enough : asked between rounds, says whether to stop there
     """
     X = np.ascontiguousarray(X, dtype=np.float64)
     names = np.unique(folds)
@@ -281,13 +282,15 @@ def boost(X, loss, folds: np.ndarray, growth: Growth, codes=(), refit: bool = Tr
 
     best = 0
     while (len(curve) - 1) * stride < growth.n_trees and (len(curve) - 1 - best) * stride < growth.patience:
+        if enough():
+            break
         curve.append(sum(ordered_map(advance, range(len(runs)))))
         if curve[-1] < curve[best]:
             best = len(curve) - 1
     scores = np.empty_like(runs[0].scores)
     for run, history in zip(runs, kept, strict=True):
         scores[run.watch] = history[best]
-    forest = grown(X, loss, growth, best * stride, codes) if refit else Forest(loss.base(np.arange(len(X))))
+    forest = grown(X, loss, growth, best * stride, codes)
     return Boosted(scores, forest, np.array(curve) / len(X), best * stride, sum(run.gains for run in runs))
 
 
