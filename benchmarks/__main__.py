@@ -10,6 +10,7 @@ from mercer._numeric import isa
 
 ALL = [
     "landmarks",
+    "learned_metric",
     "lifts",
     "linear",
     "machines",
@@ -17,6 +18,7 @@ ALL = [
     "random_features",
     "sketches",
     "streaming",
+    "trees",
 ]
 
 

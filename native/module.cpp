@@ -15,6 +15,7 @@ void bind_hashing(nb::module_&);
 void bind_projection(nb::module_&);
 void bind_monomials(nb::module_&);
 void bind_sums(nb::module_&);
+void bind_trees(nb::module_&);
 void bind_trig(nb::module_&);
 
 NB_MODULE(_native, m) {
@@ -34,5 +35,6 @@ NB_MODULE(_native, m) {
     bind_projection(m);
     bind_monomials(m);
     bind_sums(m);
+    bind_trees(m);
     bind_trig(m);
 }

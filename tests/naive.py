@@ -90,6 +90,18 @@ def _restricted(k, x, z):
     return naive_value(k.kernel, [x[j] for j in columns], [z[j] for j in columns])
 
 
+def _on_subsets(k, x, z):
+    """The mean over all draws of columns, repetitions included."""
+    d = len(x)
+    chances = [1 / d] * d if k.chances is None else [c / math.fsum(k.chances) for c in k.chances]
+    total = []
+    for drawn in itertools.product(range(d), repeat=k.order):
+        S = sorted(set(drawn))
+        value = naive_value(k.kernel, [x[j] for j in S], [z[j] for j in S])
+        total.append(math.prod(chances[j] for j in drawn) * value)
+    return math.fsum(total)
+
+
 VALUES = {
     "Constant": lambda k, x, z: k.value,
     "Linear": lambda k, x, z: _dot(x, z),
@@ -110,6 +122,8 @@ VALUES = {
     "Scaled": lambda k, x, z: k.scale * naive_value(k.kernel, x, z),
     "Restricted": _restricted,
     "Normalized": _normalized,
+    "OnSubsets": _on_subsets,
+    "Through": lambda k, x, z: naive_value(k.kernel, np.dot(x, k.matrix), np.dot(z, k.matrix)),
 }
 
 

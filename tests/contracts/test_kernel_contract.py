@@ -20,6 +20,7 @@ from mercer.kernels import (
     Laplace,
     Linear,
     Matern,
+    OnSubsets,
     Overlap,
     Polynomial,
     RationalQuadratic,
@@ -81,6 +82,9 @@ COMPOSED = [
     Gaussian().on(0) * Linear().on([0]),
     (Matern() + Cauchy()).on(slice(0, 1)) + Constant(0.25),
     3 * (Overlap() + Anova(1)),
+    OnSubsets(Gaussian(0.7), order=2),
+    OnSubsets(Laplace(norm="l1"), order=1, chances=[2.0]).on([0]),
+    Laplace().through([[0.5, -2.0]]).on([0]) + Polynomial(2).through([[1.5]]).on([0]),
 ]
 TABLE = STATIONARY + DOT + COMPOSED
 SMALL = [Sinc(radial=True), Sinc(bandwidth=2.0, radial=True)]  # kernels in up to three dimensions

@@ -19,6 +19,7 @@ from mercer.linear.joint import JointHessian
 from mercer.linear.loo import LeaveOneOut
 from mercer.linear.losses import Hinge, Logistic, LogLoss, Squared
 from mercer.stats import Counts, Gram, LabelCounts, LabelGram, LossAt, LossesAt, Moments, Sample, Together
+from mercer.stats.target_tables import TargetTables
 
 N, D = 90, 4
 LABELS = np.array(["ant", "bee", "cat"])
@@ -47,6 +48,8 @@ TABLE = {
     "losses of models": (LossesAt(LogLoss(), POINTS, ORIGIN, np.array([0, 1]), 2), "code", False, True),
     "joint hessian": (JointHessian(POINTS[0], ORIGIN), "code", False, True),
     "leave one out": (LeaveOneOut(FACTOR, np.array([0.1, 1.0]), ORIGIN, np.zeros(1)), "number", False, True),
+    "target tables": (TargetTables(3), "number", False, False),
+    "target tables of two targets": (TargetTables(2), "two numbers", False, False),
     "together": (Together(moments=Moments(), sample=Sample(5)), "number", True, True),
 }
 

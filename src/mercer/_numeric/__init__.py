@@ -21,6 +21,7 @@ from .machine import *  # noqa: F403
 from .monomials import *  # noqa: F403
 from .projection import *  # noqa: F403
 from .sums import *  # noqa: F403
+from .trees import *  # noqa: F403
 from .trig import *  # noqa: F403
 
 #: The modules of definitions, from `sys.modules` because a function may hide the module it is named like.
@@ -36,6 +37,7 @@ definitions: tuple[ModuleType, ...] = tuple(
         "monomials",
         "projection",
         "sums",
+        "trees",
         "trig",
     )
 )

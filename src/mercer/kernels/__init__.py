@@ -8,6 +8,7 @@ from mercer.kernels.dot import AllSubsets, Anova, Constant, Linear, Polynomial
 from mercer.kernels.norms import ExponentialPower, Laplace, Sinc
 from mercer.kernels.radial import Cauchy, Gaussian, Matern, RationalQuadratic
 from mercer.kernels.stationary import Stationary
+from mercer.kernels.subsets import OnSubsets
 from mercer.kernels.through import Through
 from mercer.kernels.validity import MercerReport, check_mercer, repair
 
@@ -25,6 +26,7 @@ __all__ = [
     "Matern",
     "MercerReport",
     "Normalized",
+    "OnSubsets",
     "Overlap",
     "Polynomial",
     "Precomputed",

@@ -9,6 +9,8 @@ from mercer.kernels.algebra import Node
 from mercer.kernels.base import Kernel
 from mercer.kernels.rows import Rows
 
+_SHOWN = 9  # numbers that are written out
+
 
 @dataclass(eq=False)
 class Through(Node):
@@ -30,7 +32,9 @@ class Through(Node):
     matrix: Any
 
     def __repr__(self):
-        return f"Through(kernel={self.kernel!r}, matrix=<{' x '.join(map(str, np.shape(self.matrix)))} numbers>)"
+        matrix = np.asarray(self.matrix)
+        shown = matrix.tolist() if matrix.size <= _SHOWN else f"<{' x '.join(map(str, matrix.shape))} numbers>"
+        return f"Through(kernel={self.kernel!r}, matrix={shown})"
 
     def __eq__(self, other):
         same = type(other) is type(self) and self.kernel == other.kernel

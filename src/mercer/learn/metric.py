@@ -13,7 +13,7 @@ from mercer.kernels import Gaussian
 from mercer.kernels.stationary import Stationary, median_distance
 from mercer.learn.gathering import gather
 from mercer.learn.out_of_fold import TargetLearner
-from mercer.learn.scored_rounds import Bench, Trial
+from mercer.learn.scored_rounds import Bench, Form, Trial
 from mercer.learn.targets import check_task, classes_in, numeric_target
 from mercer.source import Source, StreamSource
 
@@ -23,6 +23,8 @@ _FLOOR = 1e-3
 #: The bandwidths tried reach this many doublings from the median distance.
 _DOUBLINGS = 4
 _SAMPLE_ROWS = 2048
+#: The part of the choices of masked features that is made evenly.
+_EVEN = 0.1
 #: What a bandwidth must gain, as a share of the loss, for the walk to go on.
 _GAIN = 1e-3
 #: What a round must gain for another one to follow.
@@ -56,10 +58,12 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
         None is `Gaussian`. Bandwidths tried are multiples of its own number, or of the median distance in the metric.
     n_rounds : int >= 0, default=5
         At most so many; a round that gains less than a hundredth is the last.
-    mode : {"auto", "full", "diagonal"}, default="auto"
-        "full" turns and stretches; "diagonal" only weighs the columns; "auto" tries both in each round.
+    mode : {"auto", "full", "diagonal", "masked"}, default="auto"
+        "full" turns and stretches; "diagonal" only weighs the columns; "auto" tries both in each round. "masked" leaves
+        the metric as it is and makes the kernel a mean over small sets of columns, those that matter drawn more often
+        (`OnSubsets`): for sums of functions of up to three columns. It shows in `kernel_` only.
     n_components : int, default=512
-        Random features of the model that is differentiated (an even number).
+        Random features of the model that is differentiated; one more if the number is odd (cosines and sines).
     smoothing : float >= 0, default=0.5
         Length over which f is smoothed, in units of a column's standard deviation.
     max_rows : int, default=20000
@@ -119,13 +123,11 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
         self.random_state = random_state
 
     def _check_parameters(self):
-        if self.mode not in ("auto", *MODES):
-            raise ValueError(f"mode must be one of auto, {', '.join(MODES)}, not {self.mode!r}.")
+        if self.mode not in ("auto", *MODES, "masked"):
+            raise ValueError(f"mode must be one of auto, {', '.join(MODES)}, masked, not {self.mode!r}.")
         check_task(self.task)
-        for name, least in (("n_rounds", 0), ("n_components", 2), ("max_rows", 2), ("n_folds", 2)):
+        for name, least in (("n_rounds", 0), ("n_components", 1), ("max_rows", 2), ("n_folds", 2)):
             check_whole(name, getattr(self, name), least)
-        if self.n_components % 2:
-            raise ValueError(f"n_components must be even (cosines and sines), not {self.n_components}.")
         if not np.isscalar(self.smoothing) or not 0 <= self.smoothing < np.inf:
             raise ValueError(f"smoothing must be a finite number of at least 0, not {self.smoothing!r}.")
         if not isinstance(self._kernel(), Stationary):
@@ -142,17 +144,18 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
             raise ValueError(f"n_samples={len(rows)}, but cross-validation needs at least two distinct rows.")
         sample = rows.X[:_SAMPLE_ROWS]
         again = StreamSource(lambda: iter([replace(rows)]), n_rows=len(rows))
-        bench = Bench(again, sample, self._kernel(), self.n_components, self.n_folds, seed_of(self.random_state))
+        n_components = self.n_components + self.n_components % 2
+        bench = Bench(again, sample, self._kernel(), n_components, self.n_folds, seed_of(self.random_state))
         self._keep(self._rounds(bench, sample))
 
     def _rounds(self, bench: Bench, sample: np.ndarray) -> list[Trial]:
         """Everything tried. Each mode follows its own gradients, a full metric also those of a better diagonal one."""
         walk = Walk(bench, sample, self._kernel().bandwidth, self.smoothing)
-        best = walk.best_bandwidth(0, "identity", np.eye(sample.shape[1]), 0)
+        best = walk.best_bandwidth(0, Form("identity", np.eye(sample.shape[1])), 0)
         last = dict.fromkeys(MODES if self.mode == "auto" else (self.mode,), best)
         for number in range(1, self.n_rounds + 1):
             last = {
-                mode: walk.best_bandwidth(number, mode, root_of(origin.gradients, mode), origin.doublings)
+                mode: walk.best_bandwidth(number, form_of(origin.gradients, mode), origin.doublings)
                 for mode, origin in _origins(last).items()
             }
             before, best = best, _least([best, *last.values()])
@@ -164,7 +167,7 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
         best = _least(trials)
         self.root_, self.loss_ = best.root, best.loss
         self.metric_ = best.root @ best.root
-        self.kernel_ = replace(self._kernel(), bandwidth=best.bandwidth).through(best.root)
+        self.kernel_ = best.kernel
         fields = [("round", "i8"), ("mode", "U8"), ("bandwidth", "f8"), ("alpha", "f8"), ("loss", "f8")]
         rows = [(trial.round, trial.mode, trial.bandwidth, trial.alpha, trial.loss) for trial in trials]
         self.history_ = np.array(rows, dtype=fields)
@@ -184,21 +187,21 @@ class Walk:
         self.bench, self.sample, self.bandwidth, self.smoothing = bench, sample, bandwidth, smoothing
         self.trials: list[Trial] = []
 
-    def step(self, number: int, mode: str, root: np.ndarray, doublings: int) -> Trial:
+    def step(self, number: int, form: Form, doublings: int) -> Trial:
         """Try one metric at one bandwidth."""
-        median = median_distance(self.sample @ root)
-        start = median if self.bandwidth == "median" else float(self.bandwidth)
-        width = self.smoothing * median / np.sqrt(2.0 * len(root))  # of independent columns, their deviation
-        trial = self.bench.trial(number, mode, root, doublings, float(start * 2.0**doublings), width)
+        median = median_distance(self.sample @ form.root)
+        start = median * np.sqrt(form.typical_share) if self.bandwidth == "median" else float(self.bandwidth)
+        width = self.smoothing * median / np.sqrt(2.0 * len(form.root))  # of independent columns, their deviation
+        trial = self.bench.trial(number, form, doublings, float(start * 2.0**doublings), width)
         self.trials.append(trial)
         return trial
 
-    def best_bandwidth(self, number: int, mode: str, root: np.ndarray, doublings: int) -> Trial:
+    def best_bandwidth(self, number: int, form: Form, doublings: int) -> Trial:
         """From a first bandwidth down or, if that does not help, up, as long as the loss falls."""
-        first = best = self.step(number, mode, root, doublings)
+        first = best = self.step(number, form, doublings)
         for direction in (-1, 1):
             while best.loss < _NOTHING_SEEN and abs(best.doublings + direction) <= _DOUBLINGS:
-                trial = self.step(number, mode, root, best.doublings + direction)
+                trial = self.step(number, form, best.doublings + direction)
                 if not trial.loss < best.loss * (1 - _GAIN):
                     break
                 best = trial
@@ -216,6 +219,16 @@ def _origins(last: dict[str, Trial]) -> dict[str, Trial]:
     best = _least(last.values())
     worth = (mode for mode, trial in last.items() if trial.criterion <= _HOPELESS * best.criterion)
     return {mode: best if mode == "full" else last[mode] for mode in worth}
+
+
+def form_of(gradients: np.ndarray, mode: str) -> Form:
+    """What the gradients of a model ask for: a metric, or for masked features chances of the columns."""
+    if mode != "masked":
+        return Form(mode, root_of(gradients, mode))
+    diagonal = np.maximum(np.diag(gradients), 0.0)
+    d, total = len(diagonal), diagonal.sum()
+    shares = diagonal / total if total > 0 else np.full(d, 1.0 / d)
+    return Form(mode, np.eye(d), (1 - _EVEN) * shares + _EVEN / d)
 
 
 def root_of(gradients: np.ndarray, mode: str) -> np.ndarray:

@@ -74,7 +74,9 @@ class OutOfFoldTransformer(TargetLearner):
     def _in_memory(self, rows: Block, y, sample_weight) -> Source:
         """The rows that have a weight, with their targets."""
         weight = check_weight(sample_weight, len(rows))
-        block = self._checked_block(rows.X, y, weight, reset=False)
+        if weight is not None and not np.any(weight > 0):
+            raise ValueError("All sample weights are zero: there is nothing to learn from.")
+        block = self._checked_block(rows.X, y, weight, reset=None)
         known = rows if weight is None else rows.rows(weight > 0)
         block = replace(block, raw=known.raw)
         return StreamSource(lambda: iter([replace(block)]), n_rows=len(block))

@@ -99,10 +99,17 @@ def quantile_edges(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.nd
     if len(distinct) <= n_bins + 1:
         return distinct
     share = np.bincount(codes, weight)
-    share = np.minimum(share, share.sum() / n_bins)  # a heavy value is one bin, the others share the rest
-    upper = np.cumsum(share)
+    upper = np.cumsum(np.minimum(share, _bin_weight(share, n_bins)))
     places = np.searchsorted(upper, np.linspace(0.0, 1.0, n_bins + 1)[1:-1] * upper[-1])
     return distinct[np.unique(np.concatenate([[0], places, [len(distinct) - 1]]))]
+
+
+def _bin_weight(share: np.ndarray, n_bins: int) -> float:
+    """The weight c of a bin when no value counts for more than one: n_bins c = sum of min(share, c)."""
+    weight = np.inf
+    while (smaller := np.minimum(share, weight).sum() / n_bins) < weight * (1 - 1e-6):
+        weight = smaller
+    return weight
 
 
 def encode(X: np.ndarray, bins: list[np.ndarray]) -> np.ndarray:

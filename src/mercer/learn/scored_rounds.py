@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer.expand import RandomFeatures
+from mercer.kernels import Kernel, OnSubsets
 from mercer.learn.gradients import gradient_outer_product, smoothed
 from mercer.linear import path
 from mercer.linear.factor import Tridiagonal
@@ -17,6 +18,26 @@ from mercer.stats.gram import GramPerFold
 #: Gradients are taken at the least penalty whose loss is at most this multiple of the best: shrinkage flattens first
 #: what is hard to see, and where nothing is seen yet (a loss of 1) the best penalty would leave nothing but noise.
 _NEARLY = 1.1
+#: How many columns a masked frequency has at most.
+MASK_ORDER = 3
+
+
+@dataclass(frozen=True)
+class Form:
+    """What is made of a kernel: the metric root root', and for masked features the chances of columns."""
+
+    mode: str
+    root: np.ndarray
+    chances: np.ndarray | None = None
+
+    def applied(self, kernel):
+        """The kernel before the map by the root."""
+        return kernel if self.chances is None else OnSubsets(kernel, MASK_ORDER, self.chances.tolist())
+
+    @property
+    def typical_share(self) -> float:
+        """The share of the squared distance of two rows that the kernel sees."""
+        return 1.0 if self.chances is None else min(1.0, MASK_ORDER / len(self.root))
 
 
 @dataclass(frozen=True)
@@ -31,6 +52,7 @@ class Trial:
     round: int
     mode: str
     root: np.ndarray
+    kernel: Kernel
     doublings: int
     bandwidth: float
     alpha: float
@@ -46,18 +68,19 @@ class Bench:
         self.rows, self.sample, self.kernel = rows, sample, kernel
         self.n_components, self.n_folds, self.seed = n_components, n_folds, seed
 
-    def trial(self, number: int, mode: str, root: np.ndarray, doublings: int, bandwidth: float, width: float) -> Trial:
-        """Fit random features of the kernel in the metric root root' and score them by exact cross-validation."""
-        kernel = replace(self.kernel, bandwidth=bandwidth)
-        features = self._features(kernel.through(root))
+    def trial(self, number: int, form: Form, doublings: int, bandwidth: float, width: float) -> Trial:
+        """Fit random features of the kernel in this form and score them by exact cross-validation."""
+        inner = form.applied(replace(self.kernel, bandwidth=bandwidth))
+        kernel = inner.through(form.root)
+        features = self._features(kernel)
         gram = features.transform(self.rows).fold(Gram(self.n_folds, self.seed)).finish()
         alpha, loss, coef = best_ridge(gram)
         G = gram.total.about(-gram.z_origin, -gram.y_origin)[0]
-        lengths = np.linalg.norm(self._features(kernel).frequencies_, axis=1)  # before the map by the root
+        lengths = np.linalg.norm(self._features(inner).frequencies_, axis=1)  # before the map by the root
         damped = smoothed(features.frequencies_, lengths, width)
         gradients = gradient_outer_product(G, coef, damped, gram.total.weight)
-        criterion = loss * (1.0 + freedom(root, mode) / gram.n)
-        return Trial(number, mode, root, doublings, bandwidth, alpha, loss, criterion, gradients)
+        criterion = loss * (1.0 + freedom(form.root, form.mode) / gram.n)
+        return Trial(number, form.mode, form.root, kernel, doublings, bandwidth, alpha, loss, criterion, gradients)
 
     def _features(self, kernel) -> RandomFeatures:
         return RandomFeatures(kernel, self.n_components, random_state=self.seed).fit(self.sample)
@@ -71,7 +94,7 @@ def freedom(root: np.ndarray, mode: str) -> float:
     d = len(root)
     if mode == "identity":
         return 0.0
-    if mode == "diagonal":
+    if mode in ("diagonal", "masked"):
         return float(d)
     values = np.linalg.eigvalsh(root) ** 2
     return float(min(d * (d + 1) / 2, d * values.sum() ** 2 / np.sum(values**2)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.utils import assert_all_finite, check_array
@@ -46,18 +47,18 @@ def classes_in(source: Source, task: str) -> np.ndarray | None:
             continue
         if task == "auto" and _is_quantity(block.y):
             return None
-        found = np.unique(block.y)
+        found = np.unique(np.asarray(block.y))
         labels = found if labels is None else np.union1d(labels, found)
         if task == "auto" and labels.dtype.kind in "fiu" and len(labels) > MOST_CLASSES:
             return None
     return labels
 
 
-def _is_quantity(y: np.ndarray) -> bool:
+def _is_quantity(y: Any) -> bool:
     return y.ndim == 2 or (y.dtype.kind == "f" and bool(np.any(y != np.rint(y))))
 
 
-def numeric_target(y: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
+def numeric_target(y: Any, classes: np.ndarray | None) -> np.ndarray:
     """Columns of float64: the quantities, or the indicators of the classes (for two classes of the second)."""
     if classes is None:
         if y.dtype.kind not in "fiub":

@@ -9,7 +9,7 @@ from mercer._numeric.block import Block
 from mercer._numeric.checks import check_whole
 from mercer._numeric.pool import ordered_map
 from mercer.base import seed_of
-from mercer.learn.ensembles import Leaves, Scores
+from mercer.learn.ensembles import ensemble_of
 from mercer.learn.gathering import gather
 from mercer.learn.out_of_fold import OutOfFoldTransformer, fold_of
 from mercer.learn.targets import check_task, classes_in, numeric_target, target_names
@@ -35,11 +35,12 @@ class TreeFeatures(OutOfFoldTransformer):
     ----------
     encoding : {"leaves", "score"}, default="leaves"
     n_trees : int, default=100
-        Trees of an ensemble (per output for boosted scores).
+        Trees of an ensemble (for boosted scores of several outputs or classes: of each).
     max_leaves : int >= 2, default=24
         Leaves of a tree.
     ensemble : {"boosted", "forest"}, default="boosted"
-        Trees on gradients one after the other, or extremely randomized trees on the target.
+        Trees grown on gradients one after the other, from histograms of binned columns, or scikit-learn's extremely
+        randomized trees on the target.
     n_folds : int or None, default=None
         None is 2 for leaves and 5 for scores.
     max_rows : int, default=200000
@@ -138,13 +139,10 @@ class TreeFeatures(OutOfFoldTransformer):
         return list(ordered_map(lambda k: self._fitted(rows.rows(fold != k)), range(self._n_folds)))
 
     def _fitted(self, rows: Block):
-        shape = (self.ensemble, int(self.n_trees), int(self.max_leaves), seed_of(self.random_state))
-        if self.encoding == "leaves":
-            targets = numeric_target(rows.y, self.classes_)
-            return Leaves(*shape).fit(rows.X, targets, rows.weight, self.classes_ is not None)
-        if self.classes_ is None:
-            return Scores(*shape).fit(rows.X, numeric_target(rows.y, None), rows.weight)
-        return Scores(*shape).fit(rows.X, np.searchsorted(self.classes_, rows.y), rows.weight)
+        shape = (int(self.n_trees), int(self.max_leaves))
+        # Leaves are columns, and a tree for each class would make too many; scores are better from trees of their own.
+        ensemble = ensemble_of(self.ensemble, *shape, self.encoding == "leaves", seed_of(self.random_state))
+        return ensemble.fit(rows.X, numeric_target(rows.y, self.classes_), rows.weight, self.classes_ is not None)
 
     def _apply(self, X):
         if self.encoding == "score":
@@ -159,11 +157,10 @@ class TreeFeatures(OutOfFoldTransformer):
             out[fold == k] = self._scores(self._without[k], X[fold == k])
         return out
 
-    def _scores(self, scores: Scores, X) -> np.ndarray:
+    def _scores(self, ensemble, X) -> np.ndarray:
         if len(X) == 0:
             return np.empty((0, self.n_features_out_), dtype=X.dtype)
-        n_classes = 0 if self.classes_ is None else len(self.classes_)
-        return scores.predict(X, n_classes).astype(X.dtype, copy=False)
+        return ensemble.predict(X).astype(X.dtype, copy=False)
 
     def _indicators(self, X, shown: np.ndarray, value: float):
         """CSR indicators of the leaves of each ensemble, for the rows it is shown."""

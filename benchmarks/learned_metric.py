@@ -1,0 +1,81 @@
+"""Random features in the learned metric beside as many plain ones, on public data sets.
+
+The folder of the data (Parquet files with a column "target") is named by the environment variable MERCER_BENCH_DATA;
+without it there is nothing to run on. The bandwidth of the plain features is chosen by the same cross-validation, as
+round 0 of the learned metric, and both get the same ridge path.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from mercer.expand import RandomFeatures
+from mercer.learn import LearnedMetric
+from mercer.linear import RidgeClassifier, RidgeRegressor
+from mercer.normalize import Impute, Standardize
+
+SETS = ("kin8nm", "pumadyn32nm", "kin40k", "fried", "california_housing", "magic_telescope")
+TRAIN_ROWS = 10_000
+COLUMNS = 1024
+SPLITS = int(os.environ.get("MERCER_BENCH_SPLITS", "1"))
+
+
+def run() -> None:
+    folder = os.environ.get("MERCER_BENCH_DATA", "")
+    if not folder or not Path(folder).is_dir():
+        print("  skipped: MERCER_BENCH_DATA names no folder with the data")
+        return
+    print(f"  R2 (accuracy for classes) on test rows, {COLUMNS} random features, {SPLITS} split(s); fit: CPU seconds")
+    print(f"  {'':<22}{'plain':>9}{'learned':>9}{'gain':>9}{'fit':>8}   rounds  modes kept")
+    gains = []
+    for name in SETS:
+        path = Path(folder) / f"{name}.parquet"
+        if not path.exists():
+            print(f"  {name:<22} skipped: no file {path.name}")
+            continue
+        rows = [compare(*load(path, seed)) for seed in range(SPLITS)]
+        plain, learned, seconds = np.mean([row[:3] for row in rows], axis=0)
+        modes = sorted({row[4] for row in rows})
+        gains.append(learned - plain)
+        gain = f"{learned - plain:+9.4f}"
+        print(f"  {name:<22}{plain:9.4f}{learned:9.4f}{gain}{seconds:8.1f}   {rows[0][3]:>6}  {', '.join(modes)}")
+    if gains:
+        print(f"  {'mean gain':<22}{'':>18}{np.mean(gains):+9.4f}")
+
+
+def load(path: Path, seed: int):
+    """Standardized numeric columns and the target, cut at random into training and test rows."""
+    import pyarrow.parquet as pq
+
+    frame = pq.read_table(path).to_pandas()
+    y = frame.pop("target").to_numpy()
+    frame = frame[[name for name in frame if not name.startswith(("split", "test_fold"))]].select_dtypes("number")
+    order = np.random.default_rng(seed).permutation(len(y))
+    X, y = frame.to_numpy(dtype=np.float64)[order], y[order]
+    n = min(TRAIN_ROWS, 3 * len(y) // 4)
+    impute = Impute(indicators=False).fit(X[:n])
+    scale = Standardize().fit(impute.transform(X[:n]))
+    X = np.clip(scale.transform(impute.transform(X)), -6.0, 6.0)
+    return X[:n], y[:n], X[n : n + TRAIN_ROWS], y[n : n + TRAIN_ROWS]
+
+
+def compare(X, y, X_test, y_test):
+    """Scores of plain and learned features, the CPU time of the metric, rounds taken and the mode kept."""
+    start = time.process_time()
+    metric = LearnedMetric().fit(X, y)
+    seconds = time.process_time() - start
+    history = metric.history_
+    first = history[history["round"] == 0]
+    plain = replace(metric.kernel_.kernel, bandwidth=float(first["bandwidth"][np.argmin(first["loss"])]))
+    model = RidgeRegressor() if metric.classes_ is None else RidgeClassifier()
+    scores = []
+    for kernel in (plain, metric.kernel_):
+        features = RandomFeatures(kernel, COLUMNS, random_state=1).fit(X)
+        scores.append(model.fit(features.transform(X), y).score(features.transform(X_test), y_test))
+    kept = str(history["mode"][np.argmin(np.abs(history["loss"] - metric.loss_))])
+    return *scores, seconds, int(history["round"].max()), kept

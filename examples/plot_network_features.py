@@ -1,0 +1,76 @@
+"""
+The first layers of a network as features
+=========================================
+
+A network is a feature map followed by a linear model. Its hidden layers can serve as a map like any other: compute
+their activations, put them into a pipeline, and let a ridge path with exact cross-validation do the last, linear step,
+alone or beside other features.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import FunctionTransformer
+
+import mercer
+from mercer.kernels import Gaussian
+
+X, y = load_digits(return_X_y=True)
+X = X / 16
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0)
+
+# %%
+# A small network
+# ---------------
+# Two hidden layers of rectified units, trained on a question of its own: is the digit even? `coefs_` and `intercepts_`
+# are all that its layers are.
+
+network = MLPClassifier((128, 32), max_iter=400, random_state=0).fit(X_train, y_train % 2)
+
+
+def first_layers(X, n_layers):
+    """The activations after `n_layers` hidden layers of the network."""
+    for weights, bias in zip(network.coefs_[:n_layers], network.intercepts_[:n_layers], strict=True):
+        X = np.maximum(X @ weights + bias, 0.0)
+    return X
+
+
+# %%
+# The map in a pipeline
+# ---------------------
+# Any function of rows becomes a step by `FunctionTransformer`: here the first layers of this network, elsewhere the
+# embedding of a network that others have trained. Here the network has learned to tell even digits from odd ones only;
+# its layers still serve to tell all ten apart, and better so beside random features.
+
+layers = {n: FunctionTransformer(first_layers, kw_args={"n_layers": n}) for n in (1, 2)}
+waves = mercer.RandomFeatures(Gaussian("median"), n_components=256)
+pipelines = {
+    "pixels": mercer.RidgeClassifier(),
+    "first layer": make_pipeline(layers[1], mercer.RidgeClassifier()),
+    "both layers": make_pipeline(layers[2], mercer.RidgeClassifier()),
+    "random features": make_pipeline(waves, mercer.RidgeClassifier()),
+    "first layer and\nrandom features": make_pipeline(make_union(layers[1], waves), mercer.RidgeClassifier()),
+}
+scores = {name: model.fit(X_train, y_train).score(X_test, y_test) for name, model in pipelines.items()}
+
+fig, ax = plt.subplots(figsize=(8, 3.2), layout="constrained")
+bars = ax.barh(list(scores), list(scores.values()), color="tab:blue")
+ax.bar_label(bars, fmt="%.3f", padding=3)
+ax.set(xlim=(0.85, 1.01), xlabel="accuracy on test rows")
+ax.invert_yaxis()
+
+# %%
+# What the first layer looks for
+# ------------------------------
+# Each unit of the first layer is a picture of 8 by 8 weights; those with the largest weights are shown.
+
+strongest = np.argsort(-np.linalg.norm(network.coefs_[0], axis=0))[:16]
+fig, axes = plt.subplots(2, 8, figsize=(8, 2.2), layout="constrained")
+for ax, unit in zip(axes.ravel(), strongest, strict=True):
+    ax.imshow(network.coefs_[0][:, unit].reshape(8, 8), cmap="RdBu_r")
+    ax.axis("off")
+
+plt.show()

@@ -1,0 +1,158 @@
+"""Small trees on binned columns, each grown on what the ones before left over."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from mercer import _numeric
+from mercer._numeric.pool import ordered_map
+from mercer.learn.piecewise import quantile_edges
+
+_BINS = 255
+_SAMPLE_ROWS = 50_000
+_BLOCK_ROWS = 2048
+#: The least weight of a leaf, and in small data its least share.
+_LEAST, _LEAST_SHARE = 20.0, 0.05
+#: Added to the curvature of the loss in a leaf, against steps too large.
+_DAMPING = 1.0
+
+
+class Binning:
+    """The cuts of each column, at quantiles between values, and the bin of each value as a byte."""
+
+    def __init__(self, X: np.ndarray):
+        step = -(-len(X) // _SAMPLE_ROWS)
+        self.cuts = [_cuts(column) for column in X[::step].T]
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        bins = np.empty(X.shape, dtype=np.uint8)
+        for j, cuts in enumerate(self.cuts):
+            bins[:, j] = np.searchsorted(cuts, X[:, j], side="left")
+        return bins
+
+
+def _cuts(column: np.ndarray) -> np.ndarray:
+    values = column.astype(np.float64)
+    edges = quantile_edges(values, np.ones(len(values)), _BINS)
+    # A value belongs to the bin of the first cut that is not below it; the last bin has no cut.
+    return edges[:-1]
+
+
+class BoostedTrees:
+    """Trees on the gradients of the squared or (for indicators of classes) the logistic loss, with steps by Newton.
+
+    Parameters
+    ----------
+    n_trees, max_leaves : int
+    shared : bool, whether all outputs share the trees, a leaf holding a step for each, or each has `n_trees` of its own
+    rate : float, the share of each step that is taken
+    """
+
+    def __init__(self, n_trees: int, max_leaves: int, shared: bool, rate: float = 0.1):
+        self.n_trees, self.max_leaves, self.shared, self.rate = n_trees, max_leaves, shared, rate
+
+    def fit(self, X, targets: np.ndarray, weight, is_class: bool) -> BoostedTrees:
+        """Learn columns of quantities, or of indicators of classes (of two classes the second alone)."""
+        weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
+        self.binning = Binning(X)
+        bins = self.binning(X)
+        self.start = _start(np.average(targets, axis=0, weights=weight), is_class)
+        scores = np.tile(self.start, (len(X), 1))
+        n_outputs = targets.shape[1]
+        parts = [slice(0, n_outputs)] if self.shared else [slice(o, o + 1) for o in range(n_outputs)]
+        trees = []
+        for _ in range(self.n_trees):
+            gradient, curvature = _slopes(targets, scores, weight, is_class)
+            for part in parts:
+                nodes, steps, leaf = self._grow(bins, gradient[:, part], curvature[:, part], weight)
+                scores[:, part] += self.rate * steps[leaf]
+                trees.append((nodes, steps))
+        self._join(trees)
+        return self
+
+    def _grow(self, bins, gradient, curvature, weight):
+        """One tree: its nodes, the step of each node for each output, and the leaf of each row."""
+        gradient = np.ascontiguousarray(on_grid(gradient))
+        least = min(_LEAST, _LEAST_SHARE * weight.sum())
+        *nodes, leaf = _numeric.grow_tree(bins, gradient, weight, self.max_leaves, least)
+        n = len(nodes[0])
+        sums = (np.bincount(leaf, column, minlength=n) for column in gradient.T)
+        bends = (np.bincount(leaf, column, minlength=n) for column in curvature.T)
+        steps = np.column_stack([total / (bend + _DAMPING) for total, bend in zip(sums, bends, strict=True)])
+        return nodes, steps, leaf
+
+    def _join(self, trees) -> None:
+        """All nodes of all trees in one table, with leaves numbered from left to right in each tree."""
+        sizes = [len(nodes[0]) for nodes, _ in trees]
+        self.roots = np.cumsum([0, *sizes[:-1]]).astype(np.int32)
+        shift = np.repeat(self.roots, sizes)
+        feature, threshold, left, right = (np.concatenate([nodes[k] for nodes, _ in trees]) for k in range(4))
+        below = (np.where(child < 0, child, child + shift) for child in (left, right))
+        self.nodes = (feature, threshold, *below)
+        self.steps = np.concatenate([steps for _, steps in trees])
+        numbered = [leaf_numbers(nodes[2], nodes[3]) for nodes, _ in trees]
+        self.numbers = np.concatenate(numbered)
+        self.widths = [int(numbers.max()) + 1 for numbers in numbered]
+
+    def number(self, X) -> np.ndarray:
+        """The leaf of each row (down) in each tree (across), counted from 0."""
+        return self._in_blocks(X, lambda leaves: self.numbers[leaves])
+
+    def predict(self, X) -> np.ndarray:
+        """The score of each row (down) for each output (across)."""
+        return self._in_blocks(X, lambda leaves: self.start + self.rate * self._summed(leaves))
+
+    def _summed(self, leaves) -> np.ndarray:
+        n_outputs = len(self.start)
+        if self.shared:
+            return np.column_stack([step[leaves].sum(axis=1) for step in self.steps.T])
+        return np.column_stack([self.steps[leaves[:, o::n_outputs], 0].sum(axis=1) for o in range(n_outputs)])
+
+    def _in_blocks(self, X, function) -> np.ndarray:
+        """`function` of the leaves of the rows, block by block on all cores."""
+        spans = [slice(start, start + _BLOCK_ROWS) for start in range(0, len(X), _BLOCK_ROWS)]
+
+        def mapped(rows):
+            return function(_numeric.tree_leaves(self.binning(X[rows]), *self.nodes, self.roots))
+
+        return np.concatenate(list(ordered_map(mapped, spans)))
+
+
+def _start(mean: np.ndarray, is_class: bool) -> np.ndarray:
+    """The scores before the first tree: the means, or the log odds (with several classes, the logs)."""
+    if not is_class:
+        return mean
+    chance = np.clip(mean, 1e-6, 1 - 1e-6)
+    return np.log(chance / (1 - chance)) if len(mean) == 1 else np.log(chance)
+
+
+def _slopes(targets, scores, weight, is_class: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Minus the gradient and the curvature of the loss in the scores, weights included."""
+    weight = weight[:, None]
+    if not is_class:
+        return weight * (targets - scores), np.broadcast_to(weight, targets.shape)
+    chance = expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)
+    return weight * (targets - chance), weight * chance * (1 - chance)
+
+
+def on_grid(gradients: np.ndarray) -> np.ndarray:
+    """Gradients rounded to 2^-24 of the largest: their sums are exact in any order, so that equal cuts stay equal."""
+    largest = np.abs(gradients).max(initial=0.0)
+    if not largest > 0:
+        return gradients
+    unit = np.ldexp(1.0, int(np.frexp(largest)[1]) - 24)
+    return np.rint(gradients / unit) * unit
+
+
+def leaf_numbers(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """For each node of a tree the number of the leaf it is, from left to right; -1 for inner nodes."""
+    numbers = np.full(len(left), -1)
+    count, waiting = 0, [0]
+    while waiting:
+        node = waiting.pop()
+        if left[node] < 0:
+            numbers[node], count = count, count + 1
+        else:
+            waiting += [right[node], left[node]]
+    return numbers

@@ -1,0 +1,84 @@
+"""A kernel through a linear map: the same values, frequencies, features and landmarks as on mapped rows."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from mercer.expand import Landmarks, RandomFeatures
+from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
+
+rng = np.random.default_rng(0)
+X, A = rng.normal(size=(40, 5)), rng.normal(size=(5, 3))
+
+
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(2.0), Laplace("median"), Polynomial(2), Gaussian() * Linear() + 1], ids=repr
+)
+def test_values_are_those_of_mapped_rows(kernel):
+    through = kernel.through(A)
+    np.testing.assert_allclose(through(X), kernel(X @ A), rtol=1e-12)
+    np.testing.assert_allclose(
+        through(X, X[:7]), kernel(X @ A, X[:7] @ A) if kernel != Laplace("median") else through(X)[:, :7]
+    )
+    np.testing.assert_allclose(through.diag(X), kernel.diag(X @ A))
+
+
+def test_the_median_is_that_of_mapped_rows():
+    settled = Gaussian("median").through(A).resolve(X)
+    assert settled.kernel == Gaussian("median").resolve(X @ A)
+    assert Gaussian("median").through(A).waits_for_data
+    assert not settled.waits_for_data
+
+
+def test_frequencies_are_mapped():
+    mine = Matern(nu=2.5).through(A).frequencies(9, 5, np.random.default_rng(3))
+    np.testing.assert_allclose(mine, Matern(nu=2.5).frequencies(9, 3, np.random.default_rng(3)) @ A.T)
+    assert Matern().through(A).mass == 1.0
+
+
+@pytest.mark.parametrize("sampling", ["orthogonal", "iid", "quasi", "structured"])
+@pytest.mark.parametrize("kernel", [Gaussian(2.0), Polynomial(2), Gaussian() + 0.5 * Laplace(norm="l1")], ids=repr)
+def test_random_features_are_those_of_mapped_rows(kernel, sampling):
+    ours = RandomFeatures(kernel.through(A), 24, sampling=sampling).fit(X)
+    theirs = RandomFeatures(kernel, 24, sampling=sampling).fit(X @ A)
+    assert ours.sampling_ == theirs.sampling_
+    np.testing.assert_allclose(ours.transform(X), theirs.transform(X @ A), atol=2e-6)
+    np.testing.assert_allclose(ours.transform(sparse.csr_array(X)), ours.transform(X), atol=2e-6)
+
+
+def test_a_term_of_a_sum():
+    kernel = Gaussian(2.0).through(A) + 0.5 * Linear()
+    Z = RandomFeatures(kernel, 4096).fit_transform(X)
+    # 4096 columns: an error of 1/sqrt(4096 / 2) has five standard deviations at 0.11
+    assert np.abs(Z @ Z.T - kernel(X)).max() < 0.15
+
+
+def test_landmarks_and_restrictions():
+    Z = Landmarks(Gaussian("median").through(A), choose="all").fit_transform(X)
+    np.testing.assert_allclose(Z @ Z.T, Gaussian("median").through(A)(X), atol=1e-6)
+    inner = Gaussian(1.0).on([2, 0]).through(A)
+    np.testing.assert_allclose(inner(X), Gaussian(1.0)((X @ A)[:, [2, 0]]), rtol=1e-12)
+    features = RandomFeatures(inner, 16).fit(X)
+    np.testing.assert_allclose(
+        features.transform(X), RandomFeatures(Gaussian(1.0).on([2, 0]), 16).fit_transform(X @ A), atol=2e-6
+    )
+
+
+def test_parameters_equality_and_representation():
+    kernel = Gaussian(2.0).through(A)
+    assert clone(kernel) == kernel
+    assert kernel != Gaussian(2.0).through(2 * A)
+    assert kernel != Gaussian(3.0).through(A)
+    assert repr(kernel) == "Through(kernel=Gaussian(bandwidth=2.0), matrix=<5 x 3 numbers>)"
+    assert clone(kernel).set_params(kernel__bandwidth=7.0).kernel == Gaussian(7.0)
+
+
+def test_wrong_matrices_are_refused():
+    with pytest.raises(ValueError, match="matrix of 5 rows, but the data have 4 columns"):
+        Gaussian().through(A)(X[:, :4])
+    with pytest.raises(ValueError, match="matrix of 5 rows, but the data have 4 columns"):
+        RandomFeatures(Gaussian().through(A), 8).fit(X[:, :4])
+    for wrong in (np.ones(5), np.full((5, 2), np.nan), np.ones((5, 0)), [["a"]]):
+        with pytest.raises(ValueError, match="matrix of finite numbers"):
+            Gaussian().through(wrong)(X)
