@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 
 import mercer
 from mercer._numeric import isa
@@ -16,8 +17,11 @@ ALL = [
     "machines",
     "projections",
     "random_features",
+    "sequences",
     "sketches",
     "streaming",
+    "tables",
+    "text",
     "trees",
 ]
 
@@ -25,7 +29,12 @@ ALL = [
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"any of {', '.join(ALL)} (default: all)")
-    names = parser.parse_args().names or ALL
+    parser.add_argument("--data", help="folder of Parquet files for the benchmarks of accuracy")
+    arguments = parser.parse_args()
+    names = arguments.names or ALL
+    if arguments.data:
+        os.environ["MERCER_BENCH_DATA"] = arguments.data
+        os.environ["MERCER_DATA"] = arguments.data
     unknown = sorted(set(names) - set(ALL))
     if unknown:
         parser.error(f"no benchmark named {unknown[0]!r}; there are {', '.join(ALL)}")

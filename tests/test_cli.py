@@ -21,6 +21,8 @@ SMALL = ["demo", "--data", "diabetes", "--components", "17"]
         (["demo", "--components", "0"], 2),
         (["demo", "--seed", "-1"], 2),
         (["demo", "--format", "xml"], 2),
+        (["inspect", "--help"], 0),
+        (["inspect"], 2),
     ],
 )
 def test_exit_codes(arguments, code, capsys):

@@ -22,6 +22,7 @@ def loaded_after(code: str) -> set[str]:
         "import mercer; dir(mercer)",
         "from mercer.cli import _run\nassert _run(['--help']) == 0",
         "from mercer.cli import _run\nassert _run(['demo', '--help']) == 0",
+        "from mercer.cli import _run\nassert _run(['inspect', '--help']) == 0",
         "from mercer.cli import _run\nassert _run(['--version']) == 0",
     ],
 )

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from mercer.auto import MercerClassifier, MercerRegressor, Model, fit
     from mercer.expand import Landmarks, RandomFeatures, lift
     from mercer.io.read import read
+    from mercer.io.table import read_table
     from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer
     from mercer.linear import LogisticClassifier, RidgeClassifier, RidgeRegressor
     from mercer.normalize import Impute, OneHot, Quantile, Standardize
+    from mercer.tables import TableEncoder
 
     __version__: str
 
@@ -64,6 +66,8 @@ _HOMES = {
     "Model": "mercer.auto",
     "fit": "mercer.auto",
     "read": "mercer.io",
+    "read_table": "mercer.io",
+    "TableEncoder": "mercer.tables",
     "Impute": "mercer.normalize",
     "OneHot": "mercer.normalize",
     "Quantile": "mercer.normalize",
@@ -98,6 +102,7 @@ __all__ = [
     "RidgeClassifier",
     "RidgeRegressor",
     "Standardize",
+    "TableEncoder",
     "auto",
     "bounds",
     "check_mercer",
@@ -112,6 +117,7 @@ __all__ = [
     "normalize",
     "project",
     "read",
+    "read_table",
     "select",
     "source",
     "stats",

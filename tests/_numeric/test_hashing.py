@@ -301,3 +301,14 @@ def test_mixed_tables_that_cannot_be_hashed():
     with pytest.raises(ValueError, match="of one length"):
         _numeric.hash_object_rows([np.zeros(2), np.zeros(3)])
     assert _numeric.hash_object_rows([]).shape == (0,)
+
+
+def test_moments_in_an_array_hash_like_each_alone():
+    words = np.random.default_rng(0).integers(-(2**50), 2**50, 300)
+    rounded = [words // size * size for size in (1, 10, 1000, 10**6, 60 * 10**6, 3600 * 10**6, 86400 * 10**6)]
+    moments = np.concatenate(rounded).astype("M8[us]")
+    moments[5] = np.datetime64("NaT")
+    together = definition.hash_object_rows([moments])
+    alone = definition.hash_object_rows([np.array([moment.item() for moment in moments], dtype=object)])
+    assert np.array_equal(together, alone)
+    assert np.array_equal(together, definition.hash_object_rows([moments.astype("M8[ns]")]))

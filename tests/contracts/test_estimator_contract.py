@@ -109,8 +109,9 @@ def in_sample(estimator):
 
 def test_the_table_holds_every_public_estimator():
     from contracts.test_normalize_contract import MAPS
+    from contracts.test_text_contract import TEXTS
 
-    named = {type(estimator) for estimator in [*TABLE, *ITERATED, *MAPS]}
+    named = {type(estimator) for estimator in [*TABLE, *ITERATED, *MAPS, *TEXTS]}
     for room in ROOMS:
         module = importlib.import_module(f"mercer.{room}")
         for name in module.__all__:

@@ -17,7 +17,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import machines
 from mercer._numeric.block import Block
-from mercer.kernels import Custom, Gaussian, Linear, Polynomial, Precomputed
+from mercer.kernels import (
+    Custom,
+    Gaussian,
+    Linear,
+    Mismatch,
+    Polynomial,
+    Precomputed,
+    Spectrum,
+    Subsequence,
+    SubsetTree,
+    WeightedDegree,
+)
 from mercer.machines import KernelHinge, KernelKMeans, KernelPCA, KernelPerceptron, KernelRegressor, NotMercerWarning
 from mercer.source import MemorySource, StreamSource
 
@@ -124,6 +135,36 @@ def test_words_through_a_function_of_two_words(machine):
     fitted = machine.fit(WORDS, y)
     assert len(answer(fitted, ["kernel", "nearly", ""])) == 3
     np.testing.assert_array_equal(answer(fitted, WORDS), answer(fitted, np.array(WORDS, dtype=object)))
+
+
+SEQUENCES = [
+    Spectrum(2),
+    Mismatch(3, 1),
+    Mismatch(3, 1, alphabet="abcdefghijklmnopqrstuvwxyz"),
+    WeightedDegree(2),
+    Subsequence(2).normalized() + 1,
+    SubsetTree(),
+]
+
+
+@each_machine
+@pytest.mark.parametrize("kernel", SEQUENCES, ids=repr)
+def test_raw_sequences_and_trees_serve_as_rows(machine, kernel):
+    trees = isinstance(kernel, SubsetTree)
+    rows = [f"(S (A {w[0]}) (B {w[1]}))" if trees else w for w in WORDS]
+    machine = with_kernel(machine, kernel)
+    if isinstance(machine, KernelKMeans):
+        machine.set_params(n_clusters=3)
+    if isinstance(machine, KernelRegressor):
+        machine.set_params(alpha=1.0)
+    y = np.array([len(word) for word in WORDS], dtype=float)
+    y = y > 5 if is_classifier(machine) else y
+    fitted = machine.fit(rows, y)
+    by_matrix = with_kernel(machine, Precomputed()).fit(kernel(rows), y)
+    np.testing.assert_allclose(
+        answer(fitted, rows[:4]), answer(by_matrix, kernel(rows[:4], rows)), rtol=1e-6, atol=1e-6
+    )
+    assert len(answer(fitted, ["(S (A q))"] if trees else ["nearly"])) == 1
 
 
 def distance_as_similarity(x, z):

@@ -73,13 +73,18 @@ def test_every_process_hashes_alike():
     code = (
         "from mercer.project import FeatureHashing\n"
         "Z = FeatureHashing(2**20, 2).transform([{'ä': 'ß', 'n': 3}, {'': '', '\\U0001f600': 1.5}])\n"
-        "print(Z.indices.tolist(), Z.data.tolist())"
+        "T = FeatureHashing(2**20).transform([['ä', 'b', '\\U0001f600'], ['b']])\n"
+        "S = FeatureHashing(2**20).transform(__import__('numpy').array([['x', 'ß']], dtype=object))\n"
+        "print(Z.indices.tolist(), Z.data.tolist(), T.indices.tolist(), S.indices.tolist())"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": "1"}, capture_output=True, text=True
     )
     Z = FeatureHashing(2**20, 2).transform([{"ä": "ß", "n": 3}, {"": "", "\U0001f600": 1.5}])
-    assert done.stdout == f"{Z.indices.tolist()} {Z.data.tolist()}\n", done.stderr
+    T = FeatureHashing(2**20).transform([["ä", "b", "\U0001f600"], ["b"]])
+    S = FeatureHashing(2**20).transform(np.array([["x", "ß"]], dtype=object))
+    expected = f"{Z.indices.tolist()} {Z.data.tolist()} {T.indices.tolist()} {S.indices.tolist()}\n"
+    assert done.stdout == expected, done.stderr
 
 
 def test_heavy_names_are_found_again():

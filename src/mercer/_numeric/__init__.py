@@ -19,7 +19,10 @@ from .hadamard import *  # noqa: F403
 from .hashing import *  # noqa: F403
 from .machine import *  # noqa: F403
 from .monomials import *  # noqa: F403
+from .names import *  # noqa: F403
+from .ngrams import *  # noqa: F403
 from .projection import *  # noqa: F403
+from .sequences import *  # noqa: F403
 from .sums import *  # noqa: F403
 from .trees import *  # noqa: F403
 from .trig import *  # noqa: F403
@@ -35,7 +38,10 @@ definitions: tuple[ModuleType, ...] = tuple(
         "hashing",
         "machine",
         "monomials",
+        "ngrams",
+        "names",
         "projection",
+        "sequences",
         "sums",
         "trees",
         "trig",

@@ -30,6 +30,7 @@ __all__ = [
     "buckets",
     "hash_csr_rows",
     "hash_dense_rows",
+    "hash_keyed_rows",
     "hash_object_rows",
     "hash_strings",
     "signs",
@@ -40,6 +41,7 @@ _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLIERS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _MASK = 0xFFFFFFFFFFFFFFFF
 _NAN_KEY = 0x7FF8000000000000
+_DATE_SEED = 0x44415445
 
 
 def splitmix64(keys, seed=0):
@@ -118,10 +120,20 @@ def hash_object_rows(columns, seed=0):
     columns = [np.asarray(column) for column in columns]
     if any(column.ndim != 1 or len(column) != len(columns[0]) for column in columns):
         raise ValueError(f"columns must be of one length, got shapes {[column.shape for column in columns]}.")
-    total = np.zeros(len(columns[0]) if columns else 0, np.uint64)
-    for j, column in enumerate(columns):
-        total += _entry_hashes(_column_keys(column, j), j)
+    return hash_keyed_rows([_column_keys(column, j) for j, column in enumerate(columns)], seed)
+
+
+def hash_keyed_rows(keys, seed=0):
+    """Hash the rows of a table whose values are known as 64-bit keys, an array of them for each column."""
+    total = np.zeros(len(keys[0]) if keys else 0, np.uint64)
+    for j, column in enumerate(keys):
+        total += _entry_hashes(column, j)
     return splitmix64(total, seed)
+
+
+def column_keys(column, j):
+    """The 64-bit keys of the values of column j of a mixed table, as `hash_object_rows` takes them."""
+    return _column_keys(np.asarray(column), j)
 
 
 def _mix(z):
@@ -168,7 +180,7 @@ def _column_keys(column, j):
     if kind == "U":
         return hash_strings(column)
     if kind == "M":
-        return np.array([_date_key(moment) for moment in column], np.uint64)
+        return _date_keys(column)
     return _object_keys(column.astype(object), j)
 
 
@@ -220,14 +232,21 @@ def _exact_number_key(value):
 
 
 def _date_key(moment):
-    """Dates by their shortest ISO form, so that one moment in days, seconds or nanoseconds is one key."""
+    """The key of one moment; with a time zone, that of the same moment in UTC."""
     if getattr(moment, "tzinfo", None) is not None:
         moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
     to_datetime64 = getattr(moment, "to_datetime64", None)  # of pandas: keeps the nanoseconds
-    moment = to_datetime64() if to_datetime64 else np.datetime64(moment)
-    if np.isnat(moment):
-        return _NAN_KEY
-    return _digest(str(np.datetime_as_string(moment, unit="auto")).encode(), b"date", 0)
+    return _date_keys(np.array([to_datetime64() if to_datetime64 else np.datetime64(moment)]))[0].item()
+
+
+def _date_keys(moments):
+    """Day and nanosecond of the day hashed together: one moment in days, seconds or nanoseconds is one key."""
+    missing = np.isnat(moments)
+    moments = np.where(missing, np.datetime64(0, "D"), moments)
+    days = moments.astype("M8[D]")
+    rest = (moments - days).astype("m8[ns]")
+    keys = splitmix64(days.view(np.int64) ^ splitmix64(rest.view(np.int64), _DATE_SEED).view(np.int64))
+    return np.where(missing, np.uint64(_NAN_KEY), keys)
 
 
 def _utf8(string):

@@ -18,6 +18,8 @@ def hash_rows(table) -> np.ndarray:
     if hasattr(table, "tocsr"):
         csr = table.tocsr()
         return _numeric.hash_csr_rows(csr.data, csr.indices, csr.indptr)
+    if hasattr(table, "row_hashes"):
+        return table.row_hashes()
     if hasattr(table, "columns"):
         return _numeric.hash_object_rows([np.asarray(table[name]) for name in table.columns])
     table = np.asarray(table)

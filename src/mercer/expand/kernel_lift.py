@@ -15,6 +15,7 @@ from mercer.expand import lift_parts as parts
 from mercer.expand.polynomial import kernel_monomials
 from mercer.expand.subsets import all_subset_monomials, subset_monomials
 from mercer.expand.wide import WideTransformer
+from mercer.expand.window_parts import part_of_windows
 from mercer.kernels import (
     AllSubsets,
     Anova,
@@ -30,19 +31,23 @@ from mercer.kernels import (
     Restricted,
     Scaled,
     Stationary,
+    Subsequence,
+    SubsetTree,
     Sum,
 )
 from mercer.kernels.discrete import is_table
 from mercer.kernels.rows import Rows
+from mercer.kernels.strings import WindowKernel
 from mercer.stats import Statistic
 
 
 def lift(kernel: Kernel) -> KernelLift:
     """The exact feature map of a kernel: a transformer phi with <phi(x), phi(z)> = k(x, z).
 
-    Constant, Linear, Polynomial, AllSubsets, Anova and Overlap have finite lifts, and so has what is made of them: a
-    sum of kernels is a concatenation, a product a tensor product, a scale a scale, `on(columns)` a choice of columns
-    and `normalized()` a division by the length of each row. Other kernels are refused, with the reason and a remedy.
+    Constant, Linear, Polynomial, AllSubsets, Anova, Overlap and, on sequences, Spectrum, Mismatch and WeightedDegree
+    have finite lifts, and so has what is made of them: a sum of kernels is a concatenation, a product a tensor product,
+    a scale a scale, `on(columns)` a choice of columns and `normalized()` a division by the length of each row. Other
+    kernels are refused, with the reason and a remedy.
 
     Examples
     --------
@@ -63,8 +68,9 @@ def lift(kernel: Kernel) -> KernelLift:
 class KernelLift(WideTransformer):
     """The exact features of a finite kernel; `lift` makes it.
 
-    Numbers give an array, CSR gives CSR, and sets of tokens (`Overlap`) give CSR with one column for each token seen
-    by `fit`; tokens that only come later have no column, and no similarity to the rows of `fit`.
+    Numbers give an array, CSR gives CSR, and sets of tokens (`Overlap`) or sequences (`Spectrum`, ...) give CSR with
+    one column for each token or word seen by `fit`; those that only come later have no column, and no similarity to the
+    rows of `fit`.
 
     Parameters
     ----------
@@ -85,7 +91,7 @@ class KernelLift(WideTransformer):
         part_of(self.kernel)
 
     def _empty(self):
-        return Vocabularies(part_of(self.kernel)) if _has(self.kernel, Overlap) else None
+        return Vocabularies(part_of(self.kernel)) if _reads_objects(self.kernel) else None
 
     def _finish(self, learned):
         self._vocabularies = learned or ()
@@ -106,7 +112,7 @@ class KernelLift(WideTransformer):
         return (type(X) if is_sparse(X) else csr_matrix)(values)
 
     def _checked_X(self, X, reset, start=0):
-        if not _has(self.kernel, Overlap) or is_table(Rows(X)):
+        if not _reads_objects(self.kernel) or is_table(Rows(X)):
             return super()._checked_X(X, reset, start)
         if hasattr(X, "columns") or getattr(X, "ndim", 1) == 2:
             return X if reset is None else validate_data(self, X, reset=reset, skip_check_array=True)
@@ -205,6 +211,27 @@ def _(kernel: Overlap):
 
 
 @part_of.register
+def _(kernel: WindowKernel):
+    return part_of_windows(kernel)
+
+
+@part_of.register
+def _(kernel: Subsequence):
+    raise ValueError(
+        f"{kernel} has no lift of a useful size: every word of {kernel.k} letters is a feature of almost every row. "
+        f"Use Landmarks({kernel}), a kernel machine, or Mismatch, whose lift is sparse."
+    )
+
+
+@part_of.register
+def _(kernel: SubsetTree):
+    raise ValueError(
+        f"{kernel} has no lift of a useful size: a tree has exponentially many fragments. Use Landmarks({kernel}) or a "
+        "kernel machine."
+    )
+
+
+@part_of.register
 def _(kernel: Sum):
     return nodes.SumPart(part_of(kernel.left), part_of(kernel.right))
 
@@ -227,6 +254,11 @@ def _(kernel: Normalized):
 @part_of.register
 def _(kernel: Restricted):
     return nodes.RestrictedPart(part_of(kernel.kernel), kernel.columns)
+
+
+def _reads_objects(kernel: Kernel) -> bool:
+    """Whether rows may be sets or sequences, whose vocabulary has to be learned."""
+    return _has(kernel, Overlap) or _has(kernel, WindowKernel)
 
 
 def _has(kernel: Kernel, kind: type) -> bool:

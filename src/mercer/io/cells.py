@@ -14,7 +14,7 @@ _INFINITIES = ("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
 _DAYS = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d")
 _HOURS = ("", " %H:%M", " %H:%M:%S")
 _FEW = 32
-_LONG = 18  # digits of a whole number; more would not survive as float64
+_LONG = 1e17  # a whole number of 18 digits would not survive as float64
 _NOT_PLAIN = r"^[+-]?(0\d+|0[xX].*|\d{18,})$"
 _EARLIEST = pa.scalar(-5364662400_000_000, pa.int64())  # year 1800 in microseconds: "1.2.20" is not the year 20
 
@@ -46,7 +46,7 @@ def parse(column: pa.Array, form: str, decimal: str = ".") -> pa.Array:
 
 def lenient(column: pa.Array, form: str, decimal: str = ".") -> tuple[pa.Array, pa.Array]:
     """The column as `form`, null where a value is not that, and the mask of those values."""
-    parsed = column if form == "text" else _plain_numbers(column, form, decimal)
+    parsed = column if form == "text" else _quick(column, form, decimal)
     if parsed is not None:
         return parsed, pa.array([False])
     values = pc.utf8_trim_whitespace(column)
@@ -121,22 +121,27 @@ class Candidates:
         return self.left[0] if self.left else "text"
 
 
-def _plain_numbers(column, form, decimal):
-    """The numbers of a column of nothing but ordinary ones, or None: what the parsers say, ten times sooner."""
-    if form not in ("integer", "number") or (decimal != "." and form == "number"):
+def _quick(column, form, decimal):
+    """What the parsers say of a column of nothing but ordinary values, ten times sooner; or None."""
+    if form not in ("integer", "number", "iso") or (decimal != "." and form == "number"):
         return None
     try:
-        parsed = pc.cast(column, TYPES[form])
+        parsed = pc.cast(column, TYPES[kind(form)])
     except pa.ArrowInvalid:
         return None
-    doubtful = pc.or_(pc.starts_with(column, "0"), pc.starts_with(column, "-0"))
+    if form == "iso":
+        return parsed
+    doubtful = pc.or_(_led_by_zero(column, "0"), _led_by_zero(column, "-0"))
     if form == "number":
-        doubtful = pc.or_(doubtful, pc.greater_equal(pc.binary_length(column), _LONG))
-    if pc.any(pc.match_substring_regex(column.filter(doubtful), _NOT_PLAIN)).as_py():
-        return None
-    if form == "number" and not pc.all(pc.is_finite(parsed)).as_py():
-        return None
-    return parsed
+        if not pc.all(pc.is_finite(parsed)).as_py():
+            return None
+        doubtful = pc.or_(doubtful, pc.greater_equal(pc.abs(parsed), _LONG))
+    odd = pc.any(pc.match_substring_regex(column.filter(doubtful), _NOT_PLAIN)).as_py()
+    return None if odd else parsed
+
+
+def _led_by_zero(column, zero):
+    return pc.and_not(pc.starts_with(column, zero), pc.starts_with(column, zero + "."))
 
 
 def _parse_boolean(values, _):

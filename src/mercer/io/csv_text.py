@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mercer.io.dialect import Dialect, open_bytes
+from mercer.io.dialect import Dialect, open_bytes, quoting
 
 _BLOCK = 1 << 22
 _BATCH = 1 << 14
@@ -74,11 +74,11 @@ def fast_batches(path: str, dialect: Dialect, width: int) -> Iterator[Batch]:
     skip = dialect.header
     try:
         with open_bytes(path, dialect.compressed) as file:
-            file = _Tail(file)
+            file = _Watched(file, dialect.quote.encode())
             for batch in _arrow_reader(file, dialect, names):
                 columns = [column[1:] if skip else column for column in batch.columns]
                 skip = skip and len(batch) == 0
-                if any(pc.any(pc.match_substring(column, "\n")).as_py() for column in columns):
+                if file.quoted and any(pc.any(pc.match_substring(column, "\n")).as_py() for column in columns):
                     raise Unclean
                 yield Batch(columns, None)
     except pa.ArrowInvalid as error:
@@ -87,8 +87,18 @@ def fast_batches(path: str, dialect: Dialect, width: int) -> Iterator[Batch]:
         raise (NotUtf8 if "invalid UTF8" in str(error) else Unclean) from error
     except UnicodeDecodeError as error:
         raise NotUtf8 from error
-    if file.last.rstrip(b"\r\n\0").rpartition(b"\n")[2].count(dialect.quote.encode()) % 2:
-        raise Unclean  # the last line may have left a quote open
+    if file.quoted and not _is_closed(file.last.decode(dialect.encoding, "replace"), dialect):
+        raise Unclean
+
+
+def _is_closed(end: str, dialect: Dialect) -> bool:
+    """Whether the last line leaves no quote open; no value of the file has a line break in it."""
+    last = end.rstrip("\r\n").rpartition("\n")[2]
+    try:
+        list(csv.reader([last], **quoting(dialect.quote), delimiter=dialect.delimiter, strict=True))
+    except csv.Error:
+        return False
+    return True
 
 
 def _arrow_reader(file, dialect, names):
@@ -98,20 +108,21 @@ def _arrow_reader(file, dialect, names):
     return arrow_csv.open_csv(
         file,
         arrow_csv.ReadOptions(use_threads=False, block_size=_BLOCK, column_names=names, encoding=encoding),
-        arrow_csv.ParseOptions(delimiter=dialect.delimiter, quote_char=dialect.quote, newlines_in_values=True),
+        arrow_csv.ParseOptions(delimiter=dialect.delimiter, quote_char=dialect.quote or False, newlines_in_values=True),
         arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
     )
 
 
-class _Tail(io.RawIOBase):
-    """A file that remembers the last bytes read from it."""
+class _Watched(io.RawIOBase):
+    """A file that remembers the last bytes read from it, and whether there was a quote among all."""
 
-    def __init__(self, file):
-        self.file, self.last = file, b""
+    def __init__(self, file, quote: bytes):
+        self.file, self.quote, self.last, self.quoted = file, quote, b"", False
 
     def read(self, size=-1):
         data = self.file.read(size)
         if data:
+            self.quoted = self.quoted or (self.quote != b"" and self.quote in data)
             self.last = (self.last + data)[-_TAIL:] if len(data) < _TAIL else data[-_TAIL:]
         return data
 
@@ -156,7 +167,7 @@ def _records(file, dialect, shown) -> Iterator[tuple[int, list[str], str]]:
             yield line
 
     previous = csv.field_size_limit(_LONGEST)
-    reader = csv.reader(remembering(), delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True)
+    reader = csv.reader(remembering(), **quoting(dialect.quote), delimiter=dialect.delimiter, strict=True)
     try:
         while True:
             line = reader.line_num + 1
@@ -176,7 +187,7 @@ def _records(file, dialect, shown) -> Iterator[tuple[int, list[str], str]]:
 def _quote_trouble(shown, line, said, taken, dialect) -> str:
     opened = f"{shown}, line {line}: {_short(taken[0]) if taken else ''}"
     remedy = (
-        f"Close it, double the quotes inside values ({2 * dialect.quote}), or name another quote character with quote=."
+        f"Close it, double the quotes inside values ({2 * dialect.quote}), or say that nothing is quoted with quote=''."
     )
     if "unexpected end" in said or "field larger" in said:
         return f"{opened} opens a quote that is never closed: it would swallow the lines that follow. {remedy}"
@@ -184,7 +195,8 @@ def _quote_trouble(shown, line, said, taken, dialect) -> str:
 
 
 def _text(path, dialect):
-    return io.TextIOWrapper(open_bytes(path, dialect.compressed), encoding=dialect.encoding, newline="")
+    encoding = "utf-8-sig" if dialect.encoding in ("utf-8", "utf8") else dialect.encoding  # with or without a mark
+    return io.TextIOWrapper(open_bytes(path, dialect.compressed), encoding=encoding, newline="")
 
 
 def _short(text: str) -> str:

@@ -40,7 +40,7 @@ class Dialect:
 
     def __str__(self) -> str:
         names = {"\t": "tab", " ": "space"}
-        words = [f"delimiter {names.get(self.delimiter, repr(self.delimiter))}", f"quote {self.quote}"]
+        words = [f"delimiter {names.get(self.delimiter, repr(self.delimiter))}", f"quote {self.quote or 'none'}"]
         words += ["header" if self.header else "no header", f"decimal {self.decimal!r}", self.encoding]
         words += ["blanks trimmed"] * self.trim + ["gzip"] * self.compressed
         return ", ".join(words)
@@ -64,7 +64,7 @@ def sniff(path: str, **given) -> Dialect:
     text = _decoded(head, encoding, path)
     lines = _whole_lines(text, cut=len(head) == _SAMPLE)
     found = Dialect(encoding=encoding, compressed=compressed)
-    found = replace(found, quote=given.get("quote") or _quote(lines))
+    found = replace(found, quote=given.get("quote", _quote(lines)))
     found = replace(found, delimiter=given.get("delimiter") or _delimiter(lines, found.quote))
     _check_delimiter(found.delimiter)
     rows = _rows(lines, found.delimiter, found.quote)
@@ -123,9 +123,14 @@ def _quote(lines) -> str:
 
 def _rows(lines, delimiter, quote) -> list[list[str]]:
     try:
-        return [row for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]
+        return [row for row in csv.reader(lines, **quoting(quote), delimiter=delimiter) if row]
     except csv.Error:
         return [line.rstrip("\r\n").split(delimiter) for line in lines]
+
+
+def quoting(quote: str) -> dict[str, Any]:
+    """What `csv.reader` is told of quotes."""
+    return {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
 
 
 def _delimiter(lines, quote) -> str:

@@ -220,7 +220,8 @@ class Writer:
 
     def __init__(self, path, names, forms):
         self.schema = pa.schema([(name, TYPES[kind(form)]) for name, form in zip(names, forms, strict=True)])
-        self.out = pq.ParquetWriter(path, self.schema, compression="lz4")
+        text = [field.name for field in self.schema if field.type == pa.string()]
+        self.out = pq.ParquetWriter(path, self.schema, compression="lz4", use_dictionary=text, write_statistics=False)
         self.waiting: list[pa.RecordBatch] = []
         self.rows = self.held = 0
 
@@ -239,7 +240,7 @@ class Writer:
         self.out.close()
 
     def _flush(self):
-        self.out.write_table(pa.Table.from_batches(self.waiting), row_group_size=max(self.held, GROUP_ROWS))
+        self.out.write_table(pa.Table.from_batches(self.waiting), row_group_size=GROUP_ROWS)
         self.waiting, self.held = [], 0
 
 

@@ -46,7 +46,7 @@ def read_table(
     target, weight : name of a column (or an array, for data in memory), default=None
     delimiter, quote, header, decimal, encoding : default=None
         Of text files: sniffed from the first quarter of a megabyte unless given. The findings are in
-        `source.dialect`.
+        `source.dialect`. ``quote=""`` says that nothing is quoted.
     missing : sequence of str
         What stands for a missing value; the default is `mercer.io.MISSING`.
     types : dict of column names to "boolean", "integer", "number", "date" or "text", default=None

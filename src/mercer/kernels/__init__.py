@@ -8,8 +8,10 @@ from mercer.kernels.dot import AllSubsets, Anova, Constant, Linear, Polynomial
 from mercer.kernels.norms import ExponentialPower, Laplace, Sinc
 from mercer.kernels.radial import Cauchy, Gaussian, Matern, RationalQuadratic
 from mercer.kernels.stationary import Stationary
+from mercer.kernels.strings import Mismatch, Spectrum, Subsequence, WeightedDegree
 from mercer.kernels.subsets import OnSubsets
 from mercer.kernels.through import Through
+from mercer.kernels.trees import SubsetTree
 from mercer.kernels.validity import MercerReport, check_mercer, repair
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "Linear",
     "Matern",
     "MercerReport",
+    "Mismatch",
     "Normalized",
     "OnSubsets",
     "Overlap",
@@ -35,9 +38,13 @@ __all__ = [
     "Restricted",
     "Scaled",
     "Sinc",
+    "Spectrum",
     "Stationary",
+    "Subsequence",
+    "SubsetTree",
     "Sum",
     "Through",
+    "WeightedDegree",
     "check_mercer",
     "repair",
 ]

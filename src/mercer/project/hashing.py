@@ -16,10 +16,9 @@ from mercer.bounds import Certificate, HashingRisk, certify_distances, hashing_r
 from mercer.project.base import _whole
 from mercer.project.heavy import HeavyKeys
 from mercer.project.sparse import check_nonzeros
-from mercer.project.tokens import Tokens, as_rows, is_table, tokens_of
+from mercer.project.tokens import Tokens, as_rows, cell_entries, is_table, row_entries, tokens_of
 
 _ROWS = 8192
-_MOST_REMEMBERED = 1 << 18
 
 
 class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
@@ -117,41 +116,47 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
 
     def _hashed(self, X, columns=None):
         spans = range(0, max(X.shape[0], 1), _ROWS)
-        known: dict[str, int] = {}
-        blocks = [self._hashed_block(self._tokens(X[i : i + _ROWS], columns, i), known) for i in spans]
+        blocks = [self._hashed_block(*self._entries(X[i : i + _ROWS], columns, i)) for i in spans]
         dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
         return (blocks[0] if len(blocks) == 1 else sparse.vstack(blocks, format="csr")).astype(dtype, copy=False)
 
-    def _tokens(self, X, columns=None, start=0) -> Tokens:
-        if columns is None and X.ndim == 2:
-            columns = getattr(self, "feature_names_in_", None)
-            columns = [f"x{j}" for j in range(X.shape[1])] if columns is None else list(columns)
-        return tokens_of(X, columns, start)
+    def _entries(self, X, columns, start):
+        """The key and the value of every entry, and where the entries of each row begin and end."""
+        if X.dtype.kind != "O":
+            tokens = self._tokens(X, columns, start)
+            return self._hash_names(tokens.names)[tokens.codes], tokens.values, tokens.indptr
+        if X.ndim == 1:
+            return _numeric.hash_entries(X.tolist(), None, self._key, lambda row, i: row_entries(row, start + i))
+        names = self._column_names(X, columns)
+        return _numeric.hash_entries(
+            X.tolist(), names, self._key, lambda cells, i: cell_entries(names, cells, start + i)
+        )
 
-    def _hashed_block(self, tokens: Tokens, known: dict[str, int]):
-        keys = self._hash_names(tokens.names, known)
+    def _tokens(self, X, columns=None, start=0) -> Tokens:
+        return tokens_of(X, [] if X.ndim == 1 else self._column_names(X, columns), start)
+
+    def _column_names(self, X, columns) -> list[str]:
+        if columns is None:
+            columns = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(X.shape[1])] if columns is None else [str(name) for name in columns]
+
+    def _hashed_block(self, keys, values, indptr):
         s = self._n_nonzeros
         places, signs = _numeric.key_places(keys, s, int(self.n_components), bool(self.signed))
-        values = tokens.values[:, None] * signs[tokens.codes] / np.sqrt(s)
-        shape = (len(tokens.indptr) - 1, int(self.n_components))
-        found = sparse.csr_matrix((values.ravel(), places[tokens.codes].ravel(), s * tokens.indptr), shape=shape)
+        values = values[:, None] * signs / np.sqrt(s)
+        shape = (len(indptr) - 1, int(self.n_components))
+        found = sparse.csr_matrix((values.ravel(), places.ravel(), s * indptr), shape=shape)
         found.sum_duplicates()
         return found
 
-    def _hash_names(self, names, known: dict[str, int]) -> np.ndarray:
-        """The 64-bit key of each name; `known` remembers those of earlier blocks, up to a limit."""
-        new = [name for name in names if name not in known]
-        if len(known) + len(new) > _MOST_REMEMBERED:
-            known.clear()
-            new = names
-        hashes = _numeric.hash_strings(np.array(new, dtype=object), self._key)
-        known.update(zip(new, hashes.tolist(), strict=True))
-        return np.fromiter(map(known.__getitem__, names), np.uint64, len(names))
+    def _hash_names(self, names) -> np.ndarray:
+        """The 64-bit key of each name."""
+        return _numeric.hash_strings(np.array(names, dtype=object), self._key)
 
     def columns_of(self, name: str) -> list[int]:
         """The output columns, one per nonzero, that an entry of this name is added to."""
         self._check_parameters()
-        keys = self._hash_names([name], {})
+        keys = self._hash_names([name])
         return _numeric.key_places(keys, self._n_nonzeros, int(self.n_components))[0][0].tolist()
 
     def lookup(self, column: int, n: int = 3) -> list[tuple[str, float]]:
@@ -162,7 +167,7 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
             raise ValueError(f"column must be one of 0 .. {self.n_components - 1}, not {column!r}.")
         if len(self.keys_) == 0:
             return []
-        keys = self._hash_names(self.keys_.tolist(), {})
+        keys = self._hash_names(self.keys_.tolist())
         places, _ = _numeric.key_places(keys, self._n_nonzeros, int(self.n_components))
         found = np.flatnonzero((places == column).any(axis=1))[:n]
         return list(zip(self.keys_[found].tolist(), self.weights_[found].tolist(), strict=True))
@@ -186,7 +191,7 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
         shape = (len(tokens.indptr) - 1, max(len(tokens.names), 1))
         exact = sparse.csr_matrix((tokens.values.astype(float), tokens.codes, tokens.indptr), shape=shape)
         exact.sum_duplicates()
-        return exact, self._hash_names(tokens.names, {})
+        return exact, self._hash_names(tokens.names)
 
     def _checked_X(self, X, reset, start=0):
         if not is_table(X):

@@ -49,14 +49,14 @@ def _tokens_of_rows(rows, start) -> Tokens:
             codes.fromlist([place.setdefault(name, len(place)) for name in row])
             values.fromlist([1.0] * len(row))
         else:
-            for name, value in _entries(row, start + i):
+            for name, value in row_entries(row, start + i):
                 codes.append(place.setdefault(name, len(place)))
                 values.append(value)
         ends.append(len(codes))
     return Tokens(list(place), np.array(codes), np.array(values), np.array(ends, np.int64))
 
 
-def _entries(row, where) -> Iterable[tuple[str, float]]:
+def row_entries(row, where) -> Iterable[tuple[str, float]]:
     """(name, number) of each entry of one row."""
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         raise ValueError(
@@ -65,6 +65,12 @@ def _entries(row, where) -> Iterable[tuple[str, float]]:
         )
     items = row.items() if isinstance(row, Mapping) else (_pair(item, where) for item in row)
     named = (_named(name, value, where) for name, value in items if not _is_absent(value))
+    return (entry for entry in named if entry[1] != 0)
+
+
+def cell_entries(names, cells, where) -> Iterable[tuple[str, float]]:
+    """(name, number) of each cell of one row of a table of objects, in which NaN is how a missing string is stored."""
+    named = (_named(name, value, where) for name, value in zip(names, cells, strict=True) if not is_missing(value))
     return (entry for entry in named if entry[1] != 0)
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from mercer import _numeric
 from mercer.source.base import Source
 from mercer.source.files import ParquetSource
 from mercer.source.memory import MemorySource
@@ -45,7 +47,7 @@ class Columns:
 
         return cls(plain_table(data))
 
-    @property
+    @cached_property
     def columns(self) -> list[str]:
         return self.table.column_names
 
@@ -56,7 +58,7 @@ class Columns:
     def __len__(self) -> int:
         return self.table.num_rows
 
-    @property
+    @cached_property
     def schema(self) -> dict[str, str]:
         """{name: kind} with the kinds of `KINDS`."""
         from mercer.source.arrow import kind_of
@@ -91,6 +93,12 @@ class Columns:
         from mercer.source.arrow import to_numpy
 
         return to_numpy(self.table[name])
+
+    def row_hashes(self) -> np.ndarray:
+        """The 64-bit hash of each row, that of `hash_object_rows` on the same values."""
+        from mercer.source.arrow import keys_of
+
+        return _numeric.hash_keyed_rows([keys_of(self.table[name], j) for j, name in enumerate(self.columns)])
 
     def stacked(self, below: Columns) -> Columns:
         """The rows of both, in order."""

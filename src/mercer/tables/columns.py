@@ -1,9 +1,13 @@
-"""The numbers that one column becomes. Each encoder is a few learned values and `encode`, rows in, numbers out."""
+"""The numbers that columns become. Each encoder is a few learned values and `encode`, rows in, numbers out.
+
+An encoder says from which `columns` it makes what `kind` of features, with which `names`, a list per column. Neighbors
+of a kind that has `encode_all` are encoded together.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +17,7 @@ from mercer.normalize.ranks import quantiles
 from mercer.source import Columns
 from mercer.tables.facts import ColumnFacts
 
+FEW = 32  # rows: below, Python's own dictionaries are quicker than Arrow's
 _HUGE = 1e150  # its square is still a number
 
 
@@ -40,37 +45,54 @@ class Squashed:
     kind = "number"
 
     @property
-    def names(self) -> list[str]:
-        return [self.column]
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
 
-    def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        x = numbers(table, self.column)
-        if np.isinf(x).any():
-            row = int(np.flatnonzero(np.isinf(x))[0])
-            raise ValueError(
-                f"Column {self.column!r} contains infinity, first at row {start + row}. "
-                "Make it missing, or drop the row."
-            )
-        if self.scale == 0:
-            return np.zeros((len(x), 1))
+    @property
+    def names(self) -> list[list[str]]:
+        return [[self.column]]
+
+    @staticmethod
+    def encode_all(parts: list[Squashed], table: Columns, start=0) -> np.ndarray:
+        """All columns of numbers at once."""
+        x = np.empty((len(table), len(parts)))
+        for j, part in enumerate(parts):
+            x[:, j] = numbers(table, part.column)
+        _refuse_infinity(x, parts, start)
+        center, scale = np.array([part.center for part in parts]), np.array([part.scale for part in parts])
         with np.errstate(over="ignore"):
-            z = np.clip((0.5 * x - 0.5 * self.center) / (0.5 * self.scale), -_HUGE, _HUGE)
-        z = z / np.sqrt(1.0 + (z / 3.0) ** 2)
-        return np.where(np.isnan(x), 0.0, z)[:, None]
+            z = (0.5 * x - 0.5 * center) / np.where(scale > 0, 0.5 * scale, np.inf)
+        z = np.clip(z, -_HUGE, _HUGE)
+        z /= np.sqrt(1.0 + (z / 3.0) ** 2)
+        z[np.isnan(x)] = 0.0
+        return z
 
     @classmethod
-    def learned(cls, facts: ColumnFacts, values: np.ndarray, weight: np.ndarray) -> Squashed:
-        """From a sample of the column's present values; the range is that of all rows."""
-        if len(values) == 0:  # so rarely present that the sample has none
-            values, weight = np.array(facts.levels, dtype=np.float64), np.asarray(facts.counts, dtype=np.float64)
-        low, middle, high = quantiles(values, weight, [0.25, 0.5, 0.75])
-        half = 0.5 * high - 0.5 * low
-        scale = 2.0 * half if 0 < half < 0.25 * np.finfo(float).max else 0.0
-        if half == 0:
-            scale = 0.5 * float(facts.high) - 0.5 * float(facts.low)
-        elif scale == 0.0:
-            scale = half
-        return cls(facts.name, float(middle), float(scale))
+    def learned(cls, facts: ColumnFacts, sample) -> Squashed:
+        """From a sample of rows; the range is that of all rows."""
+        return cls(facts.name, *_center_and_scale(facts, numbers(sample.X, facts.name), sample.weight))
+
+
+def _refuse_infinity(x, parts, start):
+    bad = np.isinf(x)
+    if bad.any():
+        row, j = np.argwhere(bad)[0].tolist()
+        raise ValueError(
+            f"Column {parts[j].column!r} contains infinity, first at row {start + row}. "
+            "Make it missing, or drop the row."
+        )
+
+
+def _center_and_scale(facts: ColumnFacts, values, weight) -> tuple[float, float]:
+    present = ~np.isnan(values)
+    values, weight = values[present], weight[present]
+    if len(values) == 0:  # so rarely present that the sample has none
+        values, weight = np.array(facts.levels, dtype=np.float64), np.asarray(facts.counts, dtype=np.float64)
+    low, middle, high = quantiles(values, weight, [0.25, 0.5, 0.75])
+    half = 0.5 * high - 0.5 * low
+    if half == 0:
+        return float(middle), 0.5 * float(facts.high) - 0.5 * float(facts.low)
+    return float(middle), float(2.0 * half if half < 0.25 * np.finfo(float).max else half)
 
 
 @dataclass(frozen=True)
@@ -81,11 +103,22 @@ class MissingFlag:
     kind = "missing"
 
     @property
-    def names(self) -> list[str]:
-        return [f"{self.column}=missing"]
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
 
-    def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        return pc.is_null(table.table[self.column]).to_numpy().astype(np.float64)[:, None]
+    @property
+    def names(self) -> list[list[str]]:
+        return [[f"{self.column}=missing"]]
+
+    @staticmethod
+    def encode_all(parts: list[MissingFlag], table: Columns, start=0) -> np.ndarray:
+        """The flags of all columns at once."""
+        flags = np.zeros((len(table), len(parts)))
+        for j, part in enumerate(parts):
+            column = table.table[part.column]
+            if column.null_count:
+                flags[:, j] = pc.is_null(column).to_numpy()
+        return flags
 
 
 @dataclass(frozen=True)
@@ -101,25 +134,36 @@ class Indicators:
     kind = "onehot"
 
     @property
-    def names(self) -> list[str]:
-        other = ["other"] if self.others is None or self.others else []
-        return [f"{self.column}={_label(level)}" for level in self.levels] + [f"{self.column}={word}" for word in other]
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def names(self) -> list[list[str]]:
+        return [[f"{self.column}={level}" for level in (*self.levels, *(["other"] * self._pools))]]
+
+    @property
+    def _pools(self) -> bool:
+        return self.others is None or len(self.others) > 0
 
     def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        column = table.table[self.column]
-        out = np.zeros((len(table), len(self.names)))
-        place = self._places(column, self.levels)
-        if self.others is None:
-            place[(place < 0) & pc.is_valid(column).to_numpy()] = len(self.levels)
-        elif self.others:
-            place[self._places(column, self.others) >= 0] = len(self.levels)
+        place = self._places(table.table[self.column])
+        out = np.zeros((len(table), len(self.levels) + self._pools))
         rows = np.flatnonzero(place >= 0)
         out[rows, place[rows]] = 1.0
         return out
 
-    @staticmethod
-    def _places(column, levels) -> np.ndarray:
-        return pc.fill_null(pc.index_in(column, pa.array(levels, column.type)), -1).to_numpy().copy()
+    def _places(self, column) -> np.ndarray:
+        """The indicator of each row, -1 for none."""
+        known, pool = len(self.levels), len(self.levels) if self.others is None else -1
+        levels = (*self.levels, *(self.others or ()))
+        if len(column) <= FEW:
+            at = {level: min(i, known) for i, level in enumerate(levels)}
+            return np.array([-1 if v is None else at.get(v, pool) for v in column.to_pylist()], dtype=np.intp)
+        place = pc.fill_null(pc.index_in(column, pa.array(levels, column.type)), -1).to_numpy()
+        place = np.minimum(place, known)
+        if pool >= 0:
+            place[(place < 0) & pc.is_valid(column).to_numpy()] = pool
+        return place
 
     @classmethod
     def learned(cls, facts: ColumnFacts, max_onehot: int, rare: int) -> Indicators:
@@ -133,69 +177,20 @@ class Indicators:
         return cls(facts.name, tuple(sorted(kept)), others)
 
 
-@dataclass(frozen=True)
-class DateParts:
-    """A point in time as linear time in [-1, 1] over the range of fit, and the cycles that the data go through.
-
-    sin and cos of the month, the day of the week and the hour, each where more than one occurs in fit; missing is 0.
-    """
-
-    column: str
-    low: int
-    high: int
-    cycles: tuple[str, ...]
-    kind = "date"
-
-    @property
-    def names(self) -> list[str]:
-        parts = [f"{cycle}-{wave}" for cycle in self.cycles for wave in ("sin", "cos")]
-        return [f"{self.column}:{part}" for part in ("time", *parts)]
-
-    def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        moments = pc.cast(table.table[self.column], pa.timestamp("us"))
-        missing = pc.is_null(moments).to_numpy()
-        ticks = pc.fill_null(pc.cast(moments, pa.int64()), self.low).to_numpy().astype(np.float64)
-        half = max((self.high - self.low) / 2.0, 1.0)
-        parts = [np.clip((ticks - self.low - half) / half, -3.0, 3.0)]
-        for cycle in self.cycles:
-            angle = 2 * np.pi * cycle_phase(moments, cycle)
-            parts += [np.sin(angle), np.cos(angle)]
-        return np.where(missing[:, None], 0.0, np.stack(parts, axis=1))
-
-    @classmethod
-    def learned(cls, facts: ColumnFacts, moments) -> DateParts:
-        """The range of all rows; which cycles turn, from a sample of moments."""
-        moments = moments.drop_null()
-        turning = [cycle for cycle in _CYCLES if len(np.unique(cycle_phase(moments, cycle))) > 1]
-        return cls(facts.name, *_ticks(facts), tuple(turning))
-
-
-_CYCLES = ("month", "weekday", "hour")
-
-
-def cycle_phase(moments, cycle: str) -> np.ndarray:
-    """Where in its cycle each moment is, as a share of a turn; 0 where missing."""
-    if cycle == "month":
-        phase = pc.divide(pc.cast(pc.subtract(pc.day_of_year(moments), 1), pa.float64()), 366.0)
-    elif cycle == "weekday":
-        phase = pc.divide(pc.cast(pc.day_of_week(moments), pa.float64()), 7.0)
-    else:
-        minutes = pc.add(pc.multiply(pc.hour(moments), 60), pc.minute(moments))
-        phase = pc.divide(pc.cast(minutes, pa.float64()), 1440.0)
-    return pc.fill_null(phase, 0.0).to_numpy(zero_copy_only=False)
-
-
-def _ticks(facts: ColumnFacts) -> tuple[int, int]:
-    """The range in microseconds; dates written as text are compared as text, whose order is theirs."""
-    ends = (facts.low, facts.high) if facts.kind == "date" else (min(facts.levels), max(facts.levels))
-    low, high = (pa.array([end]).cast(pa.timestamp("us")).cast(pa.int64())[0].as_py() for end in ends)
-    return low, high
+def encode_parts(encoders, table: Columns, folds=None, start: int = 0) -> list:
+    """What each encoder makes of the rows of a table, in order."""
+    parts = []
+    for kind, run in groupby(encoders, type):
+        if hasattr(kind, "encode_all"):
+            parts.append(kind.encode_all(list(run), table, start))
+        else:
+            parts += [encoder.encode(table, folds, start) for encoder in run]
+    return parts
 
 
 def numbers(table: Columns, name: str) -> np.ndarray:
     """A column of numbers or booleans as float64 with NaN where missing."""
-    return pc.fill_null(pc.cast(table.table[name], pa.float64()), np.nan).to_numpy()
-
-
-def _label(level: Any) -> str:
-    return str(level)
+    column = table.table[name]
+    if column.type != pa.float64():
+        column = column.cast(pa.float64())
+    return column.to_numpy()

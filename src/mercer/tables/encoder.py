@@ -13,9 +13,10 @@ from mercer._numeric.block import Block
 from mercer._numeric.checks import check_weight, check_whole
 from mercer.base import seed_of
 from mercer.source import Columns, Source
+from mercer.source.accumulator import BLOCK_ROWS
 from mercer.source.table import first_block, table_in_memory
 from mercer.stats import Sample, Together
-from mercer.tables.columns import ColumnBlock
+from mercer.tables.columns import ColumnBlock, encode_parts
 from mercer.tables.facts import Facts
 from mercer.tables.learning import learn_encoders
 from mercer.tables.levels import folds_of
@@ -30,11 +31,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     - category: an indicator per level; rare levels share one, "other"; a level that `fit` has not seen is all zeros.
     - high-cardinality: the mean target of the level, drawn toward the overall mean, and the level's frequency.
     - date: linear time, and sin and cos of the month, the day of the week and the hour.
-    - text and sequence: hashed words, or letters in a row (sparse).
+    - text: tf-idf weights of words and pairs of words (of letters, where values are single words); sparse.
+    - sequence: weights of up to five letters in a row, and letters by position where all are of one length; sparse.
     - id and constant columns are left out, see `notes_`.
 
-    A column with missing values in `fit` also gets an indicator of that. Two passes over the rows at most: one for
-    facts and a sample, one for the targets of levels.
+    A column with missing values in `fit` also gets an indicator of that. One pass over the rows gathers facts and a
+    sample; high cardinality takes two or three more, each text column one.
 
     `fit_transform(X, y)` gives training rows *out-of-fold* targets of levels: a row's own target never enters its
     features, and the folds are those of the ridge path. `fit(X, y).transform(X)` gives what new rows get.
@@ -65,12 +67,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     >>> table = {"age": [31.0, None, 22.0, 58.0], "city": ["Bern", "Oslo", "Bern", None]}
     >>> encoder = TableEncoder()
     >>> encoder.fit_transform(table).round(2)
-    array([[ 0.  ,  0.  ,  1.  ,  0.  ,  0.  ],
-           [ 0.  ,  1.  ,  0.  ,  1.  ,  0.  ],
-           [-0.25,  0.  ,  1.  ,  0.  ,  0.  ],
+    array([[ 0.  ,  1.  ,  0.  ,  0.  ,  0.  ],
+           [ 0.  ,  0.  ,  1.  ,  1.  ,  0.  ],
+           [-0.25,  1.  ,  0.  ,  0.  ,  0.  ],
            [ 0.73,  0.  ,  0.  ,  0.  ,  1.  ]])
     >>> encoder.get_feature_names_out().tolist()
-    ['age', 'age=missing', 'city=Bern', 'city=Oslo', 'city=missing']
+    ['age', 'city=Bern', 'city=Oslo', 'age=missing', 'city=missing']
     """
 
     def __init__(self, roles=None, max_onehot=MAX_ONEHOT, random_state=0):
@@ -98,8 +100,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if first is not None:
                 compare_names(self._table_of(first).columns, self.schema_)
             return self._mapped(X, out_of_fold=False)
-        source = table_in_memory(self._checked(X, reset=False))
-        return self._stack([self._encoded(block, False) for block in source.blocks()])
+        table = self._checked(X, reset=False)
+        if len(table) <= BLOCK_ROWS:
+            return self._encoded(Block(table), False)
+        return self._stack([self._encoded(block, False) for block in table_in_memory(table).blocks()])
 
     def _fit(self, X, y, sample_weight) -> Source:
         check_whole("max_onehot", self.max_onehot)
@@ -125,13 +129,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return source
 
     def _lay_out(self):
+        """`blocks_`, in the order of the output."""
         self.blocks_, start = [], 0
         for encoder in self._encoders:
-            stop = start + len(encoder.names)
-            self.blocks_.append(
-                ColumnBlock(encoder.column, self.roles_[encoder.column].role, encoder.kind, start, stop)
-            )
-            start = stop
+            for column, names in zip(encoder.columns, encoder.names, strict=True):
+                stop = start + len(names)
+                self.blocks_.append(ColumnBlock(column, self.roles_[column].role, encoder.kind, start, stop))
+                start = stop
         self._sparse = any(block.kind in ("text", "sequence") for block in self.blocks_)
 
     def _opened(self, X, y, sample_weight) -> Source:
@@ -179,7 +183,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if reset:
             self._input_names = table.columns
             return table
-        if not hasattr(X, "columns"):  # an array has the columns that fit has seen
+        if isinstance(X, np.ndarray):  # its columns are those that fit has seen
             table = Columns(table.table.rename_columns(self._input_names))
         compare_names(table.columns, self.schema_)
         return conformed(table, self.schema_)
@@ -207,7 +211,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _encoded(self, block: Block, out_of_fold: bool):
         table = conformed(self._table_of(block), self.schema_, block.start)
         folds = folds_of(block, self._seed) if out_of_fold else None
-        parts = [encoder.encode(table, folds, block.start) for encoder in self._encoders]
+        parts = encode_parts(self._encoders, table, folds, block.start)
         return sparse.hstack(parts, format="csr") if self._sparse else np.hstack(parts)
 
     def _stack(self, blocks):
@@ -217,7 +221,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Names such as `age`, `age=missing`, `city=Bern`, `day:month-sin`."""
         check_is_fitted(self)
         self._check_names(input_features)
-        return np.array([name for encoder in self._encoders for name in encoder.names], dtype=object)
+        names = (name for encoder in self._encoders for names in encoder.names for name in names)
+        return np.array(list(names), dtype=object)
 
     def _check_names(self, given):
         if given is None:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from mercer import _numeric
-from mercer.source.arrow import kind_of
+from mercer.source.arrow import hash_texts, kind_of
 from mercer.stats import Statistic
 
 #: Distinct values kept per column, with exact counts.
@@ -113,26 +113,28 @@ class Facts(Statistic):
 
 
 def _sketch(column, size) -> Sketch:
-    counted = pc.value_counts(column.combine_chunks().drop_null())
-    found, counts = counted.field("values"), counted.field("counts").to_numpy(zero_copy_only=False)
-    values = found.to_numpy(zero_copy_only=False)
-    if values.dtype.kind == "f":  # -0.0 and 0.0 are one value
-        values, codes = np.unique(values + 0.0, return_inverse=True)
-        counts = np.bincount(codes, counts, minlength=len(values)).astype(np.int64)
-    keys = _keys(values)
-    order = np.argsort(keys, kind="stable")[:size]
-    low, high = pc.min_max(column).as_py().values() if kind_of(column.type) != "text" else (None, None)
-    complete = len(keys) <= size
-    return Sketch(
-        kind_of(column.type), column.null_count, keys[order], values[order], counts[order], low, high, complete
-    )
+    present = column.combine_chunks().drop_null()
+    kind = kind_of(column.type)
+    if kind == "text":
+        counted = pc.value_counts(present)
+        found, counts = counted.field("values"), counted.field("counts").to_numpy()
+        keys, values = hash_texts(found), found.to_numpy(zero_copy_only=False)
+        order = np.argsort(keys, kind="stable")[:size]
+        keys, counts, values, n, low, high = keys[order], counts[order], values[order], len(keys), None, None
+    else:
+        values = present.to_numpy(zero_copy_only=False)
+        keys, first, counts = np.unique(_keys(values), return_index=True, return_counts=True)
+        n = len(keys)
+        keys, values, counts = keys[:size], values[first[:size]], counts[:size]
+        low, high = pc.min_max(present).as_py().values()
+    return Sketch(kind, column.null_count, keys, values, counts, low, high, n <= size)
 
 
 def _keys(values) -> np.ndarray:
-    if values.dtype.kind == "O":
-        return _numeric.hash_strings(values)
-    words = values.astype(np.uint64) if values.dtype.kind == "b" else values.view(np.uint64)
-    return _numeric.splitmix64(words)
+    if values.dtype.kind == "b":
+        return _numeric.splitmix64(values.astype(np.uint64))
+    values = values + 0.0 if values.dtype.kind == "f" else values  # -0.0 and 0.0 are one value
+    return _numeric.splitmix64(values.view(np.uint64))
 
 
 def _finished(name, sketch: Sketch, n) -> ColumnFacts:
@@ -141,6 +143,7 @@ def _finished(name, sketch: Sketch, n) -> ColumnFacts:
     if not sketch.complete:  # the k-th smallest of D uniform hashes lies near k/D
         distinct = round((distinct - 1) / (float(sketch.keys[-1]) / 2.0**64))
     values = sketch.values[order]
+    values = values + 0.0 if values.dtype.kind == "f" else values
     levels = values.tolist() if values.dtype.kind != "M" else list(values)
     facts = (n, sketch.missing, min(distinct, n), sketch.complete)
     return ColumnFacts(name, sketch.kind, *facts, levels, sketch.counts[order], sketch.low, sketch.high)

@@ -32,7 +32,7 @@ def leak_suspicions(sample, name: str, kind: str) -> list[str]:
 def _equal(column, y) -> bool:
     if column.dtype.kind in "ifb" and y.dtype.kind in "ifb":
         return bool(np.all(column == y))
-    return bool(np.all(column.astype(str) == y.astype(str)))
+    return column.dtype.kind == "O" and y.dtype.kind in "OU" and bool(np.all(column == y))
 
 
 def _codes(column, kind) -> np.ndarray:

@@ -1,73 +1,47 @@
-"""From what a pass has gathered to the encoders of a table; levels and texts take a pass of their own."""
+"""From what a pass has gathered to the encoders of a table; levels and texts take passes of their own."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
 from mercer.source import Source
-from mercer.tables.columns import DateParts, Indicators, MissingFlag, Squashed, numbers
+from mercer.tables.columns import Indicators, MissingFlag, Squashed
+from mercer.tables.dates import DateParts
 from mercer.tables.facts import ColumnFacts
-from mercer.tables.levels import LevelSums, TargetMeans
+from mercer.tables.levels import TargetMeans, learned_frequencies
 from mercer.tables.roles import Role
-from mercer.tables.words import Hashed
+from mercer.tables.words import Positions, Terms
 
-RARE = 10  # a level of fewer rows than this, in a table of at least RARE / SHARE rows, is rare
+#: A level of fewer rows than this is rare, in a table of at least RARE / SHARE rows.
+RARE = 10
 SHARE = 0.001
-_MOST_CLASSES = 20
 
 
 def learn_encoders(
     source: Source, facts: dict[str, ColumnFacts], sample, roles: dict[str, Role], max_onehot: int, seed: int
 ) -> list[Any]:
-    """The encoders of all columns, in the order of the columns."""
-    crowded = tuple(name for name, role in roles.items() if role.role == "high-cardinality")
-    levels = _learn_levels(source, crowded, sample, seed) if crowded else {}
-    encoders: list[Any] = []
+    """The encoders of all columns by role: numbers, categories, dates, levels, gaps, and then what is sparse."""
+    named: dict[str, list[ColumnFacts]] = {}
     for name, role in roles.items():
-        if role.role in ("id", "constant"):
-            continue
-        known = facts[name]
-        encoders.append(levels[name] if name in levels else _encoder(known, role.role, sample, max_onehot))
-        if known.missing:
-            encoders.append(MissingFlag(name))
+        named.setdefault(role.role, []).append(facts[name])
+    encoders: list[Any] = [Squashed.learned(known, sample) for known in named.get("number", ())]
+    rare = RARE if next(iter(facts.values())).n >= RARE / SHARE else 1
+    encoders += [Indicators.learned(known, max_onehot, rare) for known in named.get("category", ())]
+    encoders += [DateParts.learned(known, sample) for known in named.get("date", ())]
+    crowded = tuple(known.name for known in named.get("high-cardinality", ()))
+    if crowded:
+        encoders += learned_frequencies(source, facts, crowded)
+        if sample.y is not None:
+            encoders.append(TargetMeans.learned(source, crowded, seed))
+    used = [name for name, role in roles.items() if role.role not in ("id", "constant")]
+    encoders += [MissingFlag(name) for name in used if facts[name].missing]
+    for words in ("text", "sequence"):
+        for known in named.get(words, ()):
+            encoders += _word_encoders(source, known, words)
     return encoders
 
 
-def _encoder(facts: ColumnFacts, role: str, sample, max_onehot: int):
-    if role == "category":
-        return Indicators.learned(facts, max_onehot, RARE if facts.n >= RARE / SHARE else 1)
-    if role == "date":
-        return DateParts.learned(facts, sample.X.table[facts.name].cast(pa.timestamp("us")))
-    if role in ("text", "sequence"):
-        return Hashed(facts.name, role)
-    values = numbers(sample.X, facts.name)
-    present = ~np.isnan(values)
-    return Squashed.learned(facts, values[present], sample.weight[present])
-
-
-def _learn_levels(source: Source, columns, sample, seed) -> dict[str, TargetMeans]:
-    targets, suffixes = _targets_of(sample.y)
-    tables = source.fold(LevelSums(columns, seed, targets)).finish()
-    return {name: TargetMeans(name, tables[name], _smoothing(tables[name]), suffixes) for name in columns}
-
-
-def _targets_of(y):
-    """How targets become numbers: themselves, or an indicator per class (for two classes of the second)."""
-    if y is None:
-        return None, ()
-    if y.ndim == 2 or (y.dtype.kind == "f" and np.any(y != np.rint(y))):
-        return (lambda values: np.asarray(values, dtype=np.float64).reshape(len(values), -1)), ("target",)
-    classes = np.unique(y)
-    if y.dtype.kind in "fiu" and len(classes) > _MOST_CLASSES:
-        return (lambda values: np.asarray(values, dtype=np.float64)[:, None]), ("target",)
-    shown = classes[1:] if len(classes) == 2 else classes
-    suffixes = ("target",) if len(shown) == 1 else tuple(f"target={label}" for label in shown.tolist())
-    return (lambda values: (np.asarray(values)[:, None] == shown).astype(np.float64)), suffixes
-
-
-def _smoothing(table: dict) -> float:
-    """Rows that the overall mean counts for in each level."""
-    return 10.0
+def _word_encoders(source: Source, facts: ColumnFacts, role: str) -> list[Any]:
+    terms = Terms.learned(source, facts, role)
+    places = Positions.learned(facts) if role == "sequence" else None
+    return [terms] if places is None else [terms, places]

@@ -1,112 +1,115 @@
-"""Many levels as a few numbers: the mean target of a level, learned out of fold, and how frequent it is."""
+"""Many levels as a few numbers: the mean target of a level, learned out of fold, and how frequent it is.
+
+Levels are told apart by their 64-bit hashes: a million of them collide with probability 3e-8, and numbers are quick to
+sort and to look up.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-import pyarrow.compute as pc
+import pyarrow as pa
 
 from mercer import _numeric
-from mercer.source import Columns
-from mercer.stats import Statistic
+from mercer._numeric.block import Block
+from mercer.learn import TargetEncoding
+from mercer.source import Columns, Source
+from mercer.source.arrow import keys_of
+from mercer.stats import Counts
+from mercer.tables.facts import ColumnFacts
 
 N_FOLDS = 5
 
 
-def folds_of(block, seed: int) -> np.ndarray:
+def folds_of(block: Block, seed: int) -> np.ndarray:
     """The fold of each row, by the hash of the row as read: those of the ridge path."""
-    return _numeric.buckets(_numeric.splitmix64(block.ids, seed), N_FOLDS)
-
-
-@dataclass(frozen=True)
-class LevelSums(Statistic):
-    """Per column, level and fold: the number of rows and the sums of the targets; and of all rows per fold.
-
-    `finish` gives {column: {level: array (folds, 1 + targets)}}, the totals under the level None.
-    """
-
-    columns: tuple[str, ...]
-    seed: int
-    targets: Any  # y -> array (n, targets), or None
-    n: int = 0
-    tables: dict[str, dict] = field(default_factory=dict)
-
-    def of(self, block):
-        if len(block) == 0:
-            return replace(self, n=0, tables={})
-        fold = folds_of(block, self.seed)
-        values = np.ones((len(block), 1))
-        if self.targets is not None:
-            values = np.hstack([values, self.targets(block.y)])
-        if block.weight is not None:
-            values = values * np.asarray(block.weight, dtype=np.float64)[:, None]
-        tables = {name: _sums(block.X.table[name], fold, values) for name in self.columns}
-        return replace(self, n=len(block), tables=tables)
-
-    def _merge(self, other):
-        tables = {name: _added(self.tables[name], other.tables[name]) for name in self.columns}
-        return replace(self, n=self.n + other.n, tables=tables)
-
-    def finish(self) -> dict[str, dict]:
-        return self.tables
-
-
-def _sums(column, fold, values) -> dict:
-    coded = column.combine_chunks().dictionary_encode()
-    codes = pc.fill_null(coded.indices, len(coded.dictionary)).to_numpy()
-    levels = coded.dictionary.to_pylist()
-    size = (len(levels) + 1) * N_FOLDS
-    cells = [np.bincount(codes * N_FOLDS + fold, value, minlength=size) for value in values.T]
-    sums = np.stack(cells, axis=1).reshape(len(levels) + 1, N_FOLDS, -1)
-    table: dict = dict(zip(levels, sums, strict=False))
-    table[None] = sums.sum(axis=0)
-    return table
-
-
-def _added(a: dict, b: dict) -> dict:
-    total = dict(a)
-    for level, sums in b.items():
-        mine = total.get(level)
-        total[level] = sums if mine is None else mine + sums
-    return total
+    return _numeric.buckets(_numeric.splitmix64(block.ids, seed), N_FOLDS).astype(np.intp)
 
 
 @dataclass(frozen=True)
 class TargetMeans:
-    """The target's mean in a level, drawn toward the overall mean, and the log of the level's share of rows.
+    """The mean target of each level of some columns, shrunk to the overall mean: see `mercer.learn.TargetEncoding`.
 
-    (S_c + a m) / (n_c + a) with the sums over all rows, or over those outside the row's own fold; a = within / between
-    variance of the levels, the empirical Bayes weight. A level fit has not seen, or a missing value, gets m.
+    A level that fit has not seen gets the overall mean.
     """
 
-    column: str
-    table: dict
-    smoothing: float
-    suffixes: tuple[str, ...]
+    columns: tuple[str, ...]
+    encoding: TargetEncoding
     kind = "target"
 
     @property
-    def names(self) -> list[str]:
-        return [f"{self.column}:{suffix}" for suffix in (*self.suffixes, "frequency")]
+    def names(self) -> list[list[str]]:
+        classes = self.encoding.classes_
+        several = classes is not None and len(classes) > 2
+        suffixes = [f"target={label}" for label in classes.tolist()] if several else ["target"]
+        return [[f"{column}:{suffix}" for suffix in suffixes] for column in self.columns]
 
     def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        coded = table.table[self.column].combine_chunks().dictionary_encode()
-        total = self.table[None]
-        zero = np.zeros_like(total)
-        levels = [self.table.get(level, zero) for level in coded.dictionary.to_pylist()]
-        sums = np.stack([*levels, zero])[pc.fill_null(coded.indices, len(levels)).to_numpy()]
-        n = total[:, 0].sum()
-        frequency = np.log((1.0 + sums[:, :, 0].sum(axis=1)) / (1.0 + n)) / np.log(2.0 + n)
-        return np.hstack([self._means(sums, total, folds), frequency[:, None]])
+        levels = _hashed(table, self.columns)
+        return self.encoding._apply(levels) if folds is None else self.encoding._held_out(levels, folds)
 
-    def _means(self, sums, total, folds):
-        if folds is None:
-            mine, everyone = sums.sum(axis=1), total.sum(axis=0)[None]
+    @classmethod
+    def learned(cls, source: Source, columns: tuple[str, ...], seed: int) -> TargetMeans:
+        """Two passes: the classes of the target, and sums per level and fold."""
+        encoding = TargetEncoding(n_folds=N_FOLDS, random_state=seed)
+        return cls(columns, encoding.fit(_levels_only(source, columns)))
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """log(n_c / n) / log(1 / n), n_c of n rows in the level: 0 if in all of them, 1 if new or missing.
+
+    `levels` are the sorted hashes of the levels, `counts` their rows.
+    """
+
+    column: str
+    levels: np.ndarray
+    counts: np.ndarray
+    n: float
+    kind = "frequency"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def names(self) -> list[list[str]]:
+        return [[f"{self.column}:frequency"]]
+
+    def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
+        wanted = _hashed(table, self.columns)[:, 0]
+        place = np.minimum(np.searchsorted(self.levels, wanted), len(self.levels) - 1)
+        count = np.where(self.levels[place] == wanted, self.counts[place], 1.0)
+        return (np.log(count / self.n) / np.log(1.0 / self.n))[:, None]
+
+
+def learned_frequencies(source: Source, facts: dict[str, ColumnFacts], columns: tuple[str, ...]) -> list[Frequency]:
+    """The frequency of each level; a pass of its own only where there are too many levels to have been counted yet."""
+    many = tuple(name for name in columns if not facts[name].exact)
+    counted = dict(zip(many, _levels_only(source, many).fold(Counts()).finish(), strict=True)) if many else {}
+    found = []
+    for name in columns:
+        known = facts[name]
+        if name in counted:
+            levels, counts = counted[name].levels.astype(np.int64), counted[name].counts
+            present = levels != _MISSING
+            levels, counts = levels[present], counts[present]
         else:
-            rows = np.arange(len(sums))
-            mine = sums.sum(axis=1) - sums[rows, folds]
-            everyone = total.sum(axis=0) - total[folds]
-        overall = everyone[:, 1:] / np.maximum(everyone[:, :1], 1e-300)
-        return (mine[:, 1:] + self.smoothing * overall) / (mine[:, :1] + self.smoothing)
+            levels = _hashed(Columns(pa.table({name: pa.array(known.levels)})), (name,))[:, 0]
+            counts = np.asarray(known.counts)
+        order = np.argsort(levels)
+        found.append(Frequency(name, levels[order], counts[order].astype(np.float64), max(float(known.n), 2.0)))
+    return found
+
+
+def _levels_only(source: Source, columns: tuple[str, ...]) -> Source:
+    return source.map(lambda block: block.with_X(_hashed(block.X, columns)))
+
+
+def _hashed(table: Columns, columns: tuple[str, ...]) -> np.ndarray:
+    """The hash of each value, as int64; a missing value has one too."""
+    return np.stack([keys_of(table.table[name], 0).view(np.int64) for name in columns], axis=1)
+
+
+_MISSING = int(keys_of(pa.chunked_array([pa.nulls(1, pa.string())]), 0).view(np.int64)[0])

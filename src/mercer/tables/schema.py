@@ -21,6 +21,8 @@ _TYPES = {
 
 def conformed(table: Columns, schema: dict[str, str], start: int = 0) -> Columns:
     """The columns of `schema` in its order and kinds. Columns it does not have are left out, see `compare_names`."""
+    if table.schema == schema and table.columns == list(schema):
+        return table
     missing = [name for name in schema if name not in table.columns]
     if missing:
         raise ValueError(

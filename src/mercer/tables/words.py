@@ -1,42 +1,96 @@
-"""Columns of text and sequences as sparse features: hashed words, or hashed letters in a row."""
+"""Columns of text and sequences as sparse features: weighted n-grams of words or letters, and letters by position."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 
-from mercer.project import FeatureHashing
-from mercer.source import Columns
+from mercer.source import Columns, Source
+from mercer.tables.facts import ColumnFacts
+from mercer.text import TextFeatures
+from mercer.text.documents import as_documents
 
-_WORD = re.compile(r"\w+")
+_MOST_TERMS = 200_000
+_LONGEST = 1000  # letters of a sequence that are taken by position
 
 
 @dataclass(frozen=True)
-class Hashed:
-    """Words and pairs of words (text), or k letters in a row (sequences), hashed; rows have length 1."""
+class Terms:
+    """log-tf-idf weights of the terms of a column, rows of length 1: see `mercer.text.TextFeatures`.
+
+    Text of several words gives words and pairs of words; single words, such as names, give 1 to 4 letters within
+    words; sequences give 1 to 5 letters in a row.
+    """
 
     column: str
     kind: str
-    n_buckets: int = 2**14
-    k: int = 4
+    features: TextFeatures
 
     @property
-    def names(self) -> list[str]:
-        return [f"{self.column}:{bucket}" for bucket in range(self.n_buckets)]
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def names(self) -> list[list[str]]:
+        return [[f"{self.column}:{term}" for term in self.features.get_feature_names_out()]]
 
     def encode(self, table: Columns, folds=None, start=0) -> sparse.csr_matrix:
-        texts = [text or "" for text in table.table[self.column].to_pylist()]
-        tokens = [self._tokens(text) for text in texts]
-        hashed = FeatureHashing(self.n_buckets).transform(tokens)
-        lengths = np.sqrt(np.asarray(hashed.multiply(hashed).sum(axis=1)).ravel())
-        return sparse.csr_matrix(sparse.diags(1.0 / np.where(lengths > 0, lengths, 1.0)) @ hashed)
+        return self.features.transform(as_documents(table.table[self.column]))
 
-    def _tokens(self, text: str) -> list[str]:
-        if self.kind == "sequence":
-            return [text[i : i + self.k].upper() for i in range(len(text) - self.k + 1)]
-        words = _WORD.findall(text.lower())
-        return words + [f"{a} {b}" for a, b in pairwise(words)]
+    @classmethod
+    def learned(cls, source: Source, facts: ColumnFacts, role: str) -> Terms:
+        """One pass over the documents."""
+        name = facts.name
+        documents = source.map(lambda block: block.with_X(as_documents(block.X.table[name])))
+        shared = 2 if facts.n >= 100 else 1  # a term of one document is of no use to another
+        common = {"weighting": "log-tfidf", "min_df": shared, "max_features": _MOST_TERMS}
+        if role == "sequence":
+            how = {"analyzer": "char", "ngrams": (1, 5)}
+        elif np.mean([len(level.split()) for level in facts.levels]) < 2:
+            how = {"analyzer": "char_wb", "ngrams": (1, 4)}
+        else:
+            how = {"analyzer": "word", "ngrams": (1, 2), "token_pattern": r"\w+"}
+        return cls(name, role, TextFeatures(**how, **common).fit(documents))
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Which letter stands at which place, for sequences of one length: an indicator each, divided by sqrt(length).
+
+    A longer sequence is cut, a shorter one has nothing at its end.
+    """
+
+    column: str
+    length: int
+    alphabet: tuple[str, ...]
+    kind = "sequence"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def names(self) -> list[list[str]]:
+        return [[f"{self.column}:{place}={letter}" for place in range(self.length) for letter in self.alphabet]]
+
+    def encode(self, table: Columns, folds=None, start=0) -> sparse.csr_matrix:
+        code = {letter: i for i, letter in enumerate(self.alphabet)}
+        size = len(self.alphabet)
+        indices: list[int] = []
+        ends = [0]
+        for text in table.table[self.column].to_pylist():
+            letters = enumerate((text or "").upper()[: self.length])
+            indices += [place * size + code[letter] for place, letter in letters if letter in code]
+            ends.append(len(indices))
+        values = np.full(len(indices), 1.0 / np.sqrt(self.length))
+        return sparse.csr_matrix((values, indices, ends), shape=(len(ends) - 1, size * self.length))
+
+    @classmethod
+    def learned(cls, facts: ColumnFacts) -> Positions | None:
+        """From the values kept of the column; None unless they are of one length."""
+        lengths = {len(level) for level in facts.levels}
+        if len(lengths) != 1 or max(lengths) > _LONGEST:
+            return None
+        return cls(facts.name, lengths.pop(), tuple(sorted(set("".join(facts.levels).upper()))))

@@ -1,0 +1,185 @@
+"""Kernels on sequences beside CountVectorizer and strkernel; feature hashing of rows; accuracy on real sequences."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+from benchmarks.harness import race, show, threads
+from mercer.expand import lift
+from mercer.kernels import Mismatch, Spectrum, Subsequence, WeightedDegree
+from mercer.linear import LogisticClassifier
+from mercer.machines import KernelHinge
+from mercer.project import FeatureHashing
+
+LETTERS = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY"}
+
+
+def run() -> None:
+    with threads(1):
+        spectra()
+        mismatches()
+        subsequences()
+        hashing()
+    accuracy()
+
+
+def drawn(n, kind="dna", low=100, high=200, seed=0):
+    rng = np.random.default_rng(seed)
+    return ["".join(rng.choice(list(LETTERS[kind]), rng.integers(low, high + 1))) for _ in range(n)]
+
+
+def counted(X, k):
+    """The spectrum kernel by scikit-learn: counts of words, and the sparse product of the counts."""
+    counts = CountVectorizer(analyzer="char", ngram_range=(k, k), lowercase=False).fit_transform(X)
+    return (counts @ counts.T).toarray()
+
+
+def spectra(n=2000):
+    """Gram matrices of 2,000 sequences of 100 to 200 letters."""
+    for kind, k in (("dna", 3), ("dna", 5), ("dna", 8), ("protein", 3), ("protein", 5)):
+        X = drawn(n, kind)
+        np.testing.assert_array_equal(Spectrum(k)(X), counted(X, k))
+        contestants = {
+            "scikit-learn CountVectorizer, A @ A.T": lambda X=X, k=k: counted(X, k),
+            f"Spectrum({k})": lambda X=X, k=k: Spectrum(k)(X),
+        }
+        show(f"spectrum, {kind}, k = {k}, {n:,} rows, one thread", race(contestants, f"Spectrum({k})", 3))
+
+
+def mismatches(n=2000, few=30):
+    """The same with mismatches; strkernel, in Python, on fewer rows of equal length."""
+    for kind, k, m in (("dna", 5, 1), ("dna", 8, 1), ("protein", 5, 1)):
+        X = drawn(n, kind)
+        contestants = {
+            f"Mismatch({k}, {m}, {kind!r})": lambda X=X, k=k, m=m, kind=kind: Mismatch(k, m, kind)(X),
+            f"Mismatch({k}, {m})": lambda X=X, k=k, m=m: Mismatch(k, m)(X),
+            f"scikit-learn, no mismatch, k = {k}": lambda X=X, k=k: counted(X, k),
+        }
+        show(f"mismatch, {kind}, {n:,} rows, one thread", race(contestants, f"Mismatch({k}, {m}, {kind!r})", 3))
+    try:
+        from strkernel.mismatch_kernel import MismatchKernel, preprocess
+    except ImportError:
+        print("\nstrkernel is not installed: its race is left out (pip install strkernel)")
+        return
+    X = drawn(few, low=100, high=100)
+    kernel = Mismatch(4, 1, "dna").normalized()
+
+    def peer():
+        machine = MismatchKernel(l=4, k=4, m=1)  # good for one matrix only
+        machine.get_kernel(preprocess(X))
+        return machine.kernel
+
+    np.testing.assert_allclose(peer(), kernel(X), atol=1e-9)
+    contestants = {"strkernel MismatchKernel": peer, "Mismatch(4, 1, 'dna')": lambda: kernel(X)}
+    show(f"mismatch, dna, {few} rows of 100, one thread", race(contestants, "Mismatch(4, 1, 'dna')", 3))
+
+
+def subsequences(n=100, k=4):
+    """Pairs per second of the gapped kernel, beside its definition on fewer pairs."""
+    from mercer._numeric import sequences as definition
+    from mercer.kernels.letters import read_letters
+
+    X = drawn(n)
+    some = read_letters([(X[:2], "X")], None)
+    pair = np.array([0]), np.array([1])
+    contestants = {
+        "one pair by the definition": lambda: definition.subsequence_pairs(some.codes, some.starts, *pair, k, 0.5),
+        f"{n * (n + 1) // 2:,} pairs": lambda: Subsequence(k)(X),
+    }
+    show(f"Subsequence({k}), rows of 100 to 200 letters", race(contestants, "one pair by the definition", 3))
+
+
+def hashing(n=5000, tokens=100):
+    """Token lists, pairs, dicts and tables beside scikit-learn's FeatureHasher."""
+    rng = np.random.default_rng(0)
+    words = np.array([f"word{k}" for k in range(50_000)])
+    frequent = [words[np.minimum(rng.zipf(1.3, tokens), len(words)) - 1].tolist() for _ in range(n)]
+    uniform = [words[rng.integers(0, len(words), tokens)].tolist() for _ in range(n)]
+    records = [{f"c{j}": word for j, word in enumerate(row[:20])} for row in frequent]
+    table = np.array([row[:20] for row in frequent], dtype=object)
+    cases = {
+        "tokens, Zipf": ("string", frequent, frequent),
+        "tokens, uniform": ("string", uniform, uniform),
+        "pairs": ("pair", *[[[(word, 1.5) for word in row] for row in frequent]] * 2),
+        "dicts of numbers": ("dict", *[[dict.fromkeys(row, 1.5) for row in uniform]] * 2),
+        "dicts of strings": ("dict", records, records),
+        "table of strings (scikit-learn: as dicts)": ("dict", records, table),
+    }
+    ours = FeatureHashing()
+    for name, (kind, theirs, rows) in cases.items():
+        peer = FeatureHasher(2**18, input_type=kind)
+        contestants = {
+            "scikit-learn FeatureHasher": lambda peer=peer, theirs=theirs: peer.transform(theirs),
+            "FeatureHashing": lambda rows=rows: ours.transform(rows),
+        }
+        show(f"{name}, {n:,} rows, one thread", race(contestants, "FeatureHashing"))
+
+
+# --- accuracy
+
+
+def accuracy() -> None:
+    folder = os.environ.get("MERCER_BENCH_DATA")
+    for name, models in MODELS.items():
+        path = Path(folder or ".") / f"{name}.parquet"
+        if not folder or not path.exists():
+            print(f"\n{name}: left out, there is no {path.name} (give its folder with --data)")
+            continue
+        X, X_test, y, y_test = sequences_in(path)
+        print(f"\n{name}: test accuracy, {len(X):,} rows to learn from, {len(X_test):,} to test")
+        for label, model in {**BASELINES, **models}.items():
+            print(f"  {label:<44} {model.fit(X, y).score(X_test, y_test):.4f}", flush=True)
+
+
+def sequences_in(path):
+    """Rows to learn from and to test, by the official split or at random."""
+    import pandas as pd
+
+    frame = pd.read_parquet(path)
+    X, y = frame["seq"].to_numpy(object), frame["target"].to_numpy()
+    if "split" not in frame:
+        return train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
+    first = (frame["split"] == "train").to_numpy()
+    return X[first], X[~first], y[first], y[~first]
+
+
+def lifted(kernel, alpha=0.05):
+    return make_pipeline(lift(kernel.normalized()), LogisticClassifier(alphas=alpha, tol=1e-4))
+
+
+def tfidf(low, high):
+    return make_pipeline(TfidfVectorizer(analyzer="char", ngram_range=(low, high)), LinearSVC())
+
+
+BASELINES = {
+    "bag of letters, logistic": make_pipeline(CountVectorizer(analyzer="char"), LogisticRegression(max_iter=2000)),
+    "scikit-learn tf-idf of 1-3-grams, LinearSVC": tfidf(1, 3),
+    "scikit-learn tf-idf of 1-5-grams, LinearSVC": tfidf(1, 5),
+}
+MODELS = {
+    "splice_junction": {
+        "lift(Spectrum(6)), logistic": lifted(Spectrum(6, "dna")),
+        "lift(WeightedDegree(5)), logistic": lifted(WeightedDegree(5, "dna")),
+        "WeightedDegree(5), KernelHinge": KernelHinge(WeightedDegree(5, "dna").normalized(), alpha=0.1),
+    },
+    "fastsk_ctcf": {
+        "lift(Spectrum(6, reverse_complement)), logistic": lifted(Spectrum(6, "dna", True)),
+        "Mismatch(8, 2), KernelHinge": KernelHinge(Mismatch(8, 2).normalized(), alpha=0.1),
+    },
+    "promoters": {
+        "lift(Mismatch(6, 1)), logistic": lifted(Mismatch(6, 1)),
+        "WeightedDegree(5), KernelHinge": KernelHinge(WeightedDegree(5, "dna").normalized(), alpha=0.1),
+    },
+    "names_nationality": {
+        "lift(Spectrum(1) + ... + Spectrum(4)), logistic": lifted(sum(Spectrum(k) for k in range(1, 5))),
+    },
+}

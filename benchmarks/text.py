@@ -1,0 +1,159 @@
+"""Text beside scikit-learn's vectorizers: speed on about 50 MB of real text, accuracy on the sets of `--data`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.svm import LinearSVC
+
+from benchmarks.harness import REPEATS, race, show, threads
+from mercer.linear import HingeClassifier
+from mercer.text import TextFeatures
+
+MEGABYTES = float(os.environ.get("MERCER_TEXT_MB", "50"))
+WRITTEN = (".po", ".rst", ".md", ".txt", ".html", ".pod", ".py")
+SETS = ("sms_spam", "reuters_r8", "trec_questions", "movie_polarity_mr", "ag_news_17k")
+
+
+def run() -> None:
+    accuracy()
+    documents = corpus(int(MEGABYTES * 1e6))
+    for name, ours, peer, share in contests():
+        speed(name, ours, peer, documents[: int(len(documents) * share)])
+
+
+def contests():
+    """(name, Mercer's, scikit-learn's, share of the corpus): scikit-learn needs minutes for n-grams of characters."""
+    plain = {"weighting": "count", "normalize": None}
+    hashed = {"n_buckets": 2**20, "hash": "murmur3", **plain}
+    peer = {"n_features": 2**20, "norm": None}
+    words, letters = (1, 2), (3, 5)
+    yield "words 1-2, hashed", TextFeatures(words, **hashed), HashingVectorizer(ngram_range=words, **peer), 1.0
+    yield "words 1-2, vocabulary", TextFeatures(words, **plain), CountVectorizer(ngram_range=words), 1.0
+    of_letters = {"analyzer": "char", "ngram_range": letters}
+    yield "letters 3-5, hashed", TextFeatures(letters, "char", **hashed), HashingVectorizer(**of_letters, **peer), 0.1
+    yield "letters 3-5, vocabulary", TextFeatures(letters, "char", **plain), CountVectorizer(**of_letters), 0.1
+
+
+def speed(name, ours, peer, documents):
+    """fit_transform of both, which must agree in every entry."""
+    size = sum(len(document.encode()) for document in documents) / 1e6
+    some = documents[::50]
+    assert abs(ours.fit_transform(some) - peer.fit_transform(some)).sum() == 0
+
+    def on(n):
+        with threads(n):
+            ours.fit_transform(documents)
+
+    contestants = {f"scikit-learn {type(peer).__name__}": lambda: peer.fit_transform(documents)}
+    contestants |= {f"TextFeatures, {n} thread(s)": lambda n=n: on(n) for n in (1, 2)}
+    rows = race(contestants, "TextFeatures, 2 thread(s)", repeats=min(REPEATS, 2))
+    show(f"{name}, {len(documents):,} documents, {size:.1f} MB", rows)
+    for row in rows:
+        print(f"    {row.name:<44} {size / row.wall:8.1f} MB/s wall {size / row.user:8.1f} MB/s user")
+
+
+def accuracy() -> None:
+    """Test accuracy beside TfidfVectorizer and LinearSVC; ours chooses features and penalty by cross-validation."""
+    if sets():
+        print(f"{'':<20} {'scikit-learn':>13} {'Mercer':>8}   chosen")
+    for path in sets():
+        scores, chosen = [], []
+        for train, test, seed in splits(path):
+            peer = make_pipeline(TfidfVectorizer(), LinearSVC(random_state=seed)).fit(*train)
+            found = best_of(train, seed)
+            scores.append((peer.score(*test), found.score(*test)))
+            chosen.append(str(found.named_steps["text"]).replace("\n", "").replace("  ", ""))
+        peer, ours = np.mean(scores, axis=0)
+        print(f"{path.stem:<20} {peer:13.4f} {ours:8.4f}   {max(chosen, key=chosen.count)}", flush=True)
+
+
+def best_of(train, seed):
+    """The pipeline of text features and a linear machine with the best accuracy on folds of the training rows."""
+    model = Pipeline([("text", TextFeatures()), ("linear", HingeClassifier())])
+    texts = [
+        TextFeatures((1, 1)),
+        TextFeatures((1, 2), weighting="log-tfidf"),
+        TextFeatures((1, 3), weighting="log-tfidf", token_pattern=r"\w+"),
+        TextFeatures((2, 5), "char_wb", weighting="log-tfidf"),
+    ]
+    grid = {"text": texts, "linear__alpha": [0.15, 0.5, 1.5]}
+    folds = StratifiedKFold(3, shuffle=True, random_state=seed)
+    return GridSearchCV(model, grid, cv=folds).fit(*train).best_estimator_
+
+
+def splits(path):
+    """((documents, labels) to learn from, the same to judge by, seed): the official split, or three of 80/20."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path).to_pydict()
+    X, y = np.array(table["text"], dtype=object), np.array(table["target"])
+    if "split" in table:
+        train = np.array(table["split"]) == "train"
+        yield (X[train], y[train]), (X[~train], y[~train]), 0
+        return
+    for seed in range(3):
+        a, b, ya, yb = train_test_split(X, y, test_size=0.2, random_state=seed, stratify=y)
+        yield (a, ya), (b, yb), seed
+
+
+def corpus(size: int) -> list[str]:
+    """Real text of many languages: the sets of `--data`, then what is written on this machine, in documents of 1 KB.
+
+    Text that runs out is repeated in another order.
+    """
+    documents: list[str] = []
+    found = 0
+    for path in chain(sets(), written()):
+        some = texts(path)
+        documents += some
+        found += sum(map(len, some))
+        if found > size:
+            break
+    rng = np.random.default_rng(0)
+    documents = [documents[i] for i in rng.permutation(len(documents))]
+    ends = np.cumsum([len(document.encode()) for document in documents])
+    print(f"{len(documents):,} documents of real text, {ends[-1] / 1e6:.1f} MB")
+    documents = documents[: int(np.searchsorted(ends, size))]
+    missing = size - min(ends[-1], size)
+    if missing > 0:
+        again = [documents[i] for i in rng.permutation(len(documents))]
+        ends = np.cumsum([len(document.encode()) for document in again])
+        print(f"repeated in another order: {missing / 1e6:.1f} MB")
+        documents += again[: int(np.searchsorted(ends, missing))]
+    return documents
+
+
+def sets() -> list[Path]:
+    folder = os.environ.get("MERCER_DATA")
+    return [Path(folder) / f"{name}.parquet" for name in SETS] if folder else []
+
+
+def written():
+    """Files of prose, then of code, under the libraries of Python and /usr/share."""
+    roots = [*{sysconfig.get_paths()[name] for name in ("stdlib", "purelib")}, "/usr/share", *sys.path]
+    found = {path for root in roots if root and Path(root).is_dir() for path in Path(root).rglob("*") if path.is_file()}
+    files = sorted(path for path in found if path.suffix in WRITTEN)
+    return sorted(files, key=lambda path: WRITTEN.index(path.suffix))
+
+
+def texts(path: Path) -> list[str]:
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        return pq.read_table(path, columns=["text"])["text"].to_pylist()
+    pieces, text = [], ""
+    for paragraph in path.read_text(encoding="utf-8", errors="replace").split("\n\n"):
+        text += paragraph + "\n\n"
+        if len(text) > 1000:
+            pieces.append(text)
+            text = ""
+    return [*pieces, text]

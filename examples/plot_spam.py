@@ -1,0 +1,67 @@
+"""
+Spam in short messages
+======================
+
+Messages are generated from two small grammars, one of friends and one of advertisers, who spell as they like. Words
+that were never seen say nothing to a bag of words; n-grams of characters recognize a misspelled "fr3e priize" by its
+pieces. Hashed into buckets they need no vocabulary, and too few buckets are what they cost.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from mercer.linear import HingeClassifier
+from mercer.text import TextFeatures
+
+rng = np.random.default_rng(0)
+FRIENDS = {
+    "start": ["hey", "hi", "ok", "so", "well", "sorry"],
+    "middle": ["see you at the station", "call me when you are free", "are you home", "bring the prize essay", "I won"],
+    "end": ["tonight", "tomorrow", "love", "bye", "in an hour", "at nine"],
+}
+ADVERTISERS = {
+    "start": ["urgent", "congratulations", "winner", "dear customer", "final notice"],
+    "middle": ["claim your free prize", "call this number now", "you won a cash award", "text win to enter"],
+    "end": ["today only", "terms apply", "reply stop", "guaranteed", "do not miss it"],
+}
+
+
+def misspelled(message, rate):
+    """Letters doubled, dropped or replaced by digits that look like them."""
+    looks = {"e": "3", "i": "1", "o": "0", "a": "4"}
+    letters = []
+    for letter in message:
+        if rng.random() < rate and letter != " ":
+            letter = rng.choice([letter * 2, "", looks.get(letter, letter.upper())])
+        letters.append(letter)
+    return "".join(letters)
+
+
+def messages(n, rate):
+    spam = rng.random(n) < 0.3
+    texts = [" ".join(rng.choice(part) for part in (ADVERTISERS if s else FRIENDS).values()) for s in spam]
+    return [misspelled(text, rate) for text in texts], np.where(spam, "spam", "ham")
+
+
+train, y = messages(300, rate=0.1)
+test, truth = messages(2000, rate=0.5)
+print(*test[:3], sep="\n")
+
+sizes = 2 ** np.arange(3, 15)
+features = {"words": {"ngrams": (1, 2)}, "characters": {"ngrams": (2, 4), "analyzer": "char_wb"}}
+figure, axes = plt.subplots()
+for name, how in features.items():
+    scores = []
+    for m in sizes:
+        text = TextFeatures(**how, n_buckets=int(m), weighting="log").fit(train)
+        model = HingeClassifier(alpha=0.1).fit(text.transform(train), y)
+        scores.append(model.score(text.transform(test), truth))
+    line = axes.plot(sizes, scores, marker="o", label=f"{name}, hashed")[0]
+    text = TextFeatures(**how).fit(train)
+    model = HingeClassifier(alpha=0.1).fit(text.transform(train), y)
+    score = model.score(text.transform(test), truth)
+    axes.axhline(score, color=line.get_color(), linestyle=":", label=f"{name}, vocabulary of {len(text.idf_)}")
+    heavy = np.argsort(model.coef_[0])
+    print(f"{name}: accuracy {score:.3f}; most like spam: {text.get_feature_names_out()[heavy[-4:]].tolist()}")
+axes.set(xscale="log", xlabel="buckets", ylabel="accuracy on misspelled messages")
+axes.legend()

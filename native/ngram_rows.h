@@ -1,0 +1,374 @@
+// Rows of n-gram counts from units: by their number among the distinct n-grams of a block, or hashed into buckets.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "terms.h"
+
+namespace mercer {
+
+// Units as arrays, see text_units.h.
+struct UnitView {
+    const uint8_t* bytes;
+    const uint32_t* starts;
+    const int64_t *runs, *docs;
+    size_t n_docs;
+    uint32_t gap;
+    long low, high;
+    bool whole;
+
+    template <class Visit>
+    void each(size_t doc, Visit visit) const {
+        for (int64_t r = docs[doc]; r < docs[doc + 1]; ++r)
+            each_ngram(starts, gap, runs[r], runs[r + 1], low, high, whole, visit);
+    }
+};
+
+struct CountedRows {
+    std::vector<int64_t> indptr{0};
+    std::vector<int32_t> codes, counts;
+    std::vector<uint64_t> hashes;
+    std::vector<int64_t> bounds{0}, documents, total;
+    std::vector<uint8_t> data;
+};
+
+// Numbers the distinct n-grams of a block in the order of their first appearance.
+class Counting {
+   public:
+    explicit Counting(const UnitView& units) : units(units), slots(slots_for(4096)), mask(slots.size() - 1) {}
+
+    CountedRows run() {
+        for (size_t doc = 0; doc < units.n_docs; ++doc) {
+            units.each(doc, [&](uint32_t start, uint32_t length) {
+                const uint64_t hash = hash_text(units.bytes + start, length, 0);
+                prefetch(&slots[hash & mask]);
+                waiting[n_waiting++] = {hash, start, length};
+                if (n_waiting == batch) flush(doc);
+            });
+            flush(doc);
+            rows.indptr.push_back(static_cast<int64_t>(rows.codes.size()));
+        }
+        keep_terms();
+        return std::move(rows);
+    }
+
+   private:
+    struct Ngram {
+        uint64_t hash;
+        uint32_t start, length;
+    };
+    struct Entry {
+        Ngram ngram;
+        uint32_t doc, place;  // the last document it was seen in, plus one, and where it stands among the codes
+        uint32_t documents, total;
+    };
+
+    void flush(size_t doc) {
+        for (size_t i = 0; i < n_waiting; ++i) add(waiting[i], doc);
+        n_waiting = 0;
+    }
+
+    void add(const Ngram& ngram, size_t doc) {
+        const size_t at = find_slot(slots.data(), mask, ngram.hash, [&](uint32_t e) {
+            const Ngram& other = entries[e].ngram;
+            return other.hash == ngram.hash && other.length == ngram.length &&
+                   same_text(units.bytes + other.start, units.bytes + ngram.start, ngram.length);
+        });
+        if (slots[at] == 0) {
+            slots[at] = slot_of(ngram.hash, entries.size());
+            entries.push_back({ngram, 0, 0, 0, 0});
+            if (2 * entries.size() > slots.size()) grow();
+            count(entries.back(), static_cast<int32_t>(entries.size() - 1), doc);
+        } else {
+            const uint32_t e = number_in(slots[at]);
+            count(entries[e], static_cast<int32_t>(e), doc);
+        }
+    }
+
+    void count(Entry& entry, int32_t code, size_t doc) {
+        ++entry.total;
+        if (entry.doc == doc + 1) {
+            ++rows.counts[entry.place];
+            return;
+        }
+        entry.doc = static_cast<uint32_t>(doc + 1);
+        entry.place = static_cast<uint32_t>(rows.codes.size());
+        ++entry.documents;
+        rows.codes.push_back(code);
+        rows.counts.push_back(1);
+    }
+
+    void grow() {
+        std::vector<Slot> larger(2 * slots.size());
+        mask = larger.size() - 1;
+        for (size_t e = 0; e < entries.size(); ++e) {
+            const uint64_t hash = entries[e].ngram.hash;
+            larger[find_slot(larger.data(), mask, hash, [](uint32_t) { return false; })] = slot_of(hash, e);
+        }
+        slots.swap(larger);
+    }
+
+    void keep_terms() {
+        const size_t n = entries.size();
+        rows.hashes.resize(n);
+        rows.documents.resize(n);
+        rows.total.resize(n);
+        rows.bounds.resize(n + 1);
+        for (size_t e = 0; e < n; ++e) {
+            rows.hashes[e] = entries[e].ngram.hash;
+            rows.documents[e] = entries[e].documents;
+            rows.total[e] = entries[e].total;
+            rows.bounds[e + 1] = rows.bounds[e] + entries[e].ngram.length;
+        }
+        rows.data.resize(static_cast<size_t>(rows.bounds[n]));
+        for (size_t e = 0; e < n; ++e)
+            std::memcpy(rows.data.data() + rows.bounds[e], units.bytes + entries[e].ngram.start,
+                        entries[e].ngram.length);
+    }
+
+    static constexpr size_t batch = 64;
+    const UnitView& units;
+    std::vector<Slot> slots;
+    size_t mask;
+    std::vector<Entry> entries;
+    CountedRows rows;
+    Ngram waiting[batch];
+    size_t n_waiting = 0;
+};
+
+// Sorts words whose upper halves have n_digits digits; equal upper halves keep their order if the lower ones rise.
+// Returns where the first n words are now: in `words` or in `spare`.
+inline const uint64_t* sort_by_upper_half(std::vector<uint64_t>& words, std::vector<uint64_t>& spare, size_t n,
+                                          int digit_bits, int n_digits) {
+    uint64_t *from = words.data(), *to;
+    if (n < 64) {
+        std::sort(from, from + n);
+        return from;
+    }
+    uint32_t ends[512];
+    if (spare.size() < n) spare.resize(n);
+    to = spare.data();
+    for (int digit = 0, shift = 32; digit < n_digits; ++digit, shift += digit_bits) {
+        const uint64_t mask = (uint64_t{1} << digit_bits) - 1;
+        std::fill_n(ends, mask + 1, 0u);
+        for (size_t k = 0; k < n; ++k) ++ends[(from[k] >> shift) & mask];
+        uint32_t sum = 0;
+        for (uint64_t d = 0; d <= mask; ++d) {
+            const uint32_t count = ends[d];
+            ends[d] = sum;
+            sum += count;
+        }
+        for (size_t k = 0; k < n; ++k) to[ends[(from[k] >> shift) & mask]++] = from[k];
+        std::swap(from, to);
+    }
+    return from;
+}
+
+enum class Weighting { count = 0, binary = 1, log = 2 };
+
+struct Buckets {
+    uint64_t seed;
+    bool murmur;
+    uint64_t n_buckets;
+    long nonzeros;
+    bool with_signs;
+    Weighting weighting;
+};
+
+struct HashedRows {
+    std::vector<int64_t> indptr{0};
+    std::vector<int32_t> indices;
+    std::vector<double> values;
+};
+
+// n-grams of a document are told apart by their hash; their weights are then added up in buckets.
+class Hashing {
+   public:
+    Hashing(const UnitView& units, const Buckets& map)
+        : units(units), map(map), mixed_seed(text_mix(map.seed)), scale(std::sqrt(double(map.nonzeros))) {
+        for (long i = 0; i < map.nonzeros; ++i) block_seeds.push_back(text_mix(static_cast<uint64_t>(i) / 2));
+        slots.resize(64);
+        power_of_two = std::has_single_bit(map.n_buckets);
+        const int bits = std::max(static_cast<int>(std::bit_width(map.n_buckets - 1)), 1);
+        n_digits = (bits + 8) / 9;
+        digit_bits = (bits + n_digits - 1) / n_digits;
+    }
+
+    HashedRows run() {
+        for (size_t doc = 0; doc < units.n_docs; ++doc) {
+            if (map.weighting == Weighting::count && map.nonzeros == 1) {
+                add_up_counts(doc);
+            } else {
+                gather(doc);
+                spread();
+                add_up();
+            }
+            rows.indptr.push_back(static_cast<int64_t>(rows.indices.size()));
+        }
+        return std::move(rows);
+    }
+
+   private:
+    struct Seen {
+        uint64_t hash;
+        int64_t count;
+    };
+
+    // Counts need not be known one term at a time: every occurrence goes to its bucket by itself.
+    void add_up_counts(size_t doc) {
+        const auto n_units = static_cast<size_t>(units.runs[units.docs[doc + 1]] - units.runs[units.docs[doc]]);
+        const size_t most = n_units * static_cast<size_t>(units.high - units.low + 1);
+        if (places.size() < most) places.resize(most);
+        const uint64_t n_buckets = map.n_buckets, seed = mixed_seed, block_seed = block_seeds[0];
+        const uint64_t sign_mask = map.with_signs;
+        const uint8_t* bytes = units.bytes;
+        uint64_t* to = places.data();
+        if (map.murmur) {
+            const auto murmur_seed = static_cast<uint32_t>(map.seed);
+            units.each(doc, [&](uint32_t start, uint32_t length) {
+                const auto hash = static_cast<int32_t>(murmur3(bytes + start, length, murmur_seed));
+                *to++ = murmur_place(hash) << 32 | (sign_mask & static_cast<uint64_t>(hash < 0));
+            });
+        } else {
+            units.each(doc, [&](uint32_t start, uint32_t length) {
+                const uint64_t half = text_mix((hash_text(bytes + start, length, seed) ^ block_seed) + text_gamma) >> 32;
+                *to++ = ((half * n_buckets) >> 32) << 32 | (sign_mask & half);
+            });
+        }
+        const auto n = static_cast<size_t>(to - places.data());
+        const uint64_t* sorted = sort_by_upper_half(places, spare, n, digit_bits, n_digits);
+        const size_t begin = rows.indices.size();
+        rows.indices.resize(begin + n);
+        rows.values.resize(begin + n);
+        int32_t* index = rows.indices.data() + begin - 1;
+        double* value = rows.values.data() + begin - 1;
+        uint64_t before = UINT64_MAX;
+        for (size_t k = 0; k < n; ++k) {
+            const uint64_t place = sorted[k] >> 32;
+            const double one = 1.0 - 2.0 * static_cast<double>(sorted[k] & 1);
+            if (place != before) {
+                *++index = static_cast<int32_t>(place);
+                *++value = one;
+                before = place;
+            } else {
+                *value += one;
+            }
+        }
+        const auto kept = static_cast<size_t>(index + 1 - rows.indices.data());
+        rows.indices.resize(kept);
+        rows.values.resize(kept);
+    }
+
+    // scikit-learn's bucket: the absolute value of the signed hash modulo the number of buckets.
+    uint64_t murmur_place(int32_t hash) const {
+        const auto size = static_cast<uint64_t>(hash < 0 ? -int64_t{hash} : hash);
+        return power_of_two ? size & (map.n_buckets - 1) : size % map.n_buckets;
+    }
+
+    void gather(size_t doc) {
+        seen.clear();
+        std::fill(slots.begin(), slots.end(), 0u);
+        units.each(doc, [&](uint32_t start, uint32_t length) {
+            const uint8_t* p = units.bytes + start;
+            add(map.murmur ? murmur3(p, length, static_cast<uint32_t>(map.seed)) * text_gamma
+                           : hash_text(p, length, mixed_seed));
+        });
+        if (slots.size() > 64 && 8 * seen.size() < slots.size()) slots.resize(slots.size() / 2);
+    }
+
+    void add(uint64_t hash) {
+        const size_t mask = slots.size() - 1;
+        size_t at = (hash >> 20) & mask;
+        while (slots[at] && seen[slots[at] - 1].hash != hash) at = (at + 1) & mask;
+        if (slots[at]) {
+            ++seen[slots[at] - 1].count;
+            return;
+        }
+        seen.push_back({hash, 1});
+        slots[at] = static_cast<uint32_t>(seen.size());
+        if (2 * seen.size() > slots.size()) grow();
+    }
+
+    void grow() {
+        slots.assign(2 * slots.size(), 0u);
+        const size_t mask = slots.size() - 1;
+        for (size_t k = 0; k < seen.size(); ++k) {
+            size_t at = (seen[k].hash >> 20) & mask;
+            while (slots[at]) at = (at + 1) & mask;
+            slots[at] = static_cast<uint32_t>(k + 1);
+        }
+    }
+
+    double weight(int64_t count) const {
+        switch (map.weighting) {
+            case Weighting::binary: return 1.0;
+            case Weighting::log: return 1.0 + std::log(double(count));
+            default: return double(count);
+        }
+    }
+
+    void spread() {
+        places.clear();
+        values.clear();
+        for (const Seen& one : seen) {
+            if (map.murmur) {
+                spread_murmur(one);
+                continue;
+            }
+            const uint64_t width = map.n_buckets / static_cast<uint64_t>(map.nonzeros);
+            const double value = weight(one.count);
+            uint64_t word = 0;
+            for (long i = 0; i < map.nonzeros; ++i) {
+                if (i % 2 == 0) word = text_mix((one.hash ^ block_seeds[i]) + text_gamma);
+                const uint64_t half = i % 2 == 0 ? word >> 32 : word & 0xFFFFFFFF;
+                const double sign = map.with_signs && (half & 1) ? -1.0 : 1.0;
+                piece(static_cast<uint64_t>(i) * width + ((half * width) >> 32), sign * value / scale);
+            }
+        }
+    }
+
+    void spread_murmur(const Seen& one) {
+        constexpr uint64_t inverse = 0xF1DE83E19937733Du;  // of the odd number text_gamma, modulo 2^64
+        const auto hash = static_cast<int32_t>(static_cast<uint32_t>(one.hash * inverse));
+        piece(murmur_place(hash), (map.with_signs && hash < 0 ? -1.0 : 1.0) * weight(one.count));
+    }
+
+    void piece(uint64_t place, double value) {
+        places.push_back(place << 32 | values.size());
+        values.push_back(value);
+    }
+
+    void add_up() {
+        const uint64_t* sorted = sort_by_upper_half(places, spare, values.size(), digit_bits, n_digits);
+        uint64_t before = UINT64_MAX;
+        for (size_t k = 0; k < values.size(); ++k) {
+            const uint64_t key = sorted[k];
+            const double value = values[key & 0xFFFFFFFF];
+            if (key >> 32 == before) {
+                rows.values.back() += value;
+                continue;
+            }
+            before = key >> 32;
+            rows.indices.push_back(static_cast<int32_t>(before));
+            rows.values.push_back(value);
+        }
+    }
+
+    const UnitView& units;
+    const Buckets& map;
+    uint64_t mixed_seed;
+    double scale;
+    std::vector<uint64_t> block_seeds;
+    std::vector<uint32_t> slots;
+    std::vector<Seen> seen;
+    std::vector<uint64_t> places, spare;  // a place beside the number of its value
+    std::vector<double> values;
+    int digit_bits, n_digits;
+    bool power_of_two;
+    HashedRows rows;
+};
+
+}  // namespace mercer

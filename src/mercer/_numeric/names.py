@@ -1,0 +1,44 @@
+"""Rows of named values as 64-bit keys and numbers."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from .hashing import _digest, hash_strings
+
+__all__ = ["hash_entries", "hash_utf8"]
+
+
+def hash_utf8(data, offsets, seed=0):
+    """`hash_strings` of strings given as UTF-8 bytes: string i is data[offsets[i]:offsets[i + 1]]."""
+    data, offsets = np.asarray(data, np.uint8).tobytes(), np.asarray(offsets).tolist()
+    if not offsets:
+        raise ValueError("offsets must have an entry per string and one more.")
+    if offsets[0] < 0 or offsets[-1] > len(data) or any(a > b for a, b in pairwise(offsets)):
+        raise ValueError("offsets must rise within the data.")
+    keys = [_digest(data[a:b], b"", seed) for a, b in pairwise(offsets)]
+    return np.array(keys, np.uint64)
+
+
+def hash_entries(rows, names, seed, read):
+    """The entries of rows: keys (`hash_strings` of the names), values, and where the entries of each row begin and end.
+
+    `read(row, i)` gives the (name, number) entries of row i, absent ones and zeros left out. The compiled twin reads
+    plain rows itself, as that function would: dicts, lists of tokens and of pairs or, where `names` is a list, lists
+    with a cell for each name.
+    """
+    known: dict[str, int] = {}
+    codes: list[int] = []
+    values: list[float] = []
+    indptr = [0]
+    for i, row in enumerate(rows):
+        if names is not None and len(row) != len(names):
+            raise ValueError("a row needs a cell for each name, in a list.")
+        for name, value in read(row, i):
+            codes.append(known.setdefault(name, len(known)))
+            values.append(value)
+        indptr.append(len(codes))
+    keys = hash_strings(np.array(list(known), dtype=object), seed)
+    return keys[np.array(codes, np.intp)], np.array(values, float), np.array(indptr, np.int64)

@@ -1,0 +1,266 @@
+"""Kernels on sequences: text, bytes, DNA, proteins, lists of tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from mercer import _numeric
+from mercer.kernels.base import Kernel
+from mercer.kernels.letters import AnyAlphabet, Segments, alphabet_of, read_letters, sequences_of, with_readings
+from mercer.kernels.mismatches import Neighborhood
+from mercer.kernels.pairs import pair_gram
+from mercer.kernels.parameters import FLAG, Need
+from mercer.kernels.windows import Counts, Pattern, add_gram, mirror, squared_norms, windows_of
+
+_LENGTH = Need(low=1, low_included=True, whole=True)
+_DECAY = Need(high=1)
+
+
+class WindowKernel(Kernel):
+    """k(x, z) = sum over patterns, of weight * sum over words of (count in x) (count in z).
+
+    The feature map is the count of every word that a pattern reads in windows of the sequence, so it is sparse
+    and finite for any given rows. Leaves state their patterns.
+    """
+
+    alphabet: str | None
+    both_strands = False
+
+    def patterns(self) -> list[Pattern]:
+        """What is read in every window."""
+        raise NotImplementedError
+
+    @property
+    def letters(self) -> str | None:
+        """The alphabet that rows are read in."""
+        return self.alphabet
+
+    def counts(self, segments: Segments, pattern: Pattern) -> Counts:
+        """The counts of the words that one pattern reads."""
+        readable = with_readings(segments, alphabet_of(self.letters), pattern.span)
+        return windows_of(readable, pattern, self.both_strands).counts(segments.n_rows)
+
+    def _gram(self, X, Y):
+        segments = _read(X, Y, self.letters)
+        out = np.zeros((len(X), len(Y)))
+        self._add_gram(out, segments, Y is X)
+        return mirror(out) if Y is X else out
+
+    def _add_gram(self, out, segments, symmetric):
+        for pattern in self.patterns():
+            add_gram(out, self.counts(segments, pattern), symmetric, pattern.weight)
+
+    def _diag(self, X):
+        segments = _read(X, X, self.letters)
+        return sum((p.weight * squared_norms(self.counts(segments, p)) for p in self.patterns()), np.zeros(len(X)))
+
+
+def _read(X, Y, alphabet) -> Segments:
+    """The letters of both, or of X alone if Y is X."""
+    groups = [(sequences_of(rows), rows.name) for rows in ([X] if Y is X else [X, Y])]
+    return read_letters(groups, alphabet)
+
+
+@dataclass
+class Spectrum(WindowKernel):
+    """k(x, z) = sum over words w of k letters, of (how often w occurs in x) * (how often in z).
+
+    Rows are text, bytes or lists of hashable tokens; a row shorter than k has no words and similarity 0. The feature
+    map is the count of every word, and ``lift(Spectrum(k))`` computes it as a sparse matrix
+    (Leslie, Eskin and Noble, "The spectrum kernel", 2002).
+
+    Parameters
+    ----------
+    k : int
+        Letters per word.
+    alphabet : {"dna", "protein"}, text of distinct letters, or None
+        None takes any letters. A letter outside a given alphabet is an error that names its place. "dna" and "protein"
+        read lower case as upper case, U as T in DNA, and U as C, O as K in proteins. Their ambiguous letters (the IUPAC
+        codes R Y S W K M B D H V N, and B J X Z) make a window count as each of the words it can stand for, in
+        equal shares that sum to 1; windows that stand for more than 256 words, such as runs of N, are left out.
+    reverse_complement : bool
+        Each word of DNA is counted as the first in the alphabet of itself and its reverse complement, so that
+        k(x, z) does not depend on which strand was read.
+
+    >>> from mercer.kernels import Spectrum
+    >>> Spectrum(2)(["banana", "ananas", "bandana"])
+    array([[9., 8., 7.],
+           [8., 9., 6.],
+           [7., 6., 8.]])
+    >>> Spectrum(3, alphabet="dna", reverse_complement=True)(["GATTACA"], ["TGTAATC"])
+    array([[5.]])
+    """
+
+    k: int = 3
+    alphabet: str | None = None
+    reverse_complement: bool = False
+
+    _needs = {"k": _LENGTH, "alphabet": AnyAlphabet(), "reverse_complement": FLAG}
+
+    def _validate(self):
+        super()._validate()
+        if self.reverse_complement and self.alphabet not in (None, "dna"):
+            raise ValueError(f"Spectrum: reverse_complement=True needs alphabet='dna', got {self.alphabet!r}")
+
+    @property
+    def letters(self):
+        return "dna" if self.reverse_complement else self.alphabet
+
+    @property
+    def both_strands(self):
+        return self.reverse_complement
+
+    def patterns(self):
+        return [Pattern(tuple(range(self.k)), self.k)]
+
+
+@dataclass
+class Mismatch(WindowKernel):
+    """k(x, z) = sum over words w of k letters, of (windows of x within `mismatches` letters of w) * (those of z).
+
+    The words w are all words over the alphabet (Leslie et al., "Mismatch string kernels", 2004). If A is the number of
+    its letters, two windows in which d letters differ contribute
+
+        I(d) = how many words have at most `mismatches` letters different from both.
+
+    Without an alphabet A is unknown, and the kernel is the limit of many letters, divided by A^mismatches: then
+    I(d) = C(k - d, mismatches - d), and k(x, z) counts the pairs of windows that agree after the same `mismatches`
+    places are struck out of both, once for each choice of places (the gapped k-mer kernel of Ghandi et al. 2014). It
+    needs no alphabet, is faster, and its feature map is smaller.
+
+    Parameters
+    ----------
+    k : int
+        Letters per window.
+    mismatches : int
+        Letters that may differ, fewer than k; 0 is the spectrum kernel.
+    alphabet : {"dna", "protein"}, text of distinct letters, or None
+        See `Spectrum`.
+
+    >>> from mercer.kernels import Mismatch
+    >>> Mismatch(3, 1, alphabet="dna")(["ACG"], ["ACG", "ACT", "AGT", "TGT"])
+    array([[10.,  4.,  2.,  0.]])
+    >>> Mismatch(3, 1)(["ACG"], ["ACG", "ACT", "AGT", "TGT"])
+    array([[3., 1., 0., 0.]])
+    """
+
+    k: int = 3
+    mismatches: int = 1
+    alphabet: str | None = None
+
+    _needs = {"k": _LENGTH, "mismatches": Need(low_included=True, whole=True), "alphabet": AnyAlphabet()}
+
+    def _validate(self):
+        super()._validate()
+        if self.mismatches >= self.k:
+            raise ValueError(f"Mismatch: mismatches must be less than k={self.k}, got {self.mismatches}")
+
+    @property
+    def neighborhood(self) -> Neighborhood | None:
+        """The words near a word of the alphabet, if there is one."""
+        found = alphabet_of(self.alphabet)
+        return None if found is None else Neighborhood(self.k, self.mismatches, len(found.letters))
+
+    def patterns(self):
+        near = self.neighborhood
+        if near is None:
+            return gapped(self.k, self.mismatches, 1.0)
+        coefficients = enumerate(near.gap_coefficients())
+        return [pattern for dropped, weight in coefficients if weight for pattern in gapped(self.k, dropped, weight)]
+
+    def _add_gram(self, out, segments, symmetric):
+        near = self.neighborhood
+        whole = Pattern(tuple(range(self.k)), self.k)
+        sizes = np.maximum(np.diff(segments.starts) - self.k + 1, 0)
+        n = len(out)
+        windows = float(sizes[:n].sum()), float((sizes[:n] if symmetric else sizes[n:]).sum())
+        if near is None or not near.prefers_words(windows, out.shape, segments.bits):
+            super()._add_gram(out, segments, symmetric)
+            return
+        readable = with_readings(segments, alphabet_of(self.alphabet), self.k)
+        words = windows_of(readable, whole)
+        counts = words.counts(segments.n_rows)
+        add_gram(out, near.spread(counts, words.keys[counts.first], readable.bits), symmetric)
+
+
+def gapped(k: int, dropped: int, weight: float) -> list[Pattern]:
+    """All ways to strike `dropped` places out of a window of k letters."""
+    places = range(k)
+    return [
+        Pattern(tuple(p for p in places if p not in gaps), k, float(weight)) for gaps in combinations(places, dropped)
+    ]
+
+
+@dataclass
+class WeightedDegree(WindowKernel):
+    """k(x, z) = sum over lengths j = 1 .. k of b_j * (positions p at which x and z have the same j letters).
+
+    The weights are b_j = 2 (k - j + 1) / (k (k + 1)). Words count only where they stand: made for sequences that are
+    aligned, such as the surroundings of a splice site (Raetsch and Sonnenburg 2004). The feature map is one
+    indicator for each word at each position.
+
+    Parameters
+    ----------
+    k : int
+        Letters of the longest words.
+    alphabet : {"dna", "protein"}, text of distinct letters, or None
+        See `Spectrum`.
+
+    >>> from mercer.kernels import WeightedDegree
+    >>> WeightedDegree(2)(["GATTACA"], ["GATTACA", "GATCACA", "AGATTAC"]).round(3)
+    array([[6.667, 5.333, 0.667]])
+    """
+
+    k: int = 3
+    alphabet: str | None = None
+
+    _needs = {"k": _LENGTH, "alphabet": AnyAlphabet()}
+
+    def patterns(self):
+        total = self.k * (self.k + 1) / 2
+        return [Pattern(tuple(range(j)), j, (self.k - j + 1) / total, True) for j in range(1, self.k + 1)]
+
+
+@dataclass
+class Subsequence(Kernel):
+    """k(x, z) = sum over words w of k letters, over places i of w in x and j of w in z, of decay^(l(i) + l(j)).
+
+    Places are rising, not always adjacent: w is a subsequence.
+
+    l(i) is the number of letters from the first to the last of the places i: gaps are allowed, and cost. Rows are
+    text, bytes or lists of hashable tokens. Longer rows have more subsequences, so ``.normalized()`` is what one
+    usually wants (Lodhi et al., "Text classification using string kernels", 2002). Time is k |x| |z| per pair.
+
+    Parameters
+    ----------
+    k : int
+        Letters per subsequence.
+    decay : float in (0, 1]
+        What one letter of length costs.
+
+    >>> from mercer.kernels import Subsequence
+    >>> Subsequence(2, decay=0.5)(["cat"], ["cat", "car", "bat", "dog"])
+    array([[0.140625, 0.0625  , 0.0625  , 0.      ]])
+    """
+
+    k: int = 3
+    decay: float = 0.5
+
+    _needs = {"k": _LENGTH, "decay": _DECAY}
+
+    def _gram(self, X, Y):
+        segments = _read(X, Y, None)
+        sizes = np.diff(segments.starts)
+        return pair_gram(self._compare(segments), sizes, len(X), None if Y is X else len(Y))
+
+    def _diag(self, X):
+        segments = _read(X, X, None)
+        places = np.arange(len(X))
+        return self._compare(segments)(places, places)
+
+    def _compare(self, segments):
+        codes, starts, k, decay = segments.codes, segments.starts, int(self.k), float(self.decay)
+        return lambda left, right: _numeric.subsequence_pairs(codes, starts, left, right, k, decay)

@@ -1,0 +1,155 @@
+"""Roles: what columns are taken for, why, what gives the target away; and the facts of one pass behind them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mercer._numeric.block import Block
+from mercer.io import read_table
+from mercer.source import Columns
+from mercer.tables import guess_roles
+from mercer.tables.facts import Facts
+
+N = 400
+RNG = np.random.default_rng(0)
+LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+
+
+def words(n, per_row):
+    vocabulary = ["".join(RNG.choice(LETTERS, 5)) for _ in range(300)]
+    return [" ".join(RNG.choice(vocabulary, per_row)) for _ in range(n)]
+
+
+TABLE = {
+    "height": RNG.normal(size=N),
+    "children": RNG.integers(0, 6, N),
+    "sex": RNG.choice(["f", "m"], N),
+    "city": [f"city {i}" for i in RNG.integers(0, 150, N)],
+    "review": words(N, 12),
+    "surname": ["".join(RNG.choice(LETTERS, 7)) for _ in range(N)],
+    "dna": ["".join(RNG.choice(list("ACGT"), 30)) for _ in range(N)],
+    "protein": ["".join(RNG.choice(list("ACDEFGHIKLMNPQRSTVWY"), 40)) for _ in range(N)],
+    "row": np.arange(N) + 17,
+    "customer_id": RNG.choice(10**9, N, replace=False),
+    "token": [f"{i:08x}-{i * 7919 % 1000}" for i in RNG.choice(10**9, N, replace=False)],
+    "born": np.datetime64("1990-01-01") + RNG.integers(0, 9999, N).astype("m8[D]"),
+    "day": [str(np.datetime64("1990-01-01") + int(d)) for d in RNG.integers(0, 9999, N)],
+    "paid": RNG.random(N) < 0.5,
+    "planet": ["Earth"] * N,
+    "gone": [None] * N,
+    "sometimes": ["yes" if x else None for x in RNG.random(N) < 0.5],
+}
+EXPECTED = {
+    "height": "number",
+    "children": "number",
+    "sex": "category",
+    "city": "high-cardinality",
+    "review": "text",
+    "surname": "text",
+    "dna": "sequence",
+    "protein": "sequence",
+    "row": "id",
+    "customer_id": "id",
+    "token": "id",
+    "born": "date",
+    "day": "date",
+    "paid": "category",
+    "planet": "constant",
+    "gone": "constant",
+    "sometimes": "category",
+}
+
+
+def test_roles_and_reasons():
+    roles = guess_roles(read_table(TABLE))
+    assert {name: role.role for name, role in roles.items()} == EXPECTED
+    assert all(role.why and not role.suspicions for role in roles.values())
+    assert str(roles["planet"]) == "constant: every row holds 'Earth'"
+
+
+def test_roles_survive_a_holdout():
+    rows = RNG.random(N) < 0.8
+    kept = {name: np.asarray(column, dtype=object)[rows] for name, column in TABLE.items()}
+    assert {name: role.role for name, role in guess_roles(read_table(kept)).items()} == EXPECTED
+
+
+def test_what_is_known_is_not_guessed():
+    roles = guess_roles(read_table(TABLE), roles={"children": "category"}, max_onehot=200)
+    assert roles["children"].role == "category"
+    assert roles["children"].why == "as told"
+    assert roles["city"].role == "category"
+    for wrong, said in (
+        ({"childern": "category"}, "does not have"),
+        ({"sex": "gender"}, "must be one of"),
+        ({"sex": "number"}, "cannot be taken for a number"),
+        ({"height": "date"}, "cannot be taken for a date"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            guess_roles(read_table(TABLE), roles=wrong)
+
+
+@pytest.mark.parametrize("kind", ["number", "class", "text class"])
+def test_columns_that_give_the_target_away_are_suspected(kind):
+    n = 3000
+    rng = np.random.default_rng(1)
+    quantity = rng.normal(size=n)
+    y = {"number": quantity, "class": (quantity > 0) * 1, "text class": np.where(quantity > 0, "yes", "no")}[kind]
+    leaks = {
+        "copy": y,
+        "scaled": 3 * quantity + 5,
+        "label": np.array([f"level {v}" for v in (y if kind != "number" else np.round(8 * quantity))]),
+    }
+    honest = {
+        "noisy": quantity + rng.normal(size=n),
+        "noise": rng.normal(size=n),
+        "many": [f"u{i}" for i in rng.integers(0, 2000, n)],
+        "sometimes": [None if v < 0.5 else "x" for v in rng.random(n)],
+    }
+    roles = guess_roles(read_table({**leaks, **honest}, target=np.asarray(y)))
+    assert [name for name, role in roles.items() if role.suspicions] == list(leaks)
+    assert "equals the target" in roles["copy"].suspicions[0]
+    assert "alone it predicts" in roles["scaled"].suspicions[0]
+
+
+COLUMNS = {
+    "x": st.one_of(st.none(), st.sampled_from([0.0, -0.0, 1.5, 2.0])),
+    "n": st.one_of(st.none(), st.integers(0, 40)),
+    "w": st.one_of(st.none(), st.sampled_from(["a", "b", "ccc", ""])),
+    "t": st.booleans(),
+}
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=st.lists(st.fixed_dictionaries(COLUMNS), min_size=1, max_size=60), cut=st.integers(0, 60))
+def test_facts_are_those_of_counting_and_merge(rows, cut):
+    import pyarrow as pa
+
+    types = {"x": pa.float64(), "n": pa.int64(), "w": pa.string(), "t": pa.bool_()}
+    table = Columns(pa.table({name: pa.array([row[name] for row in rows], types[name]) for name in types}))
+    whole = Facts(size=8).of(Block(table)).finish()
+    parts = Facts(size=8).of(Block(table[:cut])).merge(Facts(size=8).of(Block(table[cut:]))).finish()
+    for name in types:
+        ours, merged = whole[name], parts[name]
+        present = [row[name] for row in rows if row[name] is not None]
+        assert (ours.levels, ours.counts.tolist(), ours.distinct) == (
+            merged.levels,
+            merged.counts.tolist(),
+            merged.distinct,
+        )
+        assert ours.missing == merged.missing == len(rows) - len(present)
+        assert all(present.count(level) == count for level, count in zip(ours.levels, ours.counts, strict=True))
+        if ours.exact:
+            assert ours.distinct == len(set(present))
+        if name != "w" and present:
+            assert (merged.low, merged.high) == (min(present), max(present))
+
+
+def test_many_levels_are_estimated():
+    """The k-th smallest hash has relative deviation about 1/sqrt(k): 5 of them."""
+    levels = np.arange(50_000)
+    facts = read_table({"a": levels, "b": levels % 7}).fold(Facts(size=1000)).finish()
+    assert not facts["a"].exact
+    assert abs(facts["a"].distinct / 50_000 - 1) < 5 / np.sqrt(1000)
+    assert facts["b"].exact
+    assert facts["b"].distinct == 7
