@@ -27,6 +27,8 @@ from mercer.learn import LearnedMetric
 _GAIN = 2e-3
 #: Rows for each number of a full metric, and rows enough to judge one that was learned from others.
 _PER_NUMBER, _ENOUGH = 3, 1500
+#: A metric that gains this share of the loss is learned once more, from twice as many rows and waves.
+_MUCH = 0.05
 
 
 @dataclass
@@ -133,7 +135,10 @@ class Search:
             kernel = self._best_kernel(base, sample, place)
         if self.effort.n_rounds and self.clock.allows(0.75):
             with self.steps("learned metric"):
-                kernel = self._best_metric(base, kernel, self.effort.metric_rows, self.effort.metric_waves)
+                n_rows, width = self.effort.metric_rows, self.effort.metric_waves
+                kernel, gain = self._best_metric(base, kernel, n_rows, width)
+                if gain > _MUCH and self.clock.allows(0.6):  # the metric decides here: a sharper one is worth its price
+                    kernel, _ = self._best_metric(base, kernel, 2 * n_rows, 2 * width)
         with self.steps("number of waves"):
             return self._grown_waves(current, kernel)
 
@@ -165,8 +170,8 @@ class Search:
             roots["columns weighted by the trees"] = np.sqrt(np.maximum(share, 1e-3))
         return roots
 
-    def _best_metric(self, base, lens: Lens, n_rows: int, width: int) -> Lens:
-        """The kernel in the metric of its own gradients, if that helps the model that has trees beside it."""
+    def _best_metric(self, base, lens: Lens, n_rows: int, width: int) -> tuple[Lens, float]:
+        """The kernel in the metric of its own gradients, if that helps the model beside the trees, and by how much."""
         order, d = self.rows.smallest(len(self.rows)), self.rows.X.shape[1]
         place, others = order[:n_rows], order[n_rows : n_rows + self.effort.search_rows]
         sample = self.rows.at(place)
@@ -193,10 +198,11 @@ class Search:
             larger = Dictionary([*base.blocks, self._waves(each, width)])
             results.append(self._try("metric", name, larger, sample, place, steps=5, extra=extra))
         plain, learned = results
-        better = learned.loss < plain.loss * (1 - _GAIN)
+        gain = 1 - learned.loss / plain.loss if plain.loss > 0 else 0.0
+        better = gain > _GAIN
         for each, kept in ((plain, not better), (learned, better)):
-            each.kept, each.why = kept, f"{100 * (1 - learned.loss / plain.loss):.1f} % less loss with the learned one"
-        return bent if better else lens
+            each.kept, each.why = kept, f"{100 * gain:.1f} % less loss with the learned one"
+        return (bent, gain) if better else (lens, 0.0)
 
     def _grown_waves(self, current, kernel) -> Dictionary:
         """Twice as many waves as long as that pays."""
