@@ -196,7 +196,7 @@ void check(const Bins& bins, const Vector<double>& gradient, const Vector<double
             throw std::invalid_argument("a column has 1 to 256 bins.");
 }
 
-auto grow_tree(const Bins& bins, const Vector<double>& gradient, const Vector<double>& hessian,
+auto grow_boosted_tree(const Bins& bins, const Vector<double>& gradient, const Vector<double>& hessian,
                const Vector<int64_t>& columns, const Vector<int64_t>& rows, const Vector<int64_t>& widths,
                size_t max_leaves, double least_hessian, double l2) {
     Tree tree;
@@ -212,7 +212,7 @@ auto grow_tree(const Bins& bins, const Vector<double>& gradient, const Vector<do
                            owned_array(std::move(tree.place), n_rows));
 }
 
-void add_trees(const Table& X, const Vector<int64_t>& roots, const Vector<int64_t>& column,
+void add_boosted_trees(const Table& X, const Vector<int64_t>& roots, const Vector<int64_t>& column,
                const Vector<double>& threshold, const Vector<int64_t>& left, const Vector<int64_t>& right,
                const Vector<double>& value, const Vector<int64_t>& output, Sums out) {
     nb::gil_scoped_release released;
@@ -242,8 +242,8 @@ void add_trees(const Table& X, const Vector<int64_t>& roots, const Vector<int64_
 }  // namespace
 
 void bind_boosting(nb::module_& m) {
-    m.def("grow_tree", &grow_tree, nb::arg("bins"), nb::arg("gradient"), nb::arg("hessian"), nb::arg("columns"),
+    m.def("grow_boosted_tree", &grow_boosted_tree, nb::arg("bins"), nb::arg("gradient"), nb::arg("hessian"), nb::arg("columns"),
           nb::arg("rows"), nb::arg("widths"), nb::arg("max_leaves"), nb::arg("least_hessian"), nb::arg("l2"));
-    m.def("add_trees", &add_trees, nb::arg("X"), nb::arg("roots"), nb::arg("column"), nb::arg("threshold"),
+    m.def("add_boosted_trees", &add_boosted_trees, nb::arg("X"), nb::arg("roots"), nb::arg("column"), nb::arg("threshold"),
           nb::arg("left"), nb::arg("right"), nb::arg("value"), nb::arg("output"), nb::arg("out").noconvert());
 }

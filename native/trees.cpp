@@ -154,7 +154,7 @@ struct Grower {
     }
 };
 
-std::tuple<Ints, Ints, Ints, Ints, Ints> grow_shared_tree(const Rows<uint8_t>& bins, const Rows<double>& gradient,
+std::tuple<Ints, Ints, Ints, Ints, Ints> grow_tree(const Rows<uint8_t>& bins, const Rows<double>& gradient,
                                                    const Vector<double>& weight, size_t max_leaves,
                                                    double min_weight) {
     const size_t n = bins.shape(0), d = bins.shape(1), c = gradient.shape(1);
@@ -201,7 +201,7 @@ Ints tree_leaves(const Rows<uint8_t>& bins, const Vector<int32_t>& feature, cons
 
 void bind_trees(nb::module_& m) {
     using nb::arg;
-    m.def("grow_shared_tree", &grow_shared_tree, arg("bins").noconvert(), arg("gradient").noconvert(), arg("weight"),
+    m.def("grow_tree", &grow_tree, arg("bins").noconvert(), arg("gradient").noconvert(), arg("weight"),
           arg("max_leaves"), arg("min_weight"));
     m.def("tree_leaves", &tree_leaves, arg("bins").noconvert(), arg("feature"), arg("threshold"), arg("left"),
           arg("right"), arg("roots"));

@@ -15,7 +15,7 @@ def grown(module, seed, max_leaves=7, least=3.0):
     hessian = rng.integers(1, 4, 200).astype(float)
     rows = np.sort(rng.choice(200, 150, replace=False))
     return (
-        module.grow_tree(bins, gradient, hessian, np.array([0, 2, 3]), rows, widths, max_leaves, least, 1.0),
+        module.grow_boosted_tree(bins, gradient, hessian, np.array([0, 2, 3]), rows, widths, max_leaves, least, 1.0),
         bins,
         rows,
     )
@@ -33,11 +33,11 @@ def test_trees_agree(seed):
     assert np.all(gain[column < 0] == 0)
     out = np.zeros((200, 2))
     arguments = (np.array([0]), column, cut.astype(float), left, right, value, np.array([1]))
-    _numeric.add_trees(bins.astype(float), *arguments, out)
+    _numeric.add_boosted_trees(bins.astype(float), *arguments, out)
     assert np.array_equal(out[rows, 1], value[reached])
     assert not out[:, 0].any()
     again = np.zeros((200, 2))
-    boosting.add_trees(bins.astype(float), *arguments, again)
+    boosting.add_boosted_trees(bins.astype(float), *arguments, again)
     assert np.array_equal(out, again)
 
 
@@ -51,10 +51,10 @@ def test_a_leaf_never_holds_less_than_the_least_hessian():
 def test_nonsense_is_refused():
     bins, one = np.zeros((4, 2), np.uint8), np.ones(4)
     with pytest.raises((ValueError, IndexError)):
-        _numeric.grow_tree(bins, one, one, np.array([2]), np.arange(4), np.array([1, 1]), 3, 1.0, 1.0)
+        _numeric.grow_boosted_tree(bins, one, one, np.array([2]), np.arange(4), np.array([1, 1]), 3, 1.0, 1.0)
     with pytest.raises((ValueError, IndexError)):
-        _numeric.grow_tree(bins, one, one, np.array([0]), np.array([4]), np.array([1, 1]), 3, 1.0, 1.0)
+        _numeric.grow_boosted_tree(bins, one, one, np.array([0]), np.array([4]), np.array([1, 1]), 3, 1.0, 1.0)
     loop = (np.array([0]), np.array([0]), np.zeros(1), np.array([0]), np.array([0]), np.zeros(1), np.array([0]))
     if _numeric.compiled:
         with pytest.raises(ValueError, match="well formed"):
-            _numeric.add_trees(np.zeros((1, 1)), *loop, np.zeros((1, 1)))
+            _numeric.add_boosted_trees(np.zeros((1, 1)), *loop, np.zeros((1, 1)))

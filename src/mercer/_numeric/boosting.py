@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["add_trees", "grow_tree"]
+__all__ = ["add_boosted_trees", "grow_boosted_tree"]
 
 
-def grow_tree(bins, gradient, hessian, columns, rows, widths, max_leaves, least_hessian, l2):
+def grow_boosted_tree(bins, gradient, hessian, columns, rows, widths, max_leaves, least_hessian, l2):
     """Grow a tree by always splitting the leaf that gains most: (column, bin, left, right, value, gain) of each node,
     and the leaf that each of `rows` reached.
 
@@ -75,7 +75,7 @@ def _settle(leaf, nodes, columns, least, l2):
             leaf["split"] = (gain[best], int(column), best)
 
 
-def add_trees(X, roots, column, threshold, left, right, value, output, out) -> None:
+def add_boosted_trees(X, roots, column, threshold, left, right, value, output, out) -> None:
     """out[i, output[t]] += the value of the leaf that row i of X reaches in tree t; x <= threshold goes left."""
     everyone = np.arange(len(X))
     for root, place in zip(roots, output, strict=True):

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["grow_shared_tree", "tree_leaves"]
+__all__ = ["grow_tree", "tree_leaves"]
 
 
-def grow_shared_tree(bins, gradient, weight, max_leaves, min_weight):
+def grow_tree(bins, gradient, weight, max_leaves, min_weight):
     """Grow one tree, always cutting the leaf that gains most; of equal cuts the first (column, then bin) is taken.
 
     bins : (n, d) uint8; gradient : (n, c) float64, weights included; weight : (n,). No leaf has less than `min_weight`.
@@ -74,7 +74,7 @@ def _best_cut(bins, terms, n_bins, min_weight):
 
 
 def tree_leaves(bins, feature, threshold, left, right, roots):
-    """The leaf in which each row (down) ends from each root (across), int32; nodes as `grow_shared_tree` gives them."""
+    """The leaf in which each row (down) ends from each root (across), int32; nodes as `grow_tree` gives them."""
     place = np.tile(np.asarray(roots, dtype=np.int32), (len(bins), 1))
     rows = np.arange(len(bins))[:, None]
     while (inner := feature[place] >= 0).any():

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import expit, softmax
 
+from mercer.auto.boosting import Forest
 from mercer.expand.fourier import Waves as WaveMap
 from mercer.learn import PiecewiseLinear
-from mercer.learn.boosting import Forest
 
 #: Probabilities vary by about a quarter, scores by one.
 _STRETCH = 4.0

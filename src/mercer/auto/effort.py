@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from mercer.learn.boosting import Growth
+from mercer.auto.boosting import Growth
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 from mercer import kernels
 from mercer.auto.blocks import Dictionary, Pieces, Plain, Score, TreeColumns, Waves
+from mercer.auto.boosting import Growth, LogLoss, Squares, boost
 from mercer.auto.effort import Clock, Effort
 from mercer.auto.penalties import Equations, Scored, best_penalties
 from mercer.auto.rows import Rows
@@ -21,12 +22,13 @@ from mercer.auto.steps import Steps
 from mercer.expand.sampling import applicable, draw_frequencies
 from mercer.kernels.stationary import median_distance
 from mercer.learn import LearnedMetric
-from mercer.learn.boosting import Growth, LogLoss, Squares, boost
 
 #: What a larger dictionary must gain at least, as a share of the loss.
 _GAIN = 2e-3
 #: Rows for each number of a full metric, and rows enough to judge one that was learned from others.
 _PER_NUMBER, _ENOUGH = 3, 1500
+#: A metric that gains this share of the loss is learned once more, from twice as many rows and waves.
+_MUCH = 0.05
 
 
 @dataclass
@@ -103,7 +105,9 @@ class Search:
             return current
         start = time.perf_counter()
         with self.steps("boosted trees, out of fold"):
-            block, scores, self.gains = grow_score(self.rows, self.labels, self.effort, self.seed, self.n_rounds)
+            block, scores, self.gains = grow_score(
+                self.rows, self.labels, self.effort, self.seed, self.n_rounds, lambda: not self.clock.allows(0.4)
+            )
         seconds = time.perf_counter() - start
         self.scores = scores
         larger = Dictionary([block, *current.blocks])
@@ -131,7 +135,10 @@ class Search:
             kernel = self._best_kernel(base, sample, place)
         if self.effort.n_rounds and self.clock.allows(0.75):
             with self.steps("learned metric"):
-                kernel = self._best_metric(base, kernel, self.effort.metric_rows, self.effort.metric_waves)
+                n_rows, width = self.effort.metric_rows, self.effort.metric_waves
+                kernel, gain = self._best_metric(base, kernel, n_rows, width)
+                if gain > _MUCH and self.clock.allows(0.6):  # the metric decides here: a sharper one is worth its price
+                    kernel, _ = self._best_metric(base, kernel, 2 * n_rows, 2 * width)
         with self.steps("number of waves"):
             return self._grown_waves(current, kernel)
 
@@ -163,8 +170,8 @@ class Search:
             roots["columns weighted by the trees"] = np.sqrt(np.maximum(share, 1e-3))
         return roots
 
-    def _best_metric(self, base, lens: Lens, n_rows: int, width: int) -> Lens:
-        """The kernel in the metric of its own gradients, if that helps the model that has trees beside it."""
+    def _best_metric(self, base, lens: Lens, n_rows: int, width: int) -> tuple[Lens, float]:
+        """The kernel in the metric of its own gradients, if that helps the model beside the trees, and by how much."""
         order, d = self.rows.smallest(len(self.rows)), self.rows.X.shape[1]
         place, others = order[:n_rows], order[n_rows : n_rows + self.effort.search_rows]
         sample = self.rows.at(place)
@@ -191,10 +198,11 @@ class Search:
             larger = Dictionary([*base.blocks, self._waves(each, width)])
             results.append(self._try("metric", name, larger, sample, place, steps=5, extra=extra))
         plain, learned = results
-        better = learned.loss < plain.loss * (1 - _GAIN)
+        gain = 1 - learned.loss / plain.loss if plain.loss > 0 else 0.0
+        better = gain > _GAIN
         for each, kept in ((plain, not better), (learned, better)):
-            each.kept, each.why = kept, f"{100 * (1 - learned.loss / plain.loss):.1f} % less loss with the learned one"
-        return bent if better else lens
+            each.kept, each.why = kept, f"{100 * gain:.1f} % less loss with the learned one"
+        return (bent, gain) if better else (lens, 0.0)
 
     def _grown_waves(self, current, kernel) -> Dictionary:
         """Twice as many waves as long as that pays."""
@@ -271,7 +279,7 @@ class Search:
         return penalties, scored
 
 
-def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int]):
+def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int], enough=lambda: False):
     """The score block of ensembles of one or more seeds, its out-of-fold values, and the gains of the columns."""
     forests, total, gains = [], 0.0, 0.0
     columns = TreeColumns.of(rows.X.shape[1], list(rows.categories))
@@ -279,7 +287,7 @@ def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int
     for k in range(effort.n_seeds):
         growth = Growth(**{**vars(effort.growth), "seed": seed + k})
         loss = Squares(rows.Y) if labels is None else LogLoss(labels, int(labels.max()) + 1)
-        grown = boost(seen, loss, rows.folds, growth, columns.codes)
+        grown = boost(seen, loss, rows.folds, growth, columns.codes, enough)
         forests.append(grown.forest)
         n_rounds.append(grown.n_rounds)
         total, gains = total + grown.scores, gains + grown.gains

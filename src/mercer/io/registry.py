@@ -10,6 +10,7 @@ from importlib import import_module
 
 #: Module below `mercer`: its classes.
 CLASSES = {
+    "auto.boosting": ["Forest"],
     "auto.blocks": ["Dictionary", "Pieces", "Plain", "Score", "Waves"],
     "auto.encoding": ["QuickNumbers"],
     "auto.estimators": ["MercerClassifier", "MercerRegressor"],
@@ -46,8 +47,7 @@ CLASSES = {
     "kernels.through": ["Through"],
     "kernels.trees": ["Forest", "SubsetTree"],
     "kernels.windows": ["Pattern", "Windows"],
-    "learn.boosted_trees": ["Binning", "BoostedTrees"],
-    "learn.boosting": ["Binned", "Boosted", "Forest", "Growth"],
+    "learn.boosting": ["Binning", "BoostedTrees"],
     "learn.clusters": ["ClusterFeatures"],
     "learn.coding": ["Coder"],
     "learn.metric": ["LearnedMetric"],

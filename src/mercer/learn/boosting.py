@@ -1,307 +1,158 @@
-"""Boosted trees on binned columns, scored out of fold while they grow.
-
-The ensembles outside each fold grow side by side; the number of trees is the one with the least loss on the held-out
-rows of all folds, and an ensemble of that many trees on all rows serves new data. Everything is arrays: nothing here
-needs more than `_numeric.add_trees` to predict.
-"""
+"""Small trees on binned columns, each grown on what the ones before left over."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
+from scipy.special import expit, softmax
 
 from mercer import _numeric
-from mercer._numeric.pool import for_each, ordered_map
+from mercer._numeric.pool import ordered_map
+from mercer.learn.piecewise import quantile_edges
 
-_ROWS = 2048
-#: Rows of average target that every level of a category is credited with before levels are put in order.
-_PSEUDO = 10.0
-
-
-@dataclass(frozen=True)
-class Growth:
-    """How trees grow: how many at most, how large, how much of each is added, and when to stop.
-
-    `columns` is the share of columns a tree may use; `patience` the number of rounds without gain on held-out rows.
-    """
-
-    n_trees: int = 400
-    max_leaves: int = 31
-    rate: float = 0.08
-    least_rows: float = 20.0
-    l2: float = 1.0
-    columns: float = 0.7
-    rows: float = 1.0
-    patience: int = 25
-    max_bins: int = 128
-    seed: int = 0
+_BINS = 255
+_SAMPLE_ROWS = 50_000
+_BLOCK_ROWS = 2048
+#: The least weight of a leaf, and in small data its least share.
+_LEAST, _LEAST_SHARE = 20.0, 0.05
+#: Added to the curvature of the loss in a leaf, against steps too large.
+_DAMPING = 1.0
 
 
-@dataclass
-class Forest:
-    """Trees in arrays: nodes of all trees in a row, `roots` where each begins, `output` the column it adds to."""
+class Binning:
+    """The cuts of each column, at quantiles between values, and the bin of each value as a byte."""
 
-    base: np.ndarray
-    roots: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    output: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    column: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    threshold: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    left: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    right: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    value: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    ranks: dict[int, np.ndarray] = field(default_factory=dict)
+    def __init__(self, X: np.ndarray):
+        step = -(-len(X) // _SAMPLE_ROWS)
+        self.cuts = [_cuts(column) for column in X[::step].T]
 
-    def scores(self, X) -> np.ndarray:
-        """The sum of all trees for each row, one column per output."""
-        X = ranked(np.ascontiguousarray(X, dtype=np.float64), self.ranks)
-        out = np.tile(self.base, (len(X), 1))
-        nodes = (self.roots, self.column, self.threshold, self.left, self.right, self.value, self.output)
-        if len(self.roots) and len(X) <= _ROWS:
-            _numeric.add_trees(X, *nodes, out)
-        elif len(self.roots):
-            for_each(lambda s: _numeric.add_trees(X[s], *nodes, out[s]), _spans(len(X)))
-        return out
-
-    @classmethod
-    def of(cls, base: np.ndarray, trees: list) -> Forest:
-        """Put single trees, (output, column, threshold, left, right, value), side by side."""
-        if not trees:
-            return cls(base)
-        sizes = np.array([len(tree[1]) for tree in trees])
-        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        parts = [(c, t, left + s, right + s, v) for (_, c, t, left, right, v), s in zip(trees, starts, strict=True)]
-        joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
-        return cls(base, starts.astype(np.int64), np.array([tree[0] for tree in trees], dtype=np.int64), *joined)
-
-
-def ranked(X, ranks: dict[int, np.ndarray]) -> np.ndarray:
-    """X with the codes of some columns replaced by their ranks."""
-    if not ranks:
-        return X
-    X = X.copy()
-    for column, rank in ranks.items():
-        X[:, column] = rank[X[:, column].astype(np.intp)]
-    return X
-
-
-def ranks_of(X, codes, target, train) -> dict[int, np.ndarray]:
-    """The rank of each code of a category by the mean target of its training rows, rare ones drawn to the middle.
-
-    In this order one cut finds the best two groups of levels for squared error (Fisher 1958).
-    """
-    found = {}
-    for column in codes:
-        code = X[:, column].astype(np.intp)
-        size = int(code.max()) + 1
-        count = np.bincount(code[train], minlength=size)
-        total = np.bincount(code[train], weights=target[train] - target[train].mean(), minlength=size)
-        order = np.argsort(total / (count + _PSEUDO), kind="stable")
-        found[int(column)] = np.argsort(order).astype(np.float64)
-    return found
-
-
-class Squares:
-    """Half the squared error: gradient s - y, hessian one."""
-
-    def __init__(self, y):
-        self.y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-
-    @property
-    def leading(self):
-        """One number per row that orders the levels of categories."""
-        return self.y[:, 0]
-
-    def base(self, rows):
-        return self.y[rows].mean(axis=0)
-
-    def slopes(self, scores, rows):
-        return scores - self.y[rows], np.ones(scores.shape)
-
-    def loss(self, scores, rows):
-        return float(np.sum((scores - self.y[rows]) ** 2))
-
-
-class LogLoss:
-    """Logistic loss of class numbers: one column of log-odds for two classes, a softmax over columns for more."""
-
-    def __init__(self, label, n_classes):
-        self.label, self.n = np.asarray(label), n_classes
-        self.hot = np.eye(n_classes)[self.label] if n_classes > 2 else self.label[:, None].astype(np.float64)
-
-    @property
-    def leading(self):
-        """The indicator of the most frequent class (of the second of two)."""
-        return self.hot[:, int(self.hot.mean(axis=0).argmax())]
-
-    def base(self, rows):
-        shares = np.clip(self.hot[rows].mean(axis=0), 1e-4, 1 - 1e-4)
-        return np.log(shares / (1 - shares)) if self.n == 2 else np.log(shares)
-
-    def slopes(self, scores, rows):
-        p = self._probabilities(scores)
-        factor = 1.0 if self.n == 2 else self.n / (self.n - 1)  # as Friedman (2001): the columns are not independent
-        return p - self.hot[rows], np.maximum(factor * p * (1 - p), 1e-6)
-
-    def _probabilities(self, scores):
-        if self.n == 2:
-            return 1 / (1 + np.exp(-np.clip(scores, -35, 35)))
-        shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return shifted / shifted.sum(axis=1, keepdims=True)
-
-    def loss(self, scores, rows):
-        if self.n == 2:
-            return float(np.sum(np.logaddexp(0, np.where(self.hot[rows] > 0, -scores, scores))))
-        top = scores.max(axis=1, keepdims=True)
-        logs = np.log(np.exp(scores - top).sum(axis=1)) + top[:, 0]
-        return float(np.sum(logs - scores[np.arange(len(scores)), self.label[rows]]))
-
-
-@dataclass(frozen=True)
-class Binned:
-    """Columns as bins of at most 256 levels, and the edge above each bin: bin b holds edges[b-1] < x <= edges[b]."""
-
-    bins: np.ndarray
-    edges: list
-    widths: np.ndarray
-
-    @classmethod
-    def of(cls, X, max_bins: int) -> Binned:
-        edges = list(ordered_map(lambda j: _edges(X[:, j], max_bins), range(X.shape[1])))
+    def __call__(self, X: np.ndarray) -> np.ndarray:
         bins = np.empty(X.shape, dtype=np.uint8)
-        for j, cuts in enumerate(edges):
+        for j, cuts in enumerate(self.cuts):
             bins[:, j] = np.searchsorted(cuts, X[:, j], side="left")
-        return cls(bins, edges, np.array([len(cuts) + 1 for cuts in edges], dtype=np.int64))
+        return bins
 
 
-def _edges(x, max_bins):
-    """Cuts halfway between neighboring values, or at quantiles where there are too many.
-
-    A value that more rows share than a bin should hold gets a bin of its own, and the others share what is left.
-    """
-    values, counts = np.unique(x, return_counts=True)
-    values = values.astype(np.float64)
-    if len(values) <= max_bins:
-        return values[:-1] + (values[1:] - values[:-1]) / 2
-    heavy = np.flatnonzero(counts * max_bins > len(x))
-    counts = counts.astype(np.float64)
-    counts[heavy] = 0.0
-    n_cuts = max(1, max_bins - 1 - 2 * len(heavy))
-    shares = np.cumsum(counts) / max(counts.sum(), 1.0)
-    places = np.searchsorted(shares, np.arange(1, n_cuts + 1) / (n_cuts + 1))
-    places = np.concatenate([places, heavy, heavy - 1])
-    return values[np.unique(places[(places >= 0) & (places < len(values) - 1)])]
+def _cuts(column: np.ndarray) -> np.ndarray:
+    values = column.astype(np.float64)
+    edges = quantile_edges(values, np.ones(len(values)), _BINS)
+    # A value belongs to the bin of the first cut that is not below it; the last bin has no cut.
+    return edges[:-1]
 
 
-class _Grown:
-    """One ensemble growing on some rows, watched on others."""
+class BoostedTrees:
+    """Trees on the gradients of the squared or (for indicators of classes) the logistic loss, with steps by Newton.
 
-    def __init__(self, loss, X, codes, growth, train, watch, stream):
-        self.ranks = ranks_of(X, codes, loss.leading, train)
-        X = ranked(X, self.ranks)
-        self.loss, self.binned, self.X, self.growth = loss, Binned.of(X, growth.max_bins), X, growth
-        self.train, self.watch, self.watched = train, watch, X[watch]
-        self.base = loss.base(train)
-        self.scores = np.tile(self.base, (len(X), 1))
-        self.rng = np.random.default_rng([growth.seed, stream])
-        self.trees: list = []
-        self.gains = np.zeros(X.shape[1])
-
-    def round(self):
-        """One more tree for each output, all from the scores before it."""
-        rows = self.train
-        if self.growth.rows < 1:
-            rows = np.sort(self.rng.choice(rows, max(1, int(self.growth.rows * len(rows))), replace=False))
-        slopes = self.loss.slopes(self.scores[rows], rows)
-        added = [self._tree(rows, *(part[:, k] for part in slopes)) for k in range(self.scores.shape[1])]
-        for k, (tree, reached) in enumerate(added):
-            self.trees.append((k, *tree))
-            self.scores[rows, k] += tree[-1][reached]
-            for part, left_out in ((self.watched, self.watch), (None, self._unused(rows))):
-                if len(left_out):
-                    here = np.zeros((len(left_out), 1))
-                    seen = self.X[left_out] if part is None else part
-                    _numeric.add_trees(seen, np.zeros(1, np.int64), *tree, np.zeros(1, np.int64), here)
-                    self.scores[left_out, k] += here[:, 0]
-
-    def _unused(self, rows):
-        return self.train[:0] if len(rows) == len(self.train) else np.setdiff1d(self.train, rows, assume_unique=True)
-
-    def _tree(self, rows, g, h):
-        p, growth = self.binned.bins.shape[1], self.growth
-        columns = np.sort(self.rng.choice(p, max(1, round(growth.columns * p)), replace=False))
-        gradient, hessian = np.zeros(len(self.X)), np.zeros(len(self.X))
-        gradient[rows], hessian[rows] = g, h
-        least = growth.least_rows if isinstance(self.loss, Squares) else growth.least_rows / 10
-        column, cut, left, right, value, gain, reached = _numeric.grow_tree(
-            self.binned.bins, gradient, hessian, columns, rows, self.binned.widths, growth.max_leaves, least, growth.l2
-        )
-        threshold = np.array(
-            [self.binned.edges[c][b] if c >= 0 else 0.0 for c, b in zip(column.tolist(), cut.tolist(), strict=True)]
-        )
-        np.add.at(self.gains, column[column >= 0], gain[column >= 0])
-        return (column, threshold, left, right, growth.rate * value), reached
-
-
-@dataclass
-class Boosted:
-    """What boosting learned: scores of the training rows out of fold, the ensemble of all rows, and how it went.
-
-    `losses` are those of held-out rows every few rounds, `gains` what splits on each column gained in all.
+    Parameters
+    ----------
+    n_trees, max_leaves : int
+    shared : bool, whether all outputs share the trees, a leaf holding a step for each, or each has `n_trees` of its own
+    rate : float, the share of each step that is taken
     """
 
-    scores: np.ndarray
-    forest: Forest
-    losses: np.ndarray
-    n_rounds: int
-    gains: np.ndarray
+    def __init__(self, n_trees: int, max_leaves: int, shared: bool, rate: float = 0.1):
+        self.n_trees, self.max_leaves, self.shared, self.rate = n_trees, max_leaves, shared, rate
+
+    def fit(self, X, targets: np.ndarray, weight, is_class: bool) -> BoostedTrees:
+        """Learn columns of quantities, or of indicators of classes (of two classes the second alone)."""
+        weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
+        self.binning = Binning(X)
+        bins = self.binning(X)
+        self.start = _start(np.average(targets, axis=0, weights=weight), is_class)
+        scores = np.tile(self.start, (len(X), 1))
+        n_outputs = targets.shape[1]
+        parts = [slice(0, n_outputs)] if self.shared else [slice(o, o + 1) for o in range(n_outputs)]
+        trees = []
+        for _ in range(self.n_trees):
+            gradient, curvature = _slopes(targets, scores, weight, is_class)
+            for part in parts:
+                nodes, steps, leaf = self._grow(bins, gradient[:, part], curvature[:, part], weight)
+                scores[:, part] += self.rate * steps[leaf]
+                trees.append((nodes, steps))
+        self._join(trees)
+        return self
+
+    def _grow(self, bins, gradient, curvature, weight):
+        """One tree: its nodes, the step of each node for each output, and the leaf of each row."""
+        gradient = np.ascontiguousarray(on_grid(gradient))
+        least = min(_LEAST, _LEAST_SHARE * weight.sum())
+        *nodes, leaf = _numeric.grow_tree(bins, gradient, weight, self.max_leaves, least)
+        n = len(nodes[0])
+        sums = (np.bincount(leaf, column, minlength=n) for column in gradient.T)
+        bends = (np.bincount(leaf, column, minlength=n) for column in curvature.T)
+        steps = np.column_stack([total / (bend + _DAMPING) for total, bend in zip(sums, bends, strict=True)])
+        return nodes, steps, leaf
+
+    def _join(self, trees) -> None:
+        """All nodes of all trees in one table, with leaves numbered from left to right in each tree."""
+        sizes = [len(nodes[0]) for nodes, _ in trees]
+        self.roots = np.cumsum([0, *sizes[:-1]]).astype(np.int32)
+        shift = np.repeat(self.roots, sizes)
+        feature, threshold, left, right = (np.concatenate([nodes[k] for nodes, _ in trees]) for k in range(4))
+        below = (np.where(child < 0, child, child + shift) for child in (left, right))
+        self.nodes = (feature, threshold, *below)
+        self.steps = np.concatenate([steps for _, steps in trees])
+        numbered = [leaf_numbers(nodes[2], nodes[3]) for nodes, _ in trees]
+        self.numbers = np.concatenate(numbered)
+        self.widths = [int(numbers.max()) + 1 for numbers in numbered]
+
+    def number(self, X) -> np.ndarray:
+        """The leaf of each row (down) in each tree (across), counted from 0."""
+        return self._in_blocks(X, lambda leaves: self.numbers[leaves])
+
+    def predict(self, X) -> np.ndarray:
+        """The score of each row (down) for each output (across)."""
+        return self._in_blocks(X, lambda leaves: self.start + self.rate * self._summed(leaves))
+
+    def _summed(self, leaves) -> np.ndarray:
+        n_outputs = len(self.start)
+        if self.shared:
+            return np.column_stack([step[leaves].sum(axis=1) for step in self.steps.T])
+        return np.column_stack([self.steps[leaves[:, o::n_outputs], 0].sum(axis=1) for o in range(n_outputs)])
+
+    def _in_blocks(self, X, function) -> np.ndarray:
+        """`function` of the leaves of the rows, block by block on all cores."""
+        spans = [slice(start, start + _BLOCK_ROWS) for start in range(0, len(X), _BLOCK_ROWS)]
+
+        def mapped(rows):
+            return function(_numeric.tree_leaves(self.binning(X[rows]), *self.nodes, self.roots))
+
+        return np.concatenate(list(ordered_map(mapped, spans)))
 
 
-def boost(X, loss, folds: np.ndarray, growth: Growth, codes=(), refit: bool = True) -> Boosted:
-    """Grow ensembles outside each fold until the held-out rows of all folds gain no more, then one on all rows.
-
-    X : (n, p) float64; loss : `Squares` or `LogLoss`; folds : the fold of each row, 0..K-1; codes : the columns that
-    hold codes 0, 1, ... of categories, which each ensemble puts in the order of its own training rows' targets
-    """
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    names = np.unique(folds)
-    runs = [
-        _Grown(loss, X, codes, growth, np.flatnonzero(folds != k), np.flatnonzero(folds == k), i + 1)
-        for i, k in enumerate(names)
-    ]
-    stride = 5
-    kept: list[list[np.ndarray]] = [[run.scores[run.watch].copy()] for run in runs]
-    curve = [sum(loss.loss(k[0], run.watch) for k, run in zip(kept, runs, strict=True))]
-
-    def advance(place):
-        for _ in range(stride):
-            runs[place].round()
-        kept[place].append(runs[place].scores[runs[place].watch].copy())
-        return loss.loss(kept[place][-1], runs[place].watch)
-
-    best = 0
-    while (len(curve) - 1) * stride < growth.n_trees and (len(curve) - 1 - best) * stride < growth.patience:
-        curve.append(sum(ordered_map(advance, range(len(runs)))))
-        if curve[-1] < curve[best]:
-            best = len(curve) - 1
-    scores = np.empty_like(runs[0].scores)
-    for run, history in zip(runs, kept, strict=True):
-        scores[run.watch] = history[best]
-    forest = grown(X, loss, growth, best * stride, codes) if refit else Forest(loss.base(np.arange(len(X))))
-    return Boosted(scores, forest, np.array(curve) / len(X), best * stride, sum(run.gains for run in runs))
+def _start(mean: np.ndarray, is_class: bool) -> np.ndarray:
+    """The scores before the first tree: the means, or the log odds (with several classes, the logs)."""
+    if not is_class:
+        return mean
+    chance = np.clip(mean, 1e-6, 1 - 1e-6)
+    return np.log(chance / (1 - chance)) if len(mean) == 1 else np.log(chance)
 
 
-def grown(X, loss, growth: Growth, n_rounds: int, codes=()) -> Forest:
-    """The ensemble of `n_rounds` rounds on all rows."""
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    everyone = np.arange(len(X))
-    run = _Grown(loss, X, codes, growth, everyone, everyone[:0], 0)
-    for _ in range(n_rounds):
-        run.round()
-    forest = Forest.of(run.base, run.trees)
-    forest.ranks = run.ranks
-    return forest
+def _slopes(targets, scores, weight, is_class: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Minus the gradient and the curvature of the loss in the scores, weights included."""
+    weight = weight[:, None]
+    if not is_class:
+        return weight * (targets - scores), np.broadcast_to(weight, targets.shape)
+    chance = expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)
+    return weight * (targets - chance), weight * chance * (1 - chance)
 
 
-def _spans(n):
-    return [slice(i, i + _ROWS) for i in range(0, n, _ROWS)]
+def on_grid(gradients: np.ndarray) -> np.ndarray:
+    """Gradients rounded to 2^-24 of the largest: their sums are exact in any order, so that equal cuts stay equal."""
+    largest = np.abs(gradients).max(initial=0.0)
+    if not largest > 0:
+        return gradients
+    unit = np.ldexp(1.0, int(np.frexp(largest)[1]) - 24)
+    return np.rint(gradients / unit) * unit
+
+
+def leaf_numbers(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """For each node of a tree the number of the leaf it is, from left to right; -1 for inner nodes."""
+    numbers = np.full(len(left), -1)
+    count, waiting = 0, [0]
+    while waiting:
+        node = waiting.pop()
+        if left[node] < 0:
+            numbers[node], count = count, count + 1
+        else:
+            waiting += [right[node], left[node]]
+    return numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
 
-from mercer.learn.boosted_trees import BoostedTrees, leaf_numbers
+from mercer.learn.boosting import BoostedTrees, leaf_numbers
 
 
 def ensemble_of(kind: str, n_trees: int, max_leaves: int, shared: bool, seed: int) -> BoostedTrees | Forest:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.learn.boosting import Binned, Growth, LogLoss, Squares, boost
+from mercer.auto.boosting import Binned, Growth, LogLoss, Squares, boost
 
 
 def problem(n=600, seed=0):
