@@ -84,6 +84,9 @@ def test_attributes_are_plain_names(saved, attribute):
         {"scalar": "O", "value": 1},
         {"objects": [1], "shape": [2], "dtype": "object"},
         {"objects": ["a"], "shape": [1], "dtype": "f8"},
+        {"records": [["x", 1]], "shape": [1], "dotted": True},
+        {"records": [["x", {"array": "a0"}]], "shape": [10**15], "dotted": True},
+        {"records": [["x", {"array": "a0"}], ["x", {"array": "a0"}]], "shape": [], "dotted": False},
         {"dtype": "nonsense"},
         {"csr": [[1], [2], [3]], "shape": [1, 1]},
         {"expand.maps": 1},
@@ -228,6 +231,16 @@ def test_other_things_come_back():
     assert (again[2] != csr).nnz == 0
     assert again[3:] == things[3:]
     assert isinstance(again[5], np.float32)
+
+
+def test_records_come_back():
+    plain = np.array([(1, 0.5, [1, 2]), (2, -0.0, [3, 4])], dtype=[("a", "i8"), ("b", "f4"), ("pair", "i4", 2)])
+    for records in (plain, plain.view(np.recarray), plain[:0], plain.reshape(1, 2)):
+        tree, arrays = pack(records)
+        again = unpack(json.loads(json.dumps(tree)), arrays)
+        assert type(again) is type(records)
+        assert again.dtype == records.dtype
+        assert again.tobytes() == records.tobytes()
 
 
 def test_an_array_used_twice_is_stored_once():

@@ -109,6 +109,30 @@ class Model:
 
         save(self, path)
 
+    def to_onnx(self, path=None, check=True):
+        """The model as an ONNX graph, for runtimes without Python; an `onnx.ModelProto`, also written to `path`.
+
+        Inputs are the columns, named as in the table and of shape (rows, 1): numbers in float64, NaN where missing;
+        text as strings, "" where missing. Outputs are `prediction` and, for classes, `probabilities`. Columns of
+        dates, text and sequences have no translation: ValueError names them.
+
+        Parameters
+        ----------
+        path : file to write, default=None
+        check : bool, frame or dict of columns, default=True
+            Run the graph on these rows (True: on made-up ones like those of the fit) and raise ValueError if it
+            differs from the model by more than the rounding of float32 can explain.
+        """
+        from mercer.auto.export import check_parity, onnx_model
+        from mercer.io.onnx import write
+
+        graph = onnx_model(self)
+        if check is not False:
+            check_parity(self, graph, None if check is True else check)
+        if path is not None:
+            write(graph, path)
+        return graph
+
     def _encoded(self, data) -> np.ndarray:
         if self._quick is not None and self._quick.takes(data):
             return self._quick(data)

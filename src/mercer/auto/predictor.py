@@ -74,6 +74,7 @@ class Predictor:
     temperature: float = 1.0
     candidates: list[Candidate] = field(default_factory=list)
     found: Any = None
+    _transient = ("found",)  # what learning again needs holds scores of the training rows: no part of a file
 
     def scores(self, X) -> np.ndarray:
         """One column per output for encoded rows. Products in float64, so that a row's score is its own."""

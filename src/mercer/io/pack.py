@@ -3,6 +3,7 @@
     None, bool, int, float, str, list      themselves (floats that JSON lacks as {"float": "nan"})
     tuple, dict, set, slice, dtype         {"tuple": [...]}, {"dict": [[key, value], ...]}, ...
     arrays of numbers                      {"array": name}, of anything else {"objects": [...], "shape": [...]}
+    arrays of records                      {"records": [[field, array], ...], "shape": [...], "dotted": a.field works}
     CSR matrices                           {"csr": [data, indices, indptr], "shape": [rows, columns]}
     objects                                {"class": name, "state": {attribute: value}}
 
@@ -65,6 +66,9 @@ class _Packer:
             return {"scalar": thing.dtype.str, "value": self.tree(thing.item(), where)}
         if thing.dtype.kind in _NUMBERS and thing.dtype.itemsize <= 8:
             return {"array": self._put(thing)}
+        if thing.dtype.names:
+            fields = [[name, self._numpy(np.asarray(thing[name]), f"{where}.{name}")] for name in thing.dtype.names]
+            return {"records": fields, "shape": list(thing.shape), "dotted": isinstance(thing, np.recarray)}
         kind = "object" if thing.dtype.kind == "O" else thing.dtype.str
         items = [self.tree(item, f"{where}[{i}]") for i, item in enumerate(thing.ravel().tolist())]
         return {"objects": items, "shape": list(thing.shape), "dtype": kind}
@@ -79,6 +83,9 @@ class _Packer:
 
     def _sparse(self, matrix, where):
         csr = matrix.tocsr()
+        csr = sparse.csr_matrix(
+            (csr.data, csr.indices, csr.indptr), shape=csr.shape
+        )  # the narrowest indices, as on loading
         parts = [self.tree(part, where) for part in (csr.data, csr.indices, csr.indptr)]
         return {"csr": parts, "shape": [int(n) for n in csr.shape]}
 
@@ -143,6 +150,16 @@ class _Unpacker:
             flat[i] = item
         return flat.reshape([int(n) for n in tree["shape"]])
 
+    def _records(self, tree, depth):
+        shape = tuple(int(n) for n in tree["shape"])
+        fields = [(str(name), self.thing(column, depth)) for name, column in tree["records"]]
+        if any(column.shape[: len(shape)] != shape for _, column in fields):
+            raise TypeError("its fields are of different shapes")
+        records = np.empty(shape, [(name, column.dtype, column.shape[len(shape) :]) for name, column in fields])
+        for name, column in fields:
+            records[name] = column
+        return records.view(np.recarray) if tree["dotted"] else records
+
     def _scalar(self, tree, depth):
         return _number_dtype(tree["scalar"]).type(self.thing(tree["value"], depth))
 
@@ -187,6 +204,7 @@ _READERS = {
     "class": _Unpacker._object,
     "array": _Unpacker._array,
     "objects": _Unpacker._objects,
+    "records": _Unpacker._records,
     "scalar": _Unpacker._scalar,
     "csr": _Unpacker._csr,
     "float": _Unpacker._float,

@@ -1,0 +1,99 @@
+"""The blocks of a dictionary and the linear head as nodes of an ONNX graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from mercer.auto.blocks import Pieces, Plain, Score, Waves
+from mercer.auto.predictor import Predictor
+from mercer.io.onnx import TREES, Graph
+
+
+def scores(graph: Graph, predictor: Predictor, x: str) -> str:
+    """features(x) @ coef + intercept: the features in float32, the sum in float64."""
+    features = graph.concat([block_features(graph, block, x) for block in predictor.dictionary.blocks])
+    product = graph.add("MatMul", features, predictor.coef.astype(np.float32))
+    return graph.add("Add", graph.cast(product, np.float64), np.asarray(predictor.intercept, dtype=np.float64))
+
+
+def block_features(graph: Graph, block, x: str) -> str:
+    """The features of one block of encoded rows, in float32."""
+    writers: dict[type, Callable[..., str]] = {Plain: _plain, Pieces: _pieces, Waves: _waves, Score: _score}
+    if type(block) not in writers:
+        raise ValueError(f"The model has a block of {block.kind} features, which has no translation to ONNX yet.")
+    return writers[type(block)](graph, block, x)
+
+
+def _plain(graph: Graph, block: Plain, x: str) -> str:
+    return graph.cast(x, np.float32)
+
+
+def _pieces(graph: Graph, block: Pieces, x: str) -> str:
+    """clip((x - low) / (high - low), 0, 1) for each bin, of x rounded to float32 as the block does."""
+    bins = [
+        (column, low, high)
+        for column, edges in zip(block.columns, block.bins.bins_, strict=True)
+        for low, high in pairwise(edges)
+    ]
+    column, low, high = (np.array(part) for part in zip(*bins, strict=True))
+    rounded = graph.cast(graph.cast(x, np.float32), np.float64)
+    part = graph.add("Div", graph.add("Sub", graph.columns(rounded, column), low), high - low)
+    return graph.cast(graph.add("Clip", part, np.float64(0.0), np.float64(1.0)), np.float32)
+
+
+def _waves(graph: Graph, block: Waves, x: str) -> str:
+    turns = graph.add("MatMul", graph.cast(x, np.float32), block.frequencies.T.astype(np.float32))
+    both = graph.concat([graph.add("Cos", turns), graph.add("Sin", turns)])
+    return graph.add("Mul", both, np.float32(np.sqrt(1.0 / len(block.frequencies))))
+
+
+def _score(graph: Graph, block: Score, x: str) -> str:
+    """All trees of all forests in one node; their weights hold the mean over forests and the scale."""
+    share = 1.0 / (len(block.forests) * block.scale)
+    base = np.sum([forest.base for forest in block.forests], axis=0) * share
+    trees = [tree for forest in block.forests for tree in _trees(forest, share)]
+    for output, nodes in trees:  # a tree without a split is a number
+        if len(nodes) == 1:
+            base[output] += nodes[0][-1]
+    trees = [tree for tree in trees if len(tree[1]) > 1]
+    if not trees:
+        nothing = graph.add("Mul", graph.columns(x, [0]), np.float64(0.0))
+        return graph.cast(graph.add("Add", nothing, base), np.float32)
+    return graph.add("TreeEnsembleRegressor", x, domain=TREES, **_tree_attributes(graph, trees, base))
+
+
+def _trees(forest, share):
+    """(output, nodes) of each tree; a node is (column, threshold, left, right, value), children from its root on."""
+    ends = [*forest.roots[1:].tolist(), len(forest.column)]
+    for root, end, output in zip(forest.roots.tolist(), ends, forest.output.tolist(), strict=True):
+        nodes = slice(root, end)
+        columns = forest.column[nodes], forest.threshold[nodes], forest.left[nodes] - root, forest.right[nodes] - root
+        values = forest.value[nodes] * share[output]
+        yield output, list(zip(*(part.tolist() for part in (*columns, values)), strict=True))
+
+
+def _tree_attributes(graph: Graph, trees, base) -> dict:
+    nodes = [(t, i, *node) for t, (_, tree) in enumerate(trees) for i, node in enumerate(tree)]
+    tree, place, column, threshold, left, right, _ = (list(part) for part in zip(*nodes, strict=True))
+    inner = [c >= 0 for c in column]
+    leaves = [(t, i, trees[t][0], value) for t, i, c, *_, value in nodes if c < 0]
+    leaf_tree, leaf_place, output, weight = (list(part) for part in zip(*leaves, strict=True))
+    return {
+        "n_targets": len(base),
+        "aggregate_function": "SUM",
+        "base_values_as_tensor": graph.tensor(base),
+        "nodes_treeids": tree,
+        "nodes_nodeids": place,
+        "nodes_modes": ["BRANCH_LEQ" if split else "LEAF" for split in inner],
+        "nodes_featureids": [max(c, 0) for c in column],
+        "nodes_values_as_tensor": graph.tensor(threshold),
+        "nodes_truenodeids": [max(child, 0) for child in left],
+        "nodes_falsenodeids": [max(child, 0) for child in right],
+        "target_treeids": leaf_tree,
+        "target_nodeids": leaf_place,
+        "target_ids": output,
+        "target_weights_as_tensor": graph.tensor(weight),
+    }

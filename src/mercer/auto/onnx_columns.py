@@ -1,0 +1,158 @@
+"""Columns of a table as nodes of an ONNX graph: numbers by their formula, levels by a table of what they become.
+
+Inputs of numbers are float64, so that the graph encodes to the same bits as the encoder, and no tree turns the other
+way. NaN is a missing number, the empty string a missing text.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from mercer.io.onnx import TREES, Graph
+from mercer.source import Columns
+from mercer.tables import TableEncoder
+
+_UNSEEN = "never seen"
+_REASONS = {
+    "date": "the calendar has no operator",
+    "text": "n-grams of text have no exact operator",
+    "sequence": "n-grams of letters have no exact operator",
+}
+
+
+def encoded_columns(graph: Graph, encoder: TableEncoder) -> str:
+    """Inputs for the columns, and the nodes that encode them: (rows, encoded columns) in float64."""
+    refuse_untranslatable(encoder)
+    inputs = {name: graph.input(name, input_type(encoder, name)) for name in used_columns(encoder)}
+    pieces, places = [], []
+    for part in (_numbers(graph, encoder, inputs), *(_levels(graph, encoder, name, inputs) for name in inputs)):
+        if part is not None:
+            pieces.append(part[0])
+            places += part[1]
+    return graph.columns(graph.concat(pieces), np.argsort(places))
+
+
+def used_columns(encoder: TableEncoder) -> list[str]:
+    """The columns that became features, in the order of the table."""
+    used = {block.column for block in encoder.blocks_}
+    return [name for name in encoder.schema_ if name in used]
+
+
+def input_type(encoder: TableEncoder, column: str) -> type:
+    return str if encoder.schema_[column] == "text" else np.float64
+
+
+def refuse_untranslatable(encoder: TableEncoder) -> None:
+    """ValueError for the first column that no graph can stand for."""
+    for block in encoder.blocks_:
+        if block.role in _REASONS:
+            raise ValueError(
+                f"Column {block.column!r} is a {block.role} column, and {_REASONS[block.role]} in ONNX. Leave the "
+                'column out of the fit, or give it another role (roles={column: "category"}).'
+            )
+        if encoder.schema_[block.column] == "text" and "" in known_levels(encoder, block.column):
+            raise ValueError(
+                f"Column {block.column!r} has the empty string among its levels, which in ONNX stands for a missing "
+                "value. Make it missing, or give the level a name, and fit again."
+            )
+
+
+def placed_encoders(encoder: TableEncoder, column: str):
+    """(encoder, its first output of the column, how many, the first place of them among all) of a column."""
+    start = 0
+    for part in encoder._encoders:
+        inside = 0
+        for name, outputs in zip(part.columns, part.names, strict=True):
+            if name == column:
+                yield part, inside, len(outputs), start + inside
+            inside += len(outputs)
+        start += inside
+
+
+def known_levels(encoder: TableEncoder, column: str) -> list:
+    """The levels that fit kept something about, none for plain numbers."""
+    found: dict = {}
+    for part, *_ in placed_encoders(encoder, column):
+        if part.kind == "onehot":
+            found |= dict.fromkeys((*part.levels, *(part.others or ())))
+        elif part.kind == "frequency":
+            found |= dict.fromkeys(part.places)
+    return list(found)
+
+
+def _numbers(graph: Graph, encoder: TableEncoder, inputs):
+    """z / sqrt(1 + (z/3)^2) of all numbers at once, then flags of their gaps; where these belong."""
+    squashed = next((part for part in encoder._encoders if part.kind == "number"), None)
+    if squashed is None:
+        return None
+    x = graph.concat([inputs[name] for name in squashed.columns])
+    gone = graph.add("IsNaN", x)
+    scale = np.where(squashed.scale > 0, 0.5 * squashed.scale, np.inf)
+    z = graph.add("Div", graph.add("Sub", graph.add("Mul", x, np.float64(0.5)), 0.5 * squashed.center), scale)
+    z = graph.add("Clip", z, np.float64(-1e150), np.float64(1e150))
+    third = graph.add("Div", z, np.float64(3.0))
+    root = graph.add("Sqrt", graph.add("Add", graph.add("Mul", third, third), np.float64(1.0)))
+    z = graph.add("Where", gone, np.float64(0.0), graph.add("Div", z, root))
+    places, flagged, flags = [], [], []
+    for j, name in enumerate(squashed.columns):
+        for part, _, _, place in placed_encoders(encoder, name):
+            if part.kind == "missing":
+                flagged.append(j)
+                flags.append(place)
+            else:
+                places.append(place)
+    if not flags:
+        return z, places
+    return graph.concat([z, graph.columns(graph.cast(gone, np.float64), flagged)]), places + flags
+
+
+def _levels(graph: Graph, encoder: TableEncoder, column: str, inputs):
+    """A row of a table for each level, for a new level and for a missing one: what the encoders make of them."""
+    parts = list(placed_encoders(encoder, column))
+    if any(part.kind == "number" for part, *_ in parts):
+        return None
+    levels = known_levels(encoder, column)
+    rows = _encoded_levels(encoder, column, levels, parts)
+    places = [place + k for _, _, width, place in parts for k in range(width)]
+    table, code = np.unique(rows, axis=0, return_inverse=True)
+    code = code.ravel().astype(np.int64)
+    find = _code_of_text if encoder.schema_[column] == "text" else _code_of_number
+    return graph.add("Gather", table, find(graph, inputs[column], levels, code), axis=0), places
+
+
+def _encoded_levels(encoder, column, levels, parts) -> np.ndarray:
+    """What the encoders make of each level, of a level they have not seen, and of a missing value."""
+    kind = encoder.schema_[column]
+    new: str | float | None = None  # there is no third truth value
+    if kind == "text":
+        new = _UNSEEN
+        while new in levels:
+            new += "!"
+    elif kind != "boolean":
+        new = max((abs(level) for level in levels), default=0) + 1
+    types = {"text": pa.string(), "boolean": pa.bool_(), "integer": pa.int64()}
+    values = pa.array([*levels, new, None], types.get(kind, pa.float64()))
+    gaps = pa.nulls(len(values), pa.string())
+    table = Columns(pa.table({name: values if name == column else gaps for name in encoder.schema_}))
+    return np.hstack([part.encode(table)[:, start : start + width] for part, start, width, _ in parts])
+
+
+def _code_of_text(graph: Graph, x: str, levels, code) -> str:
+    return graph.add(
+        "LabelEncoder",
+        graph.add("Reshape", x, np.array([-1])),
+        domain=TREES,
+        keys_strings=[*levels, ""],
+        values_int64s=[*code[:-2].tolist(), int(code[-1])],
+        default_int64=int(code[-2]),
+    )
+
+
+def _code_of_number(graph: Graph, x: str, levels, code) -> str:
+    """The sum of (code of the level - code of a new one) over the levels that are equal: one or none."""
+    equal = graph.cast(graph.add("Equal", x, np.array([levels], dtype=np.float64)), np.int64)
+    jump = graph.add("Mul", equal, (code[:-2] - code[-2])[None, :])
+    known = graph.add("Add", graph.add("ReduceSum", jump, np.array([1]), keepdims=0), code[-2])
+    gone = graph.add("Reshape", graph.add("IsNaN", x), np.array([-1]))
+    return graph.add("Where", gone, code[-1], known)
