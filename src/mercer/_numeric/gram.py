@@ -15,6 +15,7 @@ from mercer._numeric.pool import for_each
 
 #: More rows than this are not summed in float32 (1,024 rows cost about 3e-7 of the scale).
 FLOAT32_ROWS = 1024
+_TILE, _STRIP = 256, 16
 
 
 def add_products(G: np.ndarray, C: np.ndarray, P: np.ndarray, Z, R: np.ndarray, V: np.ndarray, groups) -> None:
@@ -59,9 +60,25 @@ def gathered(Z: np.ndarray, order: np.ndarray, origin: np.ndarray, root: np.ndar
 
 
 def mirror(G: np.ndarray) -> np.ndarray:
-    """The symmetric matrix whose upper triangle is that of G."""
-    upper = np.triu(G)
-    return upper + np.triu(upper, 1).T
+    """The symmetric matrix whose upper triangle is that of G, copied in tiles that stay in the cache."""
+    out = G.copy()
+    tiles = [slice(i, min(i + _TILE, len(G))) for i in range(0, len(G), _TILE)]
+    for a, i in enumerate(tiles):
+        upper = np.triu(out[i, i])
+        out[i, i] = upper + np.triu(upper, 1).T
+        for j in tiles[a + 1 :]:
+            out[j, i] = out[i, j].T
+    return out
+
+
+def less_outer_products(G: np.ndarray, h: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """G - h m' - m h', a few rows at a time, so that every entry is read and written once."""
+    out = np.empty_like(G)
+    for i in range(0, len(G), _STRIP):
+        rows = slice(i, i + _STRIP)
+        np.subtract(G[rows], h[rows, None] * m, out=out[rows])
+        out[rows] -= m[rows, None] * h
+    return out
 
 
 def aligned_empty(shape, dtype) -> np.ndarray:

@@ -13,7 +13,8 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.block import Block
-from mercer._numeric.gram import add_products, gathered, mirror
+from mercer._numeric.gram import add_products, gathered, less_outer_products, mirror
+from mercer._numeric.pool import ordered_map
 from mercer.stats.base import Statistic
 
 _PROBES = 4
@@ -42,7 +43,8 @@ class Normal:
 
     def about(self, z_mean: np.ndarray, y_mean: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """G, B, Y of the same rows measured from other origins: sum of (z - m)(z - m)' and so on."""
-        G = self.G - np.outer(self.z, z_mean) - np.outer(z_mean, self.z) + self.weight * np.outer(z_mean, z_mean)
+        # - z m' - m z' + w m m' = - h m' - m h' with h = z - w m / 2
+        G = less_outer_products(self.G, self.z - 0.5 * self.weight * z_mean, z_mean)
         B = self.B - np.outer(self.z, y_mean) - np.outer(z_mean, self.y) + self.weight * np.outer(z_mean, y_mean)
         Y = self.Y - np.outer(self.y, y_mean) - np.outer(y_mean, self.y) + self.weight * np.outer(y_mean, y_mean)
         return G, B, Y
@@ -177,7 +179,7 @@ class Gram(Statistic):
     def finish(self) -> GramPerFold:
         if self.n == 0:
             raise ValueError("No rows: the Gram matrix of nothing is not defined.")
-        G = [mirror(part) for part in self.G]
+        G = list(ordered_map(mirror, self.G))
         folds = [_normal(G[k], self.C[k], self.T[k]) for k in range(self.n_folds) if self.T[k, 0, 0] > 0]
         total = _normal(sum(G), self.C.sum(axis=0), self.T.sum(axis=0))
         error = np.linalg.norm(total.G @ _signs(len(total.z)) - self.probe) / np.sqrt(_PROBES)
