@@ -93,5 +93,6 @@ def _columns(frame):
     for name in kept:
         column = frame[name]
         numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-        parts[name] = column.astype(float) if numeric else column.astype(str).astype("category")
+        words = column.astype(object).where(column.notna(), "missing").astype(str)  # a gap is a level: not all take NaN
+        parts[name] = column.astype(float) if numeric else words.astype("category")
     return pd.DataFrame(parts)

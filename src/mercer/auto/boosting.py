@@ -72,7 +72,8 @@ class Forest:
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
         parts = [(c, t, left + s, right + s, v) for (_, c, t, left, right, v), s in zip(trees, starts, strict=True)]
         joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
-        return cls(base, starts.astype(np.int64), np.array([tree[0] for tree in trees], dtype=np.int64), *joined)
+        outputs = np.array([tree[0] for tree in trees], dtype=np.int64)
+        return cls(base, starts.astype(np.int64), outputs, *joined)  # type: ignore[arg-type]
 
 
 def ranked(X, ranks: dict[int, np.ndarray]) -> np.ndarray:

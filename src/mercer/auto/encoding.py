@@ -11,6 +11,9 @@ from mercer.io import read_table
 from mercer.source import Source
 from mercer.tables import TableEncoder
 
+#: The most encoded columns of a search.
+_WIDEST = 5000
+
 
 @dataclass
 class Encoded:
@@ -25,6 +28,7 @@ class Encoded:
 def encoded_rows(encoder: TableEncoder, source: Source, learn: bool = False) -> Encoded:
     """All rows of a source of tables, encoded; `learn` fits the encoder and gives out-of-fold target encodings."""
     mapped = encoder.fit_transform(source) if learn else encoder.transform(source)
+    _refuse_wide(encoder)
     blocks = [block for block in mapped.blocks() if len(block)]
     if not blocks:
         raise ValueError("The source has no rows.")
@@ -32,6 +36,19 @@ def encoded_rows(encoder: TableEncoder, source: Source, learn: bool = False) -> 
     ids = np.concatenate([block.ids for block in blocks])
     categories = tuple(slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
     return Encoded(np.concatenate([dense(block.X) for block in blocks]), y, ids, categories)
+
+
+def _refuse_wide(encoder: TableEncoder) -> None:
+    """The search keeps encoded rows as a dense array: long texts make too many columns for that."""
+    width = encoder.blocks_[-1].stop
+    if width > _WIDEST:
+        block = max(encoder.blocks_, key=lambda block: block.stop - block.start)
+        raise ValueError(
+            f"The table becomes {width} columns, {block.stop - block.start} of them from {block.column!r} (role "
+            f"{block.role!r}), but the search takes at most {_WIDEST}. Give that column another role, as in "
+            f"roles={{{block.column!r}: 'id'}} to leave it out, or learn from it with mercer.text.TextFeatures and "
+            "mercer.linear.LogisticClassifier."
+        )
 
 
 def dense(X) -> np.ndarray:

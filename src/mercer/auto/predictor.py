@@ -28,6 +28,7 @@ _LOGISTIC = (1 / 64, 1 / 16, 1 / 4)
 _TRAIN, _TEST = 6000, 4000
 _TEMPERATURES = np.geomspace(0.7, 2.0, 22)
 _TOL, _STEPS = 1e-3, 24
+_ROUNDING = 1e-7
 #: Pairs of waves that penalty and temperature are chosen with.
 _FEW = 192
 
@@ -203,8 +204,12 @@ def _logistic(found, rows, labels, target, seed, like) -> Predictor:
 
 
 def _solved(Z, labels, alpha, seed) -> LogisticClassifier:
-    """A quick fit: the search has no use for more digits than the folds can tell apart."""
-    model = LogisticClassifier(alpha, tol=_TOL, max_iter=_STEPS, random_state=seed)
+    """A quick fit: the search has no use for more digits than the folds can tell apart.
+
+    Columns of nearly no penalty are long: a penalty that drowns in the rounding of their float32 products is raised.
+    """
+    floor = _ROUNDING * float(np.sum(np.einsum("ij,ij->j", Z, Z, dtype=np.float64)))
+    model = LogisticClassifier(max(alpha, floor), tol=_TOL, max_iter=_STEPS, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(Z, labels)

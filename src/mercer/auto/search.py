@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -143,7 +144,7 @@ class Search:
             return self._grown_waves(current, kernel)
 
     def _best_kernel(self, base, sample, place) -> Lens:
-        tried = []
+        tried: list[tuple] = []
         for metric, root in self._roots().items():
             median = median_distance(sample.X[:2048] * root) or 1.0
             for name in self.effort.kernels:
@@ -187,7 +188,7 @@ class Search:
         start = time.perf_counter()
         learner.fit(sample.X @ lens.root, sample.Y if sample.Y.shape[1] > 1 else sample.Y[:, 0])
         seconds = time.perf_counter() - start
-        seen = learner.kernel_
+        seen: Any = learner.kernel_
         bent = (
             Lens(seen.kernel, lens.root @ np.asarray(seen.matrix)) if hasattr(seen, "matrix") else Lens(seen, lens.root)
         )
@@ -200,8 +201,8 @@ class Search:
         plain, learned = results
         gain = 1 - learned.loss / plain.loss if plain.loss > 0 else 0.0
         better = gain > _GAIN
-        for each, kept in ((plain, not better), (learned, better)):
-            each.kept, each.why = kept, f"{100 * gain:.1f} % less loss with the learned one"
+        for judged, kept in ((plain, not better), (learned, better)):
+            judged.kept, judged.why = kept, f"{100 * gain:.1f} % less loss with the learned one"
         return (bent, gain) if better else (lens, 0.0)
 
     def _grown_waves(self, current, kernel) -> Dictionary:
@@ -281,7 +282,9 @@ class Search:
 
 def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int], enough=lambda: False):
     """The score block of ensembles of one or more seeds, its out-of-fold values, and the gains of the columns."""
-    forests, total, gains = [], 0.0, 0.0
+    forests: list = []
+    total: Any = 0.0
+    gains: Any = 0.0
     columns = TreeColumns.of(rows.X.shape[1], list(rows.categories))
     seen = columns(rows.X)
     for k in range(effort.n_seeds):
