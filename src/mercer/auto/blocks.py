@@ -93,6 +93,11 @@ class Waves:
         """The beginning of this map, with columns scaled to a kernel of the same size."""
         return Waves(self.frequencies[: width // 2], self.note)
 
+    def along(self, places: np.ndarray) -> Waves:
+        """The same waves where column j is what was column places[j], constant along new columns (-1)."""
+        moved = np.where(places < 0, 0.0, self.frequencies[:, places])
+        return Waves(np.ascontiguousarray(moved), self.note)
+
 
 @dataclass(frozen=True)
 class TreeColumns:

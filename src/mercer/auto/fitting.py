@@ -97,9 +97,11 @@ def fit(
         plain = _linear(rows, classify, random_state)
         told["holdout"] = _judged(_Pair(encoder, plain), _Pair(encoder, predictor), kept, name, random_state)
     with steps("learn again from all rows"):
+        before = {name: place for place, name in enumerate(encoder.get_feature_names_out())}
         encoder = TableEncoder(roles=roles, random_state=random_state)
         rows = encoded_rows(encoder, source, learn=True)
-        final = learn_again(predictor, rows, chosen, random_state)
+        places = np.array([before.get(name, -1) for name in encoder.get_feature_names_out()])
+        final = learn_again(predictor, rows, chosen, random_state, places)
     return Model(name, encoder, final, rows.X, {**told, **account(final, steps, encoder)}, random_state)
 
 

@@ -121,8 +121,11 @@ def _prepared(encoded: Encoded, classify: bool, seed: int):
     return target, rows, target.labels(encoded.y)
 
 
-def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: int) -> Predictor:
-    """The same configuration on other rows: trees of as many rounds, the same waves and penalties, new weights."""
+def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: int, places=None) -> Predictor:
+    """The same configuration on other rows: trees of as many rounds, the same waves and penalties, new weights.
+
+    More rows may show more levels: `places` says where each encoded column was before, -1 for a new one.
+    """
     found: Found = predictor.found
     if found is None:
         return learn(encoded, predictor.classes is not None, effort, Clock(), seed, Steps())
@@ -137,6 +140,8 @@ def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: in
             block = Pieces.learned(rows.X, int(block.bins.n_bins)) or block
         elif block.kind == "linear":
             block = Plain(rows.X.shape[1])
+        elif block.kind == "waves" and places is not None:
+            block = block.along(places)
         blocks.append(block)
     again = Found(Dictionary(blocks), found.penalties, found.scored, scores, found.candidates, found.n_rounds)
     equations = Equations(_gram(again, rows), again.dictionary.block_of_column)

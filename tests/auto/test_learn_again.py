@@ -1,0 +1,45 @@
+"""Weights fitted again to all rows, which may have levels that the first rows lacked."""
+
+import numpy as np
+import pytest
+
+from mercer.auto.blocks import Waves
+from mercer.auto.effort import EFFORTS, Clock
+from mercer.auto.encoding import encoded_rows
+from mercer.auto.predictor import learn, learn_again
+from mercer.auto.steps import Steps
+from mercer.io import read_table
+from mercer.tables import TableEncoder
+
+
+def test_waves_follow_their_columns():
+    rng = np.random.default_rng(0)
+    waves, X = Waves(rng.normal(size=(5, 3))), rng.normal(size=(4, 3))
+    moved = waves.along(np.array([2, -1, 0, 1]))
+    wider = np.column_stack([X[:, 2], rng.normal(size=4), X[:, 0], X[:, 1]])
+    np.testing.assert_allclose(moved.features(wider), waves.features(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("classify", [False, True])
+def test_levels_that_the_first_rows_lack(classify):
+    rng = np.random.default_rng(0)
+    a, b = rng.uniform(-2, 2, size=(2, 240))
+    level = rng.choice(["x", "y"], 240)
+    level[200:220] = "n"  # sorted before the others, so that their columns move
+    y = np.sin(2 * a + b)
+    y = np.where(y > 0, "up", "down") if classify else y
+    encoders, encoded = [], []
+    for rows in (slice(200), slice(None)):
+        encoders.append(TableEncoder(roles={"level": "category"}))
+        table = {"a": a[rows], "level": level[rows].tolist(), "b": b[rows]}
+        encoded.append(encoded_rows(encoders[-1], read_table(table, y[rows]), learn=True))
+    effort, (few, all_rows) = EFFORTS["fast"], encoded
+    first = learn(few.X, few.y, few.ids, classify, effort, Clock(), 0, Steps())
+    before = encoders[0].get_feature_names_out().tolist()
+    places = np.array([before.index(name) if name in before else -1 for name in encoders[1].get_feature_names_out()])
+    again = learn_again(first, all_rows.X, all_rows.y, all_rows.ids, effort, 0, places)
+    waves = next(block for block in again.dictionary.blocks if block.kind == "waves")
+    assert waves.frequencies.shape[1] == all_rows.X.shape[1] == few.X.shape[1] + 1
+    assert np.all(waves.frequencies[:, places < 0] == 0)
+    right = again.predict(all_rows.X) == y if classify else np.abs(again.predict(all_rows.X) - y) < 0.3
+    assert right.mean() > 0.9
