@@ -10,6 +10,7 @@
 
 #include "arrays.h"
 #include "blake2b.h"
+#include "fields.h"
 
 namespace nb = nanobind;
 
@@ -255,15 +256,16 @@ nb::tuple key_places(const mercer::Vector<uint64_t>& keys, int64_t nonzeros, int
     std::vector<int8_t> signs(n * s);
     {
         nb::gil_scoped_release released;
-        std::vector<uint64_t> seeds((s + 1) / 2);
+        const size_t fields = static_cast<size_t>(mercer::fields_per_word(width)), bits = 64 / fields;
+        std::vector<uint64_t> seeds((s + fields - 1) / fields);
         for (size_t i = 0; i < seeds.size(); ++i) seeds[i] = mix(i);
         for (size_t k = 0; k < n; ++k) {
             uint64_t word = 0;
             for (size_t i = 0; i < s; ++i) {
-                if (i % 2 == 0) word = mix((keys.data()[k] ^ seeds[i / 2]) + 0x9E3779B97F4A7C15u);
-                const uint64_t half = i % 2 ? word & 0xFFFFFFFFu : word >> 32;
-                places[k * s + i] = static_cast<int64_t>(((half * width) >> 32) + i * width);
-                signs[k * s + i] = static_cast<int8_t>(with_signs ? 1 - 2 * static_cast<int>(half & 1) : 1);
+                if (i % fields == 0) word = mix((keys.data()[k] ^ seeds[i / fields]) + 0x9E3779B97F4A7C15u);
+                const uint64_t field = (word << (bits * (i % fields))) >> (64 - bits);
+                places[k * s + i] = static_cast<int64_t>(((field * width) >> bits) + i * width);
+                signs[k * s + i] = static_cast<int8_t>(with_signs ? 1 - 2 * static_cast<int>(field & 1) : 1);
             }
         }
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "fields.h"
 #include "ngram_rows.h"
 
 namespace mercer {
@@ -60,7 +61,9 @@ class Hashing {
    public:
     Hashing(const UnitView& units, const Buckets& map)
         : units(units), map(map), mixed_seed(text_mix(map.seed)), scale(std::sqrt(double(map.nonzeros))) {
-        for (long i = 0; i < map.nonzeros; ++i) block_seeds.push_back(text_mix(static_cast<uint64_t>(i) / 2));
+        fields = fields_per_word(map.n_buckets / static_cast<uint64_t>(map.nonzeros));
+        field_bits = 64 / fields;
+        for (long i = 0; i < map.nonzeros; ++i) block_seeds.push_back(text_mix(static_cast<uint64_t>(i / fields)));
         slots.resize(64);
         power_of_two = std::has_single_bit(map.n_buckets);
         const int bits = std::max(static_cast<int>(std::bit_width(map.n_buckets - 1)), 1);
@@ -95,6 +98,7 @@ class Hashing {
         if (places.size() < most) places.resize(most);
         const uint64_t n_buckets = map.n_buckets, seed = mixed_seed, block_seed = block_seeds[0];
         const uint64_t sign_mask = map.with_signs;
+        const int bits = field_bits;
         const uint8_t* bytes = units.bytes;
         uint64_t* to = places.data();
         if (map.murmur) {
@@ -105,8 +109,9 @@ class Hashing {
             });
         } else {
             units.each(doc, [&](uint32_t start, uint32_t length) {
-                const uint64_t half = text_mix((hash_text(bytes + start, length, seed) ^ block_seed) + text_gamma) >> 32;
-                *to++ = ((half * n_buckets) >> 32) << 32 | (sign_mask & half);
+                const uint64_t word = text_mix((hash_text(bytes + start, length, seed) ^ block_seed) + text_gamma);
+                const uint64_t field = word >> (64 - bits);
+                *to++ = ((field * n_buckets) >> bits) << 32 | (sign_mask & field);
             });
         }
         const auto n = static_cast<size_t>(to - places.data());
@@ -193,10 +198,10 @@ class Hashing {
             const double value = weight(one.count);
             uint64_t word = 0;
             for (long i = 0; i < map.nonzeros; ++i) {
-                if (i % 2 == 0) word = text_mix((one.hash ^ block_seeds[i]) + text_gamma);
-                const uint64_t half = i % 2 == 0 ? word >> 32 : word & 0xFFFFFFFF;
-                const double sign = map.with_signs && (half & 1) ? -1.0 : 1.0;
-                piece(static_cast<uint64_t>(i) * width + ((half * width) >> 32), sign * value / scale);
+                if (i % fields == 0) word = text_mix((one.hash ^ block_seeds[i]) + text_gamma);
+                const uint64_t field = (word << (field_bits * (i % fields))) >> (64 - field_bits);
+                const double sign = map.with_signs && (field & 1) ? -1.0 : 1.0;
+                piece(static_cast<uint64_t>(i) * width + ((field * width) >> field_bits), sign * value / scale);
             }
         }
     }
@@ -233,6 +238,7 @@ class Hashing {
     uint64_t mixed_seed;
     double scale;
     std::vector<uint64_t> block_seeds;
+    int fields, field_bits;  // of a hash word, see fields.h
     std::vector<uint32_t> slots;
     std::vector<Seen> seen;
     std::vector<uint64_t> places, spare;  // a place beside the number of its value

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "arrays.h"
+#include "fields.h"
 
 namespace nb = nanobind;
 
@@ -47,17 +48,12 @@ std::vector<uint64_t> mixed_block_seeds(long nonzeros) {
     return seeds;
 }
 
-// A place among a power of two and a sign are just bits, so a narrow field has enough of them.
-int fields_per_word(uint64_t width) {
-    if (width & (width - 1)) return 2;
-    return width <= 1u << 7 ? 8 : width <= 1u << 15 ? 4 : 2;
-}
-
 template <class T>
 BlockHash<T> map_of(uint64_t seed, const std::vector<uint64_t>& block_seeds, bool with_signs, const Out<T>& out) {
     const long s = block_seeds.size();
     const uint64_t width = out.shape(1) / s;
-    return {mix(seed), block_seeds.data(), s, width, with_signs, T(1.0 / std::sqrt(double(s))), fields_per_word(width)};
+    return {mix(seed), block_seeds.data(), s, width, with_signs, T(1.0 / std::sqrt(double(s))),
+            mercer::fields_per_word(width)};
 }
 
 template <class T>

@@ -88,7 +88,8 @@ def test_buckets_are_those_of_the_definition(strings, kind, span, draw):
     nonzeros = draw.draw(st.sampled_from([1, 2, 3]))
     weighting, signed = draw.draw(st.sampled_from([0, 1, 2])), draw.draw(st.booleans())
     seed = draw.draw(st.integers(0, 2**40))
-    for how in [(seed, False, 30, nonzeros, signed, weighting), (seed % 2**32, True, 31, 1, signed, weighting)]:
+    hashed = [(seed, False, m * nonzeros, nonzeros, signed, weighting) for m in (10, 8, 256, 2**16)]
+    for how in [*hashed, (seed % 2**32, True, 31, 1, signed, weighting)]:
         assert_same(_numeric.hashed_ngrams(*units, *how), DEFINED["hashed_ngrams"](*units, *how))
 
 
