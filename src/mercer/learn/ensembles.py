@@ -1,4 +1,4 @@
-"""Ensembles of small trees: what they score and in which leaves rows fall, through scikit-learn's public names."""
+"""Ensembles of small trees: what they score and in which leaves rows fall, kept as plain arrays."""
 
 from __future__ import annotations
 
@@ -6,67 +6,73 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-)
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.tree import DecisionTreeRegressor
-from threadpoolctl import threadpool_limits
+
+from mercer.learn.boosting import Forest, Growth, grown
+from mercer.learn.stored_trees import WeightedLogLoss, WeightedSquares, narrowed, on_grid, stored
 
 _LEARNING_RATE = 0.1
+_LEAST_ROWS = 20
 
 
 class Scores:
-    """One fitted ensemble per output: raw predictions for quantities, margins (log odds) for classes."""
+    """A fitted ensemble of all outputs: raw predictions for quantities, margins (log odds) for classes."""
 
     def __init__(self, kind: str, n_trees: int, max_leaves: int, seed: int):
         self.kind, self.n_trees, self.max_leaves, self.seed = kind, n_trees, max_leaves, seed
 
     def fit(self, X, targets: np.ndarray, weight) -> Scores:
         """Learn columns of quantities (float) or a vector of class codes (int)."""
-        with threadpool_limits(1, user_api="openmp"):  # threads that spin cost more than they give on a busy machine
-            if targets.dtype.kind == "i":
-                self.models = [self._classifier(X, targets, weight)]
-            else:
-                self.models = [self._regressor(X, y, weight) for y in targets.T]
+        self.met: Any = None  # the classes met
+        if targets.dtype.kind == "i":
+            self.met, targets = np.unique(targets, return_inverse=True)
+        if self.met is not None and len(self.met) < 2:
+            self.forest = Forest(np.zeros(1))
+        else:
+            self.forest = (
+                self._boosted(X, targets, weight) if self.kind == "boosted" else self._extra(X, targets, weight)
+            )
         return self
 
-    def _regressor(self, X, y, weight):
-        if self.kind == "boosted":
-            model: Any = HistGradientBoostingRegressor(
-                max_iter=self.n_trees,
-                max_leaf_nodes=self.max_leaves,
-                learning_rate=_LEARNING_RATE,
-                early_stopping=False,
-                random_state=self.seed,
-            )
-        else:
-            model = ExtraTreesRegressor(self.n_trees, max_leaf_nodes=self.max_leaves, random_state=self.seed)
-        return model.fit(X, y, weight)
+    def _boosted(self, X, targets, weight) -> Forest:
+        weight = np.ones(len(targets)) if weight is None else weight
+        several = self.met is not None
+        loss: Any = WeightedLogLoss(targets, len(self.met), weight) if several else WeightedSquares(targets, weight)
+        growth = Growth(
+            max_leaves=self.max_leaves,
+            rate=_LEARNING_RATE,
+            least_rows=_LEAST_ROWS,
+            l2=1e-9,  # a bin without rows must not divide by zero
+            columns=1.0,
+            max_bins=255,
+            seed=self.seed,
+        )
+        return grown(X, loss, growth, self.n_trees)
 
-    def _classifier(self, X, codes, weight):
-        if len(np.unique(codes)) < 2:
-            return None
-        if self.kind == "boosted":
-            model: Any = HistGradientBoostingClassifier(
-                max_iter=self.n_trees,
-                max_leaf_nodes=self.max_leaves,
-                learning_rate=_LEARNING_RATE,
-                early_stopping=False,
-                random_state=self.seed,
-            )
+    def _extra(self, X, targets, weight) -> Forest:
+        how = {"max_leaf_nodes": self.max_leaves, "random_state": self.seed}
+        if self.met is None:
+            fitted = [ExtraTreesRegressor(self.n_trees, **how).fit(X, y, weight) for y in targets.T]
+            pairs = [(k, tree, tree.tree_.value[:, 0, 0]) for k, m in enumerate(fitted) for tree in m.estimators_]
         else:
-            model = ExtraTreesClassifier(self.n_trees, max_leaf_nodes=self.max_leaves, random_state=self.seed)
-        return model.fit(X, codes, weight)
+            trees = ExtraTreesClassifier(self.n_trees, **how).fit(X, targets, weight).estimators_
+            shown = range(len(self.met)) if len(self.met) > 2 else [1]  # of two classes the second
+            pairs = [(i, tree, _chances(tree)[:, k]) for i, k in enumerate(shown) for tree in trees]
+        outputs, trees, values = (list(part) for part in zip(*pairs, strict=True))
+        return stored(trees, [value / self.n_trees for value in values], outputs)
 
     def predict(self, X, n_classes: int) -> np.ndarray:
         """One column per output; for two classes one in all."""
-        with threadpool_limits(1, user_api="openmp"):
-            if n_classes == 0:
-                return np.column_stack([model.predict(X) for model in self.models])
-            return _margins(self.models[0], X, n_classes)
+        scores = self.forest.scores(X if self.kind == "boosted" else narrowed(X))
+        if n_classes == 0:
+            return scores
+        if len(self.met) < 2:
+            return np.zeros((len(X), 1 if n_classes == 2 else n_classes))
+        if self.kind == "forest":
+            shrunk = (np.clip(scores, 0, 1) * self.n_trees + 0.5) / (self.n_trees + 1)
+            scores = np.log(shrunk) - np.log1p(-shrunk)
+        return _all_classes(scores, self.met, n_classes)
 
 
 class Leaves:
@@ -78,12 +84,13 @@ class Leaves:
     def fit(self, X, targets: np.ndarray, weight, is_class: bool) -> Leaves:
         """Learn columns of quantities, or of indicators of classes."""
         if self.kind == "boosted":
-            self.trees = list(self._boosted(X, targets, weight, is_class))
+            trees = list(self._boosted(X, targets, weight, is_class))
         else:
             forest = ExtraTreesRegressor(self.n_trees, max_leaf_nodes=self.max_leaves, random_state=self.seed)
-            self.trees = list(forest.fit(X, targets.ravel() if targets.shape[1] == 1 else targets, weight).estimators_)
-        self.leaves = [_leaf_numbers(tree) for tree in self.trees]
-        self.widths = [int(numbers.max()) + 1 for numbers in self.leaves]
+            trees = list(forest.fit(X, targets.ravel() if targets.shape[1] == 1 else targets, weight).estimators_)
+        leaves = [_leaf_numbers(tree) for tree in trees]
+        self.widths = [int(numbers.max()) + 1 for numbers in leaves]
+        self.forest = stored(trees, leaves, range(len(trees)))
         return self
 
     def _boosted(self, X, targets, weight, is_class):
@@ -97,24 +104,14 @@ class Leaves:
         for _ in range(self.n_trees):
             expected = expit(scores) if is_class else scores
             tree = DecisionTreeRegressor(max_leaf_nodes=self.max_leaves, random_state=rng.randint(2**31))
-            tree.fit(X, _on_grid(targets - expected), weight)
+            tree.fit(X, on_grid(targets - expected), weight)
             yield tree
             steps = tree.predict(X).reshape(scores.shape)
             scores += _LEARNING_RATE * (4.0 * steps if is_class else steps)  # 4: the curvature is at most 1/4
 
     def number(self, X) -> np.ndarray:
         """The leaf of each row (down) in each tree (across), counted from 0."""
-        pairs = zip(self.trees, self.leaves, strict=True)
-        return np.column_stack([numbers[tree.apply(X)] for tree, numbers in pairs])
-
-
-def _on_grid(gradients: np.ndarray) -> np.ndarray:
-    """Gradients rounded to 2^-24 of the largest: their sums are exact in any order, so that equal splits stay equal."""
-    largest = np.abs(gradients).max(initial=0.0)
-    if not largest > 0:
-        return gradients
-    unit = np.ldexp(1.0, int(np.frexp(largest)[1]) - 24)
-    return np.rint(gradients / unit) * unit
+        return self.forest.scores(narrowed(X)).astype(np.int64)
 
 
 def _leaf_numbers(tree) -> np.ndarray:
@@ -131,21 +128,17 @@ def _leaf_numbers(tree) -> np.ndarray:
     return numbers
 
 
-def _margins(model, X, n_classes: int) -> np.ndarray:
+def _chances(tree) -> np.ndarray:
+    """The share of each class in each node."""
+    shares = tree.tree_.value[:, 0, :]
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def _all_classes(margins: np.ndarray, met: np.ndarray, n_classes: int) -> np.ndarray:
     """Margins of all classes, of the second alone if there are two; a class that was not met scores the least."""
-    if model is None:
-        return np.zeros((len(X), 1 if n_classes == 2 else n_classes))
-    if hasattr(model, "decision_function"):
-        margins = model.decision_function(X)
-    else:
-        chances = model.predict_proba(X)
-        n = len(model.estimators_)
-        shrunk = (chances * n + 0.5) / (n + 1)
-        margins = np.log(shrunk) - np.log1p(-shrunk)
-        margins = margins[:, 1] if chances.shape[1] == 2 else margins
-    if margins.ndim == 1 and n_classes == 2:
-        return margins[:, None]
-    margins = np.column_stack([-margins, margins]) if margins.ndim == 1 else margins
+    if n_classes == 2:
+        return margins
+    margins = np.hstack([-margins, margins]) if len(met) == 2 else margins
     out = np.repeat(margins.min(axis=1, keepdims=True), n_classes, axis=1)
-    out[:, model.classes_] = margins
+    out[:, met] = margins
     return out
