@@ -50,6 +50,7 @@ CLASSES = {
     "learn.boosting": ["Binning", "BoostedTrees"],
     "learn.clusters": ["ClusterFeatures"],
     "learn.coding": ["Coder"],
+    "learn.ensembles": ["Forest"],
     "learn.metric": ["LearnedMetric"],
     "learn.patches": ["PatchWhitening"],
     "learn.pca": ["PCA"],
