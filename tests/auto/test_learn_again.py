@@ -34,10 +34,10 @@ def test_levels_that_the_first_rows_lack(classify):
         table = {"a": a[rows], "level": level[rows].tolist(), "b": b[rows]}
         encoded.append(encoded_rows(encoders[-1], read_table(table, y[rows]), learn=True))
     effort, (few, all_rows) = EFFORTS["fast"], encoded
-    first = learn(few.X, few.y, few.ids, classify, effort, Clock(), 0, Steps())
+    first = learn(few, classify, effort, Clock(), 0, Steps())
     before = encoders[0].get_feature_names_out().tolist()
     places = np.array([before.index(name) if name in before else -1 for name in encoders[1].get_feature_names_out()])
-    again = learn_again(first, all_rows.X, all_rows.y, all_rows.ids, effort, 0, places)
+    again = learn_again(first, all_rows, effort, 0, places)
     waves = next(block for block in again.dictionary.blocks if block.kind == "waves")
     assert waves.frequencies.shape[1] == all_rows.X.shape[1] == few.X.shape[1] + 1
     assert np.all(waves.frequencies[:, places < 0] == 0)

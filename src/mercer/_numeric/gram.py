@@ -33,13 +33,14 @@ def add_products(G: np.ndarray, C: np.ndarray, P: np.ndarray, Z, R: np.ndarray, 
 
     def work(task):
         k, rows, i, j = task
-        for r in rows:
-            if i is None:
-                _numeric.add_thin_products(Z[r], R[r], V, C[k], P[k])
-            elif Z.dtype == np.float32:
-                _numeric.add_widened(G[k, i, j], Z[r, i].T @ Z[r, j])
-            else:
-                G[k, i, j] += Z[r, i].T @ Z[r, j]
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused when the statistic is finished
+            for r in rows:
+                if i is None:
+                    _numeric.add_thin_products(Z[r], R[r], V, C[k], P[k])
+                elif Z.dtype == np.float32:
+                    _numeric.add_widened(G[k, i, j], Z[r, i].T @ Z[r, j])
+                else:
+                    G[k, i, j] += Z[r, i].T @ Z[r, j]
 
     return for_each(work, thin + square)
 
