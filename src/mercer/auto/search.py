@@ -268,7 +268,7 @@ class Search:
         enough = gain > error and tried.loss < self._last_loss * (1 - _GAIN)
         share = 100 * (1 - tried.loss / self._last_loss) if self._last_loss > 0 else 0.0
         tried.kept = bool(enough)
-        verdict = "more" if enough else "not enough:"
+        verdict = "more" if enough else "no more"
         tried.why = f"{share:.2f} % less loss, {verdict} than one standard error ({gain:.3g} against {error:.3g})"
         if not enough:
             return smaller
