@@ -161,6 +161,27 @@ def test_trees_without_a_split_are_numbers():
     assert np.ptp(found) == 0
 
 
+@pytest.mark.parametrize("n_classes", [None, 2, 3])
+def test_trees_that_see_categories_alone(n_classes):
+    rng = np.random.default_rng(7)
+    columns = {"a": rng.choice(list("pqrst"), 300).tolist(), "b": rng.choice(list("uvwxyz"), 300).tolist()}
+    effect = {letter: k * k % 7 for k, letter in enumerate("psrqtyuwzxv")}
+    y = np.array([effect[a] * effect[b] for a, b in zip(columns["a"], columns["b"], strict=True)], dtype=float)
+    y = y if n_classes is None else np.digitize(y, np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1]))
+    encoder = TableEncoder()
+    X = encoder.fit_transform(columns, y)
+    seen = TreeColumns.of(X.shape[1], [slice(block.start, block.stop) for block in encoder.blocks_])
+    loss = Squares(y) if n_classes is None else LogLoss(y, n_classes)
+    forests = [grown(seen(X), loss, Growth(max_leaves=8, seed=k), 20, seen.codes) for k in range(2)]
+    assert all(forest.ranks[0].tolist() != sorted(forest.ranks[0]) for forest in forests)
+    assert {0, 1} <= set(forests[1].column.tolist())
+    block = Score(forests, np.ones(len(forests[0].base)), seen, n_classes is not None)
+    graph, rows = graphs.Graph(), likely_rows(encoder)
+    graph.output("found", block_features(graph, block, encoded_columns(graph, encoder)), np.float32, ("n", "m"))
+    found = graphs.run(graph.model("score"), onnx_inputs(encoder, rows))["found"]
+    np.testing.assert_allclose(found, block.features(encoder.transform(rows)), rtol=2e-7, atol=1e-6)
+
+
 def test_a_model_of_one_class():
     columns = {"x": np.arange(20.0), "c": list("ab") * 10}
     model = mercer.fit(columns, ["only"] * 20, task="classify", holdout=0)
@@ -178,6 +199,15 @@ def test_a_fitted_model_end_to_end(tmp_path):
     assert [each.name for each in loaded.graph.input] == [name for name in columns if name != "country"]
     found = graphs.run(loaded, onnx_inputs(model.encoder, mercer.source.Columns.of(columns)))
     np.testing.assert_allclose(found["prediction"], model.predict(columns), rtol=1e-5)
+
+
+def test_fitted_classes_end_to_end():
+    columns = {name: values for name, values in table().items() if name != "shop"}
+    model = mercer.fit(columns, target(columns, 3), effort="fast", max_features=200, holdout=0)
+    graph = model.to_onnx(check=columns)
+    found = graphs.run(graph, onnx_inputs(model.encoder, mercer.source.Columns.of(columns)))
+    np.testing.assert_allclose(found["probabilities"], model.predict_proba(columns), atol=1e-5)
+    assert {"score"} <= {block.kind for block in model.predictor.dictionary.blocks}
 
 
 @pytest.mark.parametrize(

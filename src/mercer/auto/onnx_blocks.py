@@ -108,7 +108,9 @@ def _trees(forest: Forest, share: float, columns: TreeColumns, place: int):
     Codes of the forest at `place` stand behind those of the forests before it.
     """
     ends = [*forest.roots[1:].tolist(), len(forest.column)]
-    column = np.where(forest.column >= len(columns.kept), forest.column + place * len(columns.categories), forest.column)
+    column = np.where(
+        forest.column >= len(columns.kept), forest.column + place * len(columns.categories), forest.column
+    )
     for root, end, output in zip(forest.roots.tolist(), ends, forest.output.tolist(), strict=True):
         nodes = slice(root, end)
         parts = column[nodes], forest.threshold[nodes], forest.left[nodes] - root, forest.right[nodes] - root
