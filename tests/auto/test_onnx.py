@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 import mercer
 from mercer.auto import Model, export
-from mercer.auto.blocks import Dictionary, Pieces, Plain, Score, Waves
+from mercer.auto.blocks import Dictionary, Pieces, Plain, Score, TreeColumns, Waves
+from mercer.auto.boosting import Forest, Growth, LogLoss, Squares, grown
 from mercer.auto.encoding import dense
 from mercer.auto.export import likely_rows, onnx_inputs
 from mercer.auto.onnx_blocks import block_features
 from mercer.auto.onnx_columns import encoded_columns
 from mercer.auto.predictor import Predictor
 from mercer.io import onnx as graphs
-from mercer.learn.boosting import Forest, Growth, LogLoss, Squares, grown
 from mercer.tables import TableEncoder
 
 
@@ -36,9 +36,9 @@ def table(n=200, seed=0):
 
 
 ROLES = [
-    {"shop": "high-cardinality"},
-    {"shop": "high-cardinality", "rooms": "category", "owner": "number"},
-    {"rooms": "high-cardinality", "owner": "high-cardinality", "city": "high-cardinality"},
+    {"shop": "id"},
+    {"shop": "category", "rooms": "category", "owner": "number"},
+    {"shop": "category", "rooms": "number", "owner": "category"},
 ]
 TARGETS = {"number": None, "two": 2, "several": 4}
 
@@ -56,13 +56,16 @@ def made_up(columns=None, roles=ROLES[0], n_classes=None, classes=None, blocks="
     encoder = TableEncoder(roles=roles)
     X = encoder.fit_transform(columns, y)
     loss = Squares(y) if n_classes is None else LogLoss(y, n_classes)
-    forests = [grown(X, loss, Growth(max_leaves=6, seed=k), 5) for k in range(2)]
+    slices = [slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2]
+    seen = TreeColumns.of(X.shape[1], slices)
+    codes = [seen.codes, seen.codes[1:]]  # the second forest takes the first category's codes as they are
+    forests = [grown(seen(X), loss, Growth(max_leaves=6, seed=k), 5, codes[k]) for k in range(2)]
     outputs = len(forests[0].base)
     kinds = {
         "plain": lambda: Plain(X.shape[1]),
         "pieces": lambda: Pieces.learned(X, 5),
         "waves": lambda: Waves(rng.normal(size=(20, X.shape[1]))),
-        "score": lambda: Score(forests, rng.uniform(0.5, 2.0, size=outputs)),
+        "score": lambda: Score(forests, rng.uniform(0.5, 2.0, size=outputs), seen, n_classes is not None),
     }
     dictionary = Dictionary([kinds[name]() for name in blocks.split()])
     coef, intercept = rng.normal(size=(dictionary.width, outputs)), rng.normal(size=outputs)
@@ -158,6 +161,27 @@ def test_trees_without_a_split_are_numbers():
     assert np.ptp(found) == 0
 
 
+@pytest.mark.parametrize("n_classes", [None, 2, 3])
+def test_trees_that_see_categories_alone(n_classes):
+    rng = np.random.default_rng(7)
+    columns = {"a": rng.choice(list("pqrst"), 300).tolist(), "b": rng.choice(list("uvwxyz"), 300).tolist()}
+    effect = {letter: k * k % 7 for k, letter in enumerate("psrqtyuwzxv")}
+    y = np.array([effect[a] * effect[b] for a, b in zip(columns["a"], columns["b"], strict=True)], dtype=float)
+    y = y if n_classes is None else np.digitize(y, np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1]))
+    encoder = TableEncoder()
+    X = encoder.fit_transform(columns, y)
+    seen = TreeColumns.of(X.shape[1], [slice(block.start, block.stop) for block in encoder.blocks_])
+    loss = Squares(y) if n_classes is None else LogLoss(y, n_classes)
+    forests = [grown(seen(X), loss, Growth(max_leaves=8, seed=k), 20, seen.codes) for k in range(2)]
+    assert all(forest.ranks[0].tolist() != sorted(forest.ranks[0]) for forest in forests)
+    assert {0, 1} <= set(forests[1].column.tolist())
+    block = Score(forests, np.ones(len(forests[0].base)), seen, n_classes is not None)
+    graph, rows = graphs.Graph(), likely_rows(encoder)
+    graph.output("found", block_features(graph, block, encoded_columns(graph, encoder)), np.float32, ("n", "m"))
+    found = graphs.run(graph.model("score"), onnx_inputs(encoder, rows))["found"]
+    np.testing.assert_allclose(found, block.features(encoder.transform(rows)), rtol=2e-7, atol=1e-6)
+
+
 def test_a_model_of_one_class():
     columns = {"x": np.arange(20.0), "c": list("ab") * 10}
     model = mercer.fit(columns, ["only"] * 20, task="classify", holdout=0)
@@ -177,9 +201,19 @@ def test_a_fitted_model_end_to_end(tmp_path):
     np.testing.assert_allclose(found["prediction"], model.predict(columns), rtol=1e-5)
 
 
+def test_fitted_classes_end_to_end():
+    columns = {name: values for name, values in table().items() if name != "shop"}
+    model = mercer.fit(columns, target(columns, 3), effort="fast", max_features=200, holdout=0)
+    graph = model.to_onnx(check=columns)
+    found = graphs.run(graph, onnx_inputs(model.encoder, mercer.source.Columns.of(columns)))
+    np.testing.assert_allclose(found["probabilities"], model.predict_proba(columns), atol=1e-5)
+    assert {"score"} <= {block.kind for block in model.predictor.dictionary.blocks}
+
+
 @pytest.mark.parametrize(
     ("name", "values", "role"),
     [
+        ("shop", [f"shop {k % 40}" for k in range(100)], "high-cardinality"),
         ("day", np.arange("2020-01-01", "2020-04-10", dtype="M8[D]"), "date"),
         ("note", [f"some words about {k} things" for k in range(100)], "text"),
         ("gene", ["".join(np.random.default_rng(k).choice(list("ACGT"), 12)) for k in range(100)], "sequence"),
@@ -211,7 +245,6 @@ def test_a_graph_that_differs_does_not_pass(n_classes, monkeypatch):
     model = made_up(n_classes=n_classes)
     graph = export.onnx_model(model)
     model.predictor.coef = model.predictor.coef * (1 + 3e-3)
-    model.predictor._narrow = None
     with pytest.raises(ValueError, match="disagree"):
         export.check_parity(model, graph)
 

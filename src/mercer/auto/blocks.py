@@ -13,7 +13,7 @@ from mercer.expand.fourier import Waves as WaveMap
 from mercer.learn import PiecewiseLinear
 
 #: Probabilities vary by about a quarter, scores by one.
-_STRETCH = 4.0
+STRETCH = 4.0
 
 
 class Plain:
@@ -151,7 +151,7 @@ class Score:
     def scaled(self, scores):
         parts = [scores / self.scale]
         if self.classes:
-            parts.append(_STRETCH * (expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)))
+            parts.append(STRETCH * (expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)))
         return np.hstack(parts).astype(np.float32)
 
     def names(self, columns):

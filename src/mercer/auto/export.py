@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mercer.auto.blocks import Waves
+from mercer.auto.blocks import Score, Waves
 from mercer.auto.encoding import dense
 from mercer.auto.onnx_blocks import scores
 from mercer.auto.onnx_columns import encoded_columns, input_type, known_levels, placed_encoders, used_columns
@@ -96,10 +96,12 @@ def _rounding(predictor: Predictor, X: np.ndarray) -> np.ndarray:
     """What float32 may change in the scores of encoded rows, one column per output.
 
     A sum of n rounded products is off by about eps sqrt(n) times the sum of their sizes (Higham and Mary 2019). For
-    waves the angle itself is such a sum, and moves the wave by as much; so does the constant for trees and bins.
+    waves the angle itself is such a sum, and moves the wave by as much. Trees and bins are rounded a few times, and a
+    score s that is off by eps |s| moves the probability it means by no more than that.
     """
     size = np.abs(predictor.coef)
-    terms = np.abs(predictor.dictionary.features(X)) @ size
+    features = np.abs(predictor.dictionary.features(X))
+    terms = features @ size
     total = 4 * np.sqrt(len(size)) * terms + 4 * terms
     for block, columns in zip(predictor.dictionary.blocks, predictor.dictionary.slices(), strict=True):
         if isinstance(block, Waves):
@@ -108,6 +110,10 @@ def _rounding(predictor: Predictor, X: np.ndarray) -> np.ndarray:
             total += np.hstack([off, off]) @ size[columns]
         else:
             total += 4 * np.sum(size[columns], axis=0)
+        if isinstance(block, Score) and block.classes:
+            means = slice(columns.start + len(block.scale), columns.stop)
+            largest = np.max(features[:, columns][:, : len(block.scale)] * block.scale, axis=1, keepdims=True)
+            total += 2 * largest * np.sum(size[means], axis=0)
     return _EPS * (total + np.abs(predictor.intercept)) + np.finfo(np.float64).tiny
 
 
@@ -146,10 +152,9 @@ def _likely(encoder: TableEncoder, name: str, rng, n: int) -> pa.Array:
         places = rng.integers(len(values), size=n).tolist()
         drawn = [None if g else values[place] for g, place in zip(gone, places, strict=True)]
         return pa.array(drawn, types.get(kind, pa.float64()))
-    part = next(part for part, *_ in placed_encoders(encoder, name) if part.kind == "number")
-    j = part.columns.index(name)
+    part = next(part for part, _ in placed_encoders(encoder, name) if part.kind == "number")
     with np.errstate(over="ignore"):
-        x = part.center[j] + (0.5 * part.scale[j]) * rng.standard_t(4, size=n)
-    x = np.where(np.isfinite(x), x, part.center[j])
+        x = part.center + (0.5 * part.scale) * rng.standard_t(4, size=n)
+    x = np.where(np.isfinite(x), x, part.center)
     x = (x > 0.5).astype(float) if kind == "boolean" else np.rint(x) if kind == "integer" else x
     return pa.array(np.where(gone, np.nan, x), from_pandas=True).cast(types.get(kind, pa.float64()))

@@ -114,7 +114,7 @@ class Model:
 
         Inputs are the columns, named as in the table and of shape (rows, 1): numbers in float64, NaN where missing;
         text as strings, "" where missing. Outputs are `prediction` and, for classes, `probabilities`. Columns of
-        dates, text and sequences have no translation: ValueError names them.
+        high cardinality, dates, text and sequences have no translation: ValueError names them.
 
         Parameters
         ----------

@@ -7,7 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from mercer.auto.blocks import Pieces, Plain, Score, Waves
+from mercer.auto.blocks import STRETCH, Pieces, Plain, Score, TreeColumns, Waves
+from mercer.auto.boosting import Forest
 from mercer.auto.predictor import Predictor
 from mercer.io.onnx import TREES, Graph
 
@@ -32,15 +33,14 @@ def _plain(graph: Graph, block: Plain, x: str) -> str:
 
 
 def _pieces(graph: Graph, block: Pieces, x: str) -> str:
-    """clip((x - low) / (high - low), 0, 1) for each bin, of x rounded to float32 as the block does."""
+    """clip((x - low) / (high - low), 0, 1) for each bin."""
     bins = [
         (column, low, high)
         for column, edges in zip(block.columns, block.bins.bins_, strict=True)
         for low, high in pairwise(edges)
     ]
     column, low, high = (np.array(part) for part in zip(*bins, strict=True))
-    rounded = graph.cast(graph.cast(x, np.float32), np.float64)
-    part = graph.add("Div", graph.add("Sub", graph.columns(rounded, column), low), high - low)
+    part = graph.add("Div", graph.add("Sub", graph.columns(x, column), low), high - low)
     return graph.cast(graph.add("Clip", part, np.float64(0.0), np.float64(1.0)), np.float32)
 
 
@@ -51,10 +51,20 @@ def _waves(graph: Graph, block: Waves, x: str) -> str:
 
 
 def _score(graph: Graph, block: Score, x: str) -> str:
-    """All trees of all forests in one node; their weights hold the mean over forests and the scale."""
-    share = 1.0 / (len(block.forests) * block.scale)
+    """The scores over their scale, and for classes the probabilities they mean."""
+    total = graph.cast(_forests(graph, block, x), np.float64)
+    parts = [graph.add("Div", total, np.asarray(block.scale, dtype=np.float64))]
+    if block.classes:
+        chances = graph.add("Sigmoid", total) if len(block.scale) == 1 else graph.add("Softmax", total, axis=1)
+        parts.append(graph.add("Mul", chances, np.float64(STRETCH)))
+    return graph.cast(graph.concat(parts), np.float32)
+
+
+def _forests(graph: Graph, block: Score, x: str) -> str:
+    """The mean score of the forests, all their trees in one node, which gives float32."""
+    share = 1.0 / len(block.forests)
     base = np.sum([forest.base for forest in block.forests], axis=0) * share
-    trees = [tree for forest in block.forests for tree in _trees(forest, share)]
+    trees = [tree for k, forest in enumerate(block.forests) for tree in _trees(forest, share, block.columns, k)]
     for output, nodes in trees:  # a tree without a split is a number
         if len(nodes) == 1:
             base[output] += nodes[0][-1]
@@ -62,17 +72,50 @@ def _score(graph: Graph, block: Score, x: str) -> str:
     if not trees:
         nothing = graph.add("Mul", graph.columns(x, [0]), np.float64(0.0))
         return graph.cast(graph.add("Add", nothing, base), np.float32)
-    return graph.add("TreeEnsembleRegressor", x, domain=TREES, **_tree_attributes(graph, trees, base))
+    seen = _seen(graph, block, x)
+    return graph.add("TreeEnsembleRegressor", seen, domain=TREES, **_tree_attributes(graph, trees, base))
 
 
-def _trees(forest, share):
-    """(output, nodes) of each tree; a node is (column, threshold, left, right, value), children from its root on."""
+def _seen(graph: Graph, block: Score, x: str) -> str:
+    """What trees see: the columns that are no category, then for each forest its ranks of the categories.
+
+    The rank of a level is that of none plus the jump of the one indicator that is set. Ranks are whole numbers, so
+    the product with the indicators is exact.
+    """
+    kept, categories = block.columns.kept, block.columns.categories
+    if not categories:
+        return graph.columns(x, kept)
+    indicators = np.concatenate([np.arange(part.start, part.stop) for part in categories])
+    ranks = [rank for forest in block.forests for rank in _ranks(forest, block.columns)]
+    none = np.array([rank[0] for rank in ranks])
+    jumps = np.zeros((len(indicators), len(ranks)))
+    for j, rank in enumerate(ranks):
+        first = int(np.searchsorted(indicators, categories[j % len(categories)].start))
+        jumps[first : first + len(rank) - 1, j] = rank[1:] - rank[0]
+    codes = graph.add("Add", graph.add("MatMul", graph.columns(x, indicators), jumps), none)
+    return graph.concat([graph.columns(x, kept), codes]) if len(kept) else codes
+
+
+def _ranks(forest: Forest, columns: TreeColumns) -> list[np.ndarray]:
+    """For each category the ranks of no level and of its levels; without ranks the codes themselves."""
+    codes = zip(columns.codes.tolist(), columns.categories, strict=True)
+    return [forest.ranks.get(code, np.arange(1.0 + part.stop - part.start)) for code, part in codes]
+
+
+def _trees(forest: Forest, share: float, columns: TreeColumns, place: int):
+    """(output, nodes) of each tree; a node is (column, threshold, left, right, value), children from its root on.
+
+    Codes of the forest at `place` stand behind those of the forests before it.
+    """
     ends = [*forest.roots[1:].tolist(), len(forest.column)]
+    column = np.where(
+        forest.column >= len(columns.kept), forest.column + place * len(columns.categories), forest.column
+    )
     for root, end, output in zip(forest.roots.tolist(), ends, forest.output.tolist(), strict=True):
         nodes = slice(root, end)
-        columns = forest.column[nodes], forest.threshold[nodes], forest.left[nodes] - root, forest.right[nodes] - root
-        values = forest.value[nodes] * share[output]
-        yield output, list(zip(*(part.tolist() for part in (*columns, values)), strict=True))
+        parts = column[nodes], forest.threshold[nodes], forest.left[nodes] - root, forest.right[nodes] - root
+        values = forest.value[nodes] * share
+        yield output, list(zip(*(part.tolist() for part in (*parts, values)), strict=True))
 
 
 def _tree_attributes(graph: Graph, trees, base) -> dict:

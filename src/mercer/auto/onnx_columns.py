@@ -12,9 +12,11 @@ import pyarrow as pa
 from mercer.io.onnx import TREES, Graph
 from mercer.source import Columns
 from mercer.tables import TableEncoder
+from mercer.tables.columns import encode_parts
 
 _UNSEEN = "never seen"
 _REASONS = {
+    "high-cardinality": "the model keeps hashes of its levels, not their names, and the hash has no operator",
     "date": "the calendar has no operator",
     "text": "n-grams of text have no exact operator",
     "sequence": "n-grams of letters have no exact operator",
@@ -49,7 +51,7 @@ def refuse_untranslatable(encoder: TableEncoder) -> None:
         if block.role in _REASONS:
             raise ValueError(
                 f"Column {block.column!r} is a {block.role} column, and {_REASONS[block.role]} in ONNX. Leave the "
-                'column out of the fit, or give it another role (roles={column: "category"}).'
+                f"column out of the fit, or give it another role, as in roles={{{block.column!r}: 'category'}}."
             )
         if encoder.schema_[block.column] == "text" and "" in known_levels(encoder, block.column):
             raise ValueError(
@@ -59,62 +61,63 @@ def refuse_untranslatable(encoder: TableEncoder) -> None:
 
 
 def placed_encoders(encoder: TableEncoder, column: str):
-    """(encoder, its first output of the column, how many, the first place of them among all) of a column."""
-    start = 0
-    for part in encoder._encoders:
-        inside = 0
-        for name, outputs in zip(part.columns, part.names, strict=True):
-            if name == column:
-                yield part, inside, len(outputs), start + inside
-            inside += len(outputs)
-        start += inside
+    """(encoder, the places of its outputs among all) for each encoder of a column."""
+    for part, block in _parts(encoder):
+        if block.column == column:
+            yield part, list(range(block.start, block.stop))
+
+
+def _parts(encoder: TableEncoder) -> list:
+    """The encoder of each block, beside it."""
+    parts = [part for part in encoder._encoders for _ in part.columns]
+    return list(zip(parts, encoder.blocks_, strict=True))
 
 
 def known_levels(encoder: TableEncoder, column: str) -> list:
     """The levels that fit kept something about, none for plain numbers."""
     found: dict = {}
-    for part, *_ in placed_encoders(encoder, column):
+    for part, _ in placed_encoders(encoder, column):
         if part.kind == "onehot":
             found |= dict.fromkeys((*part.levels, *(part.others or ())))
-        elif part.kind == "frequency":
-            found |= dict.fromkeys(part.places)
     return list(found)
 
 
 def _numbers(graph: Graph, encoder: TableEncoder, inputs):
     """z / sqrt(1 + (z/3)^2) of all numbers at once, then flags of their gaps; where these belong."""
-    squashed = next((part for part in encoder._encoders if part.kind == "number"), None)
-    if squashed is None:
+    placed = _parts(encoder)
+    squashed = [(part, block.start) for part, block in placed if part.kind == "number"]
+    if not squashed:
         return None
-    x = graph.concat([inputs[name] for name in squashed.columns])
+    names = [part.column for part, _ in squashed]
+    x = graph.concat([inputs[name] for name in names])
     gone = graph.add("IsNaN", x)
-    scale = np.where(squashed.scale > 0, 0.5 * squashed.scale, np.inf)
-    z = graph.add("Div", graph.add("Sub", graph.add("Mul", x, np.float64(0.5)), 0.5 * squashed.center), scale)
+    z = graph.add("Where", gone, np.float64(0.0), _squashed(graph, x, [part for part, _ in squashed]))
+    places = [start for _, start in squashed]
+    flags = [(part.column, block.start) for part, block in placed if part.kind == "missing" and part.column in names]
+    if not flags:
+        return z, places
+    flagged = graph.columns(graph.cast(gone, np.float64), [names.index(name) for name, _ in flags])
+    return graph.concat([z, flagged]), places + [start for _, start in flags]
+
+
+def _squashed(graph: Graph, x: str, parts) -> str:
+    center, scale = np.array([part.center for part in parts]), np.array([part.scale for part in parts])
+    half = np.where(scale > 0, 0.5 * scale, np.inf)
+    z = graph.add("Div", graph.add("Sub", graph.add("Mul", x, np.float64(0.5)), 0.5 * center), half)
     z = graph.add("Clip", z, np.float64(-1e150), np.float64(1e150))
     third = graph.add("Div", z, np.float64(3.0))
     root = graph.add("Sqrt", graph.add("Add", graph.add("Mul", third, third), np.float64(1.0)))
-    z = graph.add("Where", gone, np.float64(0.0), graph.add("Div", z, root))
-    places, flagged, flags = [], [], []
-    for j, name in enumerate(squashed.columns):
-        for part, _, _, place in placed_encoders(encoder, name):
-            if part.kind == "missing":
-                flagged.append(j)
-                flags.append(place)
-            else:
-                places.append(place)
-    if not flags:
-        return z, places
-    return graph.concat([z, graph.columns(graph.cast(gone, np.float64), flagged)]), places + flags
+    return graph.add("Div", z, root)
 
 
 def _levels(graph: Graph, encoder: TableEncoder, column: str, inputs):
     """A row of a table for each level, for a new level and for a missing one: what the encoders make of them."""
     parts = list(placed_encoders(encoder, column))
-    if any(part.kind == "number" for part, *_ in parts):
+    if any(part.kind == "number" for part, _ in parts):
         return None
     levels = known_levels(encoder, column)
     rows = _encoded_levels(encoder, column, levels, parts)
-    places = [place + k for _, _, width, place in parts for k in range(width)]
+    places = [place for _, outputs in parts for place in outputs]
     table, code = np.unique(rows, axis=0, return_inverse=True)
     code = code.ravel().astype(np.int64)
     find = _code_of_text if encoder.schema_[column] == "text" else _code_of_number
@@ -135,7 +138,7 @@ def _encoded_levels(encoder, column, levels, parts) -> np.ndarray:
     values = pa.array([*levels, new, None], types.get(kind, pa.float64()))
     gaps = pa.nulls(len(values), pa.string())
     table = Columns(pa.table({name: values if name == column else gaps for name in encoder.schema_}))
-    return np.hstack([part.encode(table)[:, start : start + width] for part, start, width, _ in parts])
+    return np.hstack(encode_parts([part for part, _ in parts], table))
 
 
 def _code_of_text(graph: Graph, x: str, levels, code) -> str:
