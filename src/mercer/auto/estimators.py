@@ -47,7 +47,7 @@ class _Searched(BaseEstimator):
         if len(table) != len(y):
             raise ValueError(f"X has {len(table)} rows but y has {len(y)} entries.")
         classify = self._task == "classify"
-        encoder, rows = learned_rows(table_in_memory(table, y), None, classify, seed)
+        encoder, rows = learned_rows(table_in_memory(table, y), None, classify, seed, effort.most_features)
         if sparse.issparse(rows.X):
             predictor: Predictor = learn_terms(rows, classify, seed)
         else:

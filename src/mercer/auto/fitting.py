@@ -99,7 +99,7 @@ def fit(
         told["holdout"] = _judged(_Pair(encoder, plain), _Pair(encoder, predictor), kept, name, random_state)
     with steps("learn again from all rows"):
         before = {name: place for place, name in enumerate(encoder.get_feature_names_out())}
-        encoder, rows = learned_rows(source, roles, classify, random_state)
+        encoder, rows = learned_rows(source, roles, classify, random_state, chosen.most_features)
         places = np.array([before.get(name, -1) for name in encoder.get_feature_names_out()])
         final = _again(predictor, rows, chosen, random_state, places)
     return model_of(name, encoder, final, rows.X, {**told, **account(final, steps, encoder)}, random_state)
@@ -119,7 +119,7 @@ def sizes(effort, max_features=None) -> Effort:
 
 def _learn(source: Source, roles, classify, effort, clock, seed, steps):
     with steps("encode"):
-        encoder, rows = learned_rows(source, roles, classify, seed)
+        encoder, rows = learned_rows(source, roles, classify, seed, effort.most_features)
     if rows.y is None:
         raise ValueError("There is no target to learn: name one of the columns, or give an array.")
     if sparse.issparse(rows.X):
@@ -181,10 +181,11 @@ def account(predictor: Predictor, steps: Steps, encoder) -> dict:
         {"kind": block.kind, "width": block.width, "penalty": float(penalty), "note": getattr(block, "note", "")}
         for block, penalty in zip(predictor.dictionary.blocks, predictor.penalties, strict=True)
     ]
+    tried = [*getattr(encoder, "candidates", []), *predictor.candidates]
     return {
         "model": f"linear on {predictor.dictionary.width} explicit features",
         "blocks": blocks,
-        "candidates": [{name: getattr(each, name) for name in fields} for each in predictor.candidates],
+        "candidates": [{name: getattr(each, name) for name in fields} for each in tried],
         "seconds": dict(steps.log),
         "columns": list(encoder.notes_),
     }

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.auto.search import Candidate
 from mercer.auto.wide import WideLinear, learn_wide
 from mercer.source import Source
 from mercer.tables import TableEncoder
@@ -122,6 +123,11 @@ class ScoredEncoder:
             *self.table.notes_,
             *(f"{s.column!r}: its {len(s.places)} terms enter as the score of a linear model." for s in self.columns),
         ]
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """The penalties tried for each wide column."""
+        return [candidate for score in self.columns for candidate in score.model.candidates]
 
     @property
     def _encoders(self):

@@ -22,7 +22,7 @@ from mercer.auto.search import Candidate
 
 #: Costs of the hinge, and penalties of the squared error; rows are of length one.
 _COSTS = (0.03, 0.1, 0.3, 1.0, 3.0)
-_ALPHAS = (0.1, 0.3, 1.0, 3.0, 10.0)
+_ALPHAS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _TEMPERATURES = np.geomspace(0.1, 30.0, 58)
 _TOL, _STEPS = 1e-4, 2000
 

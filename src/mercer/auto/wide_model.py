@@ -85,8 +85,11 @@ class WideModel(Model):
         return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
-def learned_rows(source: Source, roles, classify: bool, seed) -> tuple[Any, Encoded]:
-    """An encoder learned from the rows, and the rows encoded: sparse for texts alone, else dense with their scores."""
+def learned_rows(source: Source, roles, classify: bool, seed, most=10**9) -> tuple[Any, Encoded]:
+    """An encoder learned from the rows, and the rows encoded: sparse for texts alone, else dense with their scores.
+
+    Texts of more than `most` terms are scores even where they are alone.
+    """
     encoder = TableEncoder(roles=roles, random_state=seed)
     mapped = encoder.fit_transform(source)
     if not is_wide(encoder):
@@ -96,7 +99,7 @@ def learned_rows(source: Source, roles, classify: bool, seed) -> tuple[Any, Enco
     X = sparse.vstack([block.X for block in blocks], format="csr")
     y = None if blocks[0].y is None else np.concatenate([np.asarray(block.y) for block in blocks])
     ids = np.concatenate([block.ids for block in blocks])
-    if y is None or all_sparse(encoder):
+    if y is None or (all_sparse(encoder) and X.shape[1] <= most):
         return encoder, Encoded(X, y, ids)
     scored, narrow = ScoredEncoder.learned(encoder, X, y, ids, np.unique(y) if classify else None, seed)
     refuse_wide(scored)
