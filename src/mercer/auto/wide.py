@@ -11,6 +11,7 @@ import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
@@ -109,8 +110,21 @@ def _held_out(X, target, folds, classes, strength, seed) -> np.ndarray:
         if not train.any() or (classes is not None and len(np.unique(target[train])) < len(classes)):
             continue
         coef, intercept = _weights(X[train], target[train], classes, strength, seed)
-        scores[held] = X[held] @ coef + intercept
+        scores[held] = _as_new(X[held], X[train]) @ coef + intercept
     return scores
+
+
+def _as_new(X, known):
+    """Rows as they would be encoded had only the `known` ones been seen: no other terms, and of their length again.
+
+    Terms of its own take a share of the length of a row; a new row has none, and its scores would be larger.
+    """
+    seen = np.zeros(X.shape[1])
+    seen[known.indices] = 1.0
+    kept = sparse.csr_matrix(X @ sparse.diags(seen))
+    before, after = (np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel()) for rows in (X, kept))
+    factor = np.divide(before, after, out=np.zeros_like(before), where=after > 0)
+    return sparse.diags(factor) @ kept
 
 
 def chances(scores) -> np.ndarray:

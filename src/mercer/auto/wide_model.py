@@ -109,7 +109,7 @@ def learned_rows(source: Source, roles, classify: bool, seed, most=10**9) -> tup
 
 def learn_terms(rows: Encoded, classify: bool, seed, like: Predictor | None = None) -> WidePredictor:
     """The linear model of sparse rows; with the penalty of another model where one is given."""
-    classes = np.unique(rows.y) if classify else None
+    classes = np.unique(np.asarray(rows.y)) if classify else None
     alpha = None if like is None else like.alpha
     model: WideLinear = learn_wide(rows.X, rows.y, rows.ids, classes, seed, alpha)[0]
     candidates = model.candidates if like is None else like.candidates
