@@ -145,9 +145,5 @@ def test_errors_say_what_to_do():
         mercer.fit(data, y, holdout=1.5)
     with pytest.raises(ValueError, match="max_features"):
         sizes("fast", 0)
-    data["note"] = [" ".join(f"w{k * 97 + j * 7919}" for j in range(120)) for k in range(60)]
-    with pytest.raises(ValueError, match=r"from 'note' .*roles="):
-        mercer.fit(data, y, effort="fast", roles={"note": "text"})
-    data.pop("note")
     with pytest.raises(AttributeError, match="no probabilities"):
         mercer.fit(data, y, effort="fast", holdout=0.0).predict_proba(data)

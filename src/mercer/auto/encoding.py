@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,16 +20,19 @@ _WIDEST = 5000
 class Encoded:
     """Encoded rows, their targets, the hash of each row as read, and the indicators of each category."""
 
-    X: np.ndarray
+    X: Any
     y: np.ndarray | None
     ids: np.ndarray
     categories: tuple[slice, ...] = ()
 
 
-def encoded_rows(encoder: TableEncoder, source: Source, learn: bool = False) -> Encoded:
-    """All rows of a source of tables, encoded; `learn` fits the encoder and gives out-of-fold target encodings."""
-    mapped = encoder.fit_transform(source) if learn else encoder.transform(source)
-    _refuse_wide(encoder)
+def encoded_rows(encoder, source: Source, learn: bool | None = False) -> Encoded:
+    """All rows of a source of tables, encoded; `learn` fits the encoder and gives out-of-fold target encodings.
+
+    None says that the source is one of encoded rows already.
+    """
+    mapped = source if learn is None else encoder.fit_transform(source) if learn else encoder.transform(source)
+    refuse_wide(encoder)
     blocks = [block for block in mapped.blocks() if len(block)]
     if not blocks:
         raise ValueError("The source has no rows.")
@@ -38,8 +42,8 @@ def encoded_rows(encoder: TableEncoder, source: Source, learn: bool = False) -> 
     return Encoded(np.concatenate([dense(block.X) for block in blocks]), y, ids, categories)
 
 
-def _refuse_wide(encoder: TableEncoder) -> None:
-    """The search keeps encoded rows as a dense array: long texts make too many columns for that."""
+def refuse_wide(encoder) -> None:
+    """The search keeps encoded rows as a dense array: many levels can make too many columns for that."""
     width = encoder.blocks_[-1].stop
     if width > _WIDEST:
         block = max(encoder.blocks_, key=lambda block: block.stop - block.start)

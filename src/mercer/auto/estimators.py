@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer.auto.effort import Clock
-from mercer.auto.encoding import dense, encoded_rows
+from mercer.auto.encoding import dense
 from mercer.auto.fitting import account, sizes
-from mercer.auto.model import Model
-from mercer.auto.predictor import learn
+from mercer.auto.predictor import Predictor, learn
 from mercer.auto.steps import Steps
+from mercer.auto.wide_model import WideModel, learn_terms, learned_rows, model_of
 from mercer.base import seed_of
 from mercer.source import Columns
 from mercer.source.table import table_in_memory
-from mercer.tables import TableEncoder
 
 
 class _Searched(BaseEstimator):
@@ -43,14 +43,17 @@ class _Searched(BaseEstimator):
         clock, steps, seed = Clock(self.time_budget), Steps(), seed_of(self.random_state)
         effort = sizes(self.effort, self.max_features)
         y = self._checked_target(y)
-        encoder = TableEncoder(random_state=seed)
         table = Columns.of(self._checked(X, reset=True))
         if len(table) != len(y):
             raise ValueError(f"X has {len(table)} rows but y has {len(y)} entries.")
-        rows = encoded_rows(encoder, table_in_memory(table, y), learn=True)
-        predictor = learn(rows, self._task == "classify", effort, clock, seed, steps)
+        classify = self._task == "classify"
+        encoder, rows = learned_rows(table_in_memory(table, y), None, classify, seed, effort.most_features)
+        if sparse.issparse(rows.X):
+            predictor: Predictor = learn_terms(rows, classify, seed)
+        else:
+            predictor = learn(rows, classify, effort, clock, seed, steps)
         told = {"task": self._task, "effort": self.effort, **account(predictor, steps, encoder)}
-        self.model_ = Model(self._task, encoder, predictor, rows.X, told, seed)
+        self.model_ = model_of(self._task, encoder, predictor, rows.X, told, seed)
         return self
 
     def _checked_target(self, y):
@@ -76,7 +79,8 @@ class _Searched(BaseEstimator):
         table = Columns.of(X)
         if not hasattr(self, "feature_names_in_"):  # rows without names have the columns that fit has seen
             table = Columns(table.table.rename_columns(list(self.model_.encoder.schema_)))
-        return dense(self.model_.encoder.transform(table))
+        encoded = self.model_.encoder.transform(table)
+        return encoded if isinstance(self.model_, WideModel) else dense(encoded)
 
     def predict(self, X):
         """Predictions, one for each row of X."""

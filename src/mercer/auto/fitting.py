@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 import numpy as np
+from scipy import sparse
 
 from mercer.auto.blocks import Dictionary, Plain
 from mercer.auto.effort import EFFORTS, Clock, Effort
-from mercer.auto.encoding import dense, encoded_rows
+from mercer.auto.encoding import dense
 from mercer.auto.judge import judge
 from mercer.auto.model import Model
 from mercer.auto.predictor import Predictor, learn, learn_again
 from mercer.auto.steps import Steps
+from mercer.auto.wide_model import WidePredictor, learn_terms, learned_rows, model_of
 from mercer.io import read_table
 from mercer.learn.targets import classes_in
 from mercer.source import Source, split_holdout
-from mercer.tables import TableEncoder
 
 #: The share of a time budget that the search may use where its outcome is learned again from all rows.
 _SEARCH = 0.65
@@ -90,19 +91,18 @@ def fit(
     name = told["task"]
     if holdout == 0:
         encoder, rows, predictor = _learn(source, roles, classify, chosen, clock, random_state, steps)
-        return Model(name, encoder, predictor, rows.X, {**told, **account(predictor, steps, encoder)}, random_state)
+        return model_of(name, encoder, predictor, rows.X, {**told, **account(predictor, steps, encoder)}, random_state)
     train, kept = split_holdout(source, holdout, random_state)
     encoder, rows, predictor = _learn(train, roles, classify, chosen, clock, random_state, steps)
     with steps("holdout"):
-        plain = _linear(rows, classify, random_state)
+        plain = predictor if isinstance(predictor, WidePredictor) else _linear(rows, classify, random_state)
         told["holdout"] = _judged(_Pair(encoder, plain), _Pair(encoder, predictor), kept, name, random_state)
     with steps("learn again from all rows"):
         before = {name: place for place, name in enumerate(encoder.get_feature_names_out())}
-        encoder = TableEncoder(roles=roles, random_state=random_state)
-        rows = encoded_rows(encoder, source, learn=True)
+        encoder, rows = learned_rows(source, roles, classify, random_state, chosen.most_features)
         places = np.array([before.get(name, -1) for name in encoder.get_feature_names_out()])
-        final = learn_again(predictor, rows, chosen, random_state, places)
-    return Model(name, encoder, final, rows.X, {**told, **account(final, steps, encoder)}, random_state)
+        final = _again(predictor, rows, chosen, random_state, places)
+    return model_of(name, encoder, final, rows.X, {**told, **account(final, steps, encoder)}, random_state)
 
 
 def sizes(effort, max_features=None) -> Effort:
@@ -119,11 +119,23 @@ def sizes(effort, max_features=None) -> Effort:
 
 def _learn(source: Source, roles, classify, effort, clock, seed, steps):
     with steps("encode"):
-        encoder = TableEncoder(roles=roles, random_state=seed)
-        rows = encoded_rows(encoder, source, learn=True)
+        encoder, rows = learned_rows(source, roles, classify, seed, effort.most_features)
     if rows.y is None:
         raise ValueError("There is no target to learn: name one of the columns, or give an array.")
+    if sparse.issparse(rows.X):
+        with steps("penalty of the terms"):
+            return encoder, rows, learn_terms(rows, classify, seed)
     return encoder, rows, learn(rows, classify, effort, clock, seed, steps)
+
+
+def _again(predictor, rows, effort, seed, places) -> Predictor:
+    """The configuration of a model on all rows; if these are too wide, or no longer so, it is found anew."""
+    classify, before = predictor.classes is not None, isinstance(predictor, WidePredictor)
+    if sparse.issparse(rows.X):
+        return learn_terms(rows, classify, seed, predictor if before else None)
+    if before:
+        return learn(rows, classify, effort, Clock(), seed, Steps())
+    return learn_again(predictor, rows, effort, seed, places)
 
 
 def _linear(rows, classify, seed) -> Predictor:
@@ -146,7 +158,8 @@ class _Pair:
         self.encoder, self.predictor = encoder, predictor
 
     def predict(self, X):
-        return self.predictor.predict(dense(self.encoder.transform(X)))
+        X = self.encoder.transform(X)
+        return self.predictor.predict(X if isinstance(self.predictor, WidePredictor) else dense(X))
 
 
 def _judged(plain, model, rows, task, seed) -> dict:
@@ -161,17 +174,18 @@ def _judged(plain, model, rows, task, seed) -> dict:
     }
 
 
-def account(predictor: Predictor, steps: Steps, encoder: TableEncoder) -> dict:
+def account(predictor: Predictor, steps: Steps, encoder) -> dict:
     """What was tried, what was kept and what it cost."""
     fields = ("stage", "name", "loss", "seconds", "width", "kept", "why")
     blocks = [
         {"kind": block.kind, "width": block.width, "penalty": float(penalty), "note": getattr(block, "note", "")}
         for block, penalty in zip(predictor.dictionary.blocks, predictor.penalties, strict=True)
     ]
+    tried = [*getattr(encoder, "candidates", []), *predictor.candidates]
     return {
         "model": f"linear on {predictor.dictionary.width} explicit features",
         "blocks": blocks,
-        "candidates": [{name: getattr(each, name) for name in fields} for each in predictor.candidates],
+        "candidates": [{name: getattr(each, name) for name in fields} for each in tried],
         "seconds": dict(steps.log),
         "columns": list(encoder.notes_),
     }

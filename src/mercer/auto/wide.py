@@ -1,0 +1,144 @@
+"""Wide sparse columns: a linear model on the terms of texts, its penalty chosen by the folds of the search.
+
+Classes take the squared hinge, one class against the others, quantities the squared error. What is compared is the
+out-of-fold loss as a share of the target's variance; for classes it is that of probabilities at the best temperature.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, softmax
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Ridge
+from sklearn.svm import LinearSVC
+
+from mercer import _numeric
+from mercer.auto.rows import N_FOLDS
+from mercer.auto.search import Candidate
+
+#: Costs of the hinge, and penalties of the squared error; rows are of length one.
+_COSTS = (0.03, 0.1, 0.3, 1.0, 3.0)
+_ALPHAS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+_TEMPERATURES = np.geomspace(0.1, 30.0, 58)
+_TOL, _STEPS = 1e-4, 2000
+
+
+@dataclass
+class WideLinear:
+    """scores = X @ coef + intercept of sparse rows; for classes probabilities are made of scores / temperature."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    classes: np.ndarray | None
+    alpha: float
+    temperature: float = 1.0
+    candidates: list[Candidate] = field(default_factory=list)
+
+    def scores(self, X) -> np.ndarray:
+        """One column per output."""
+        return np.asarray(X @ self.coef) + self.intercept
+
+
+def learn_wide(X, y, ids, classes, seed: int, alpha: float | None = None) -> tuple[WideLinear, np.ndarray]:
+    """The model of all rows and the out-of-fold scores of its rows; `alpha` says the penalty, None leaves it to them.
+
+    A fold outside of which a class is missing, or there are no rows, is scored by zeros: it has nothing to say.
+    """
+    if classes is not None and len(classes) < 2:
+        return WideLinear(np.zeros((X.shape[1], 1)), np.zeros(1), classes, 1.0), np.zeros((X.shape[0], 1))
+    folds = _numeric.buckets(_numeric.splitmix64(ids, seed), N_FOLDS)
+    target = np.searchsorted(classes, y) if classes is not None else np.asarray(y, dtype=np.float64)
+    hot = _hot(target, classes)
+    variance = float(np.mean(np.sum((hot - hot.mean(axis=0)) ** 2, axis=1))) or 1.0
+    tried, candidates = [], []
+    for strength in _strengths(classes) if alpha is None else (alpha,):
+        start = time.perf_counter()
+        scores = _held_out(X, target, folds, classes, strength, seed)
+        loss, temperature = _loss(scores, hot, classes)
+        seconds = time.perf_counter() - start
+        candidates.append(Candidate("terms", _title(classes, strength), loss / variance, seconds, X.shape[1]))
+        tried.append((loss, strength, temperature, scores))
+    place = int(np.argmin([each[0] for each in tried]))
+    least = candidates[place].loss
+    for candidate in candidates:
+        candidate.why = f"loss {candidate.loss / least:.4g} x the least" if least > 0 else ""
+    candidates[place].kept, candidates[place].why = True, "least loss of the penalties"
+    _, strength, temperature, scores = tried[place]
+    coef, intercept = _weights(X, target, classes, strength, seed)
+    return WideLinear(coef, intercept, classes, strength, temperature, candidates), scores
+
+
+def _strengths(classes):
+    """Penalties to try, in the order of weak to strong for either loss."""
+    return _ALPHAS if classes is None else tuple(1 / cost for cost in reversed(_COSTS))
+
+
+def _title(classes, strength) -> str:
+    return f"{'squared error' if classes is None else 'squared hinge'}, penalty {strength:.3g}"
+
+
+def _hot(target, classes) -> np.ndarray:
+    if classes is None:
+        return target[:, None]
+    return np.eye(len(classes))[target]
+
+
+def _weights(X, target, classes, strength, seed) -> tuple[np.ndarray, np.ndarray]:
+    """Weights (columns, outputs) and intercepts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if classes is None:
+            ridge = Ridge(strength, solver="sparse_cg", tol=_TOL).fit(X, target)
+            return ridge.coef_.reshape(-1, 1).copy(), np.atleast_1d(ridge.intercept_).astype(np.float64)
+        svm = LinearSVC(C=1 / strength, tol=1e-3, max_iter=_STEPS, dual=True, random_state=seed).fit(X, target)
+        return np.ascontiguousarray(svm.coef_.T), np.asarray(svm.intercept_, dtype=np.float64)
+
+
+def _held_out(X, target, folds, classes, strength, seed) -> np.ndarray:
+    outputs = 1 if classes is None or len(classes) == 2 else len(classes)
+    scores = np.zeros((X.shape[0], outputs))
+    if classes is None:
+        scores += target.mean()
+    for fold in np.unique(folds):
+        held = folds == fold
+        train = ~held
+        if not train.any() or (classes is not None and len(np.unique(target[train])) < len(classes)):
+            continue
+        coef, intercept = _weights(X[train], target[train], classes, strength, seed)
+        scores[held] = _as_new(X[held], X[train]) @ coef + intercept
+    return scores
+
+
+def _as_new(X, known):
+    """Rows as they would be encoded had only the `known` ones been seen: no other terms, and of their length again.
+
+    Terms of its own take a share of the length of a row; a new row has none, and its scores would be larger.
+    """
+    seen = np.zeros(X.shape[1])
+    seen[known.indices] = 1.0
+    kept = sparse.csr_matrix(X @ sparse.diags(seen))
+    before, after = (np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel()) for rows in (X, kept))
+    factor = np.divide(before, after, out=np.zeros_like(before), where=after > 0)
+    return sparse.diags(factor) @ kept
+
+
+def chances(scores) -> np.ndarray:
+    """Probabilities of the classes."""
+    if scores.shape[1] == 1:
+        second = expit(scores)
+        return np.hstack([1 - second, second])
+    return softmax(scores, axis=1)
+
+
+def _loss(scores, hot, classes) -> tuple[float, float]:
+    """Mean squared error and the temperature it was reached with."""
+    if classes is None:
+        return float(np.mean(np.sum((scores - hot) ** 2, axis=1))), 1.0
+    losses = [float(np.mean(np.sum((chances(scores / t) - hot) ** 2, axis=1))) for t in _TEMPERATURES]
+    best = int(np.argmin(losses))
+    return losses[best], float(_TEMPERATURES[best])

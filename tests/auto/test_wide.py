@@ -1,0 +1,125 @@
+"""Tables with wide columns of text: the linear model of their terms, alone and as a score beside other columns."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import mercer
+from mercer.auto import MercerClassifier
+from mercer.auto.onnx_columns import refuse_untranslatable
+from mercer.auto.wide import learn_wide
+from mercer.auto.wide_model import WideModel
+
+WORDS = np.array([f"word{k}" for k in range(400)])
+
+
+def texts(n=300, seed=0):
+    """Texts of 30 words; in those of class 1 the first ten words are more frequent."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    odds = np.ones((2, len(WORDS)))
+    odds[1, :10] = 6.0
+    odds /= odds.sum(axis=1, keepdims=True)
+    return [" ".join(WORDS[rng.choice(len(WORDS), 30, p=odds[k])]) for k in y], y
+
+
+@pytest.fixture(scope="module")
+def text_model():
+    text, y = texts()
+    return mercer.fit({"text": text}, np.array(["ham", "spam"])[y], effort="fast", roles={"text": "text"})
+
+
+def test_text_alone_is_a_sparse_linear_model(text_model):
+    text, y = texts(200, seed=1)
+    assert isinstance(text_model, WideModel)
+    Z = text_model.transform({"text": text})
+    assert sparse.issparse(Z)
+    assert Z.shape == (200, len(text_model.get_feature_names_out()))
+    scores = (Z @ text_model.predictor.coef + text_model.predictor.intercept)[:, 0]
+    labels = np.array(["ham", "spam"])
+    np.testing.assert_array_equal(text_model.predict({"text": text}), labels[(scores > 0).astype(int)])
+    assert np.mean(text_model.predict({"text": text}) == labels[y]) > 0.8
+    np.testing.assert_allclose(text_model.predict_proba({"text": text}).sum(axis=1), 1.0)
+    report = text_model.report()
+    assert report["model"].startswith("linear on ")
+    assert sum(each["kept"] for each in report["candidates"]) == 1
+    assert report["importance"] == {"text": 1.0}
+
+
+def test_an_explanation_names_the_heaviest_terms(text_model):
+    row = {"text": ["word1 word2 word3 word300 nothing"]}
+    told = text_model.explain(row, "spam")
+    score = text_model.transform(row) @ text_model.predictor.coef + text_model.predictor.intercept
+    assert told.prediction == pytest.approx(score.item(), abs=1e-12)
+    assert told.contributions["text:word1"] > 0
+    assert text_model.explain(row, "ham").prediction == pytest.approx(-score.item(), abs=1e-12)
+    with pytest.raises(ValueError, match="one row"):
+        text_model.explain({"text": ["a", "b"]})
+
+
+def test_a_saved_model_predicts_the_same(text_model, tmp_path):
+    row = {"text": texts(20, seed=2)[0]}
+    text_model.save(tmp_path / "text.mercer")
+    again = mercer.load(tmp_path / "text.mercer")
+    np.testing.assert_array_equal(again.predict_proba(row), text_model.predict_proba(row))
+    with pytest.raises(ValueError, match="'text'"):
+        refuse_untranslatable(text_model.encoder)
+
+
+def test_beside_other_columns_a_text_is_a_score(tmp_path):
+    text, y = texts(400)
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=400)
+    amount = 5.0 * y + x + 0.1 * rng.normal(size=400)
+    data = {"x": x, "text": text}
+    model = mercer.fit(data, amount, effort="fast", roles={"text": "text"})
+    assert "text:score 0" in list(model.encoder.get_feature_names_out())
+    assert set(model.importance()) == {"x", "text"}
+    assert model.importance()["text"] > model.importance()["x"]
+    # Alone x explains 1 / (1 + 2.5^2) = 0.14 of the variance.
+    assert model.report()["holdout"]["model"]["value"] > 0.25
+    assert "terms" in {each["stage"] for each in model.report()["candidates"]}
+    told = model.explain({"x": x[:1], "text": text[:1]})
+    assert told.prediction == pytest.approx(model.predict({"x": x[:1], "text": text[:1]}).item(), abs=1e-4)
+    model.save(tmp_path / "mixed.mercer")
+    np.testing.assert_array_equal(mercer.load(tmp_path / "mixed.mercer").predict(data), model.predict(data))
+    with pytest.raises(ValueError, match="'text'"):
+        refuse_untranslatable(model.encoder)
+
+
+def test_noise_shows_no_skill():
+    text, _ = texts(400)
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 2, 400)
+    told = mercer.fit({"text": text}, y, effort="fast", roles={"text": "text"}).report()
+    held = told["holdout"]["model"]
+    # Half of the rows: the 99.99 % interval of a fair coin over the rows kept aside.
+    assert abs(held["value"] - 0.5) < 3.9 * 0.5 / np.sqrt(told["holdout"]["n"])
+    mixed = mercer.fit({"x": rng.normal(size=400), "text": text}, y, effort="fast", roles={"text": "text"}).report()
+    assert abs(mixed["holdout"]["model"]["value"] - 0.5) < 3.9 * 0.5 / np.sqrt(mixed["holdout"]["n"])
+
+
+def test_scores_of_rows_are_out_of_fold():
+    """With a column of its own for each row a model knows all it has seen and nothing of the others."""
+    rng = np.random.default_rng(5)
+    y, ids = rng.normal(size=200), rng.integers(0, 2**63, 200).astype(np.uint64)
+    model, scores = learn_wide(sparse.identity(200, format="csr"), y, ids, None, 0, alpha=0.1)
+    assert np.corrcoef(model.scores(sparse.identity(200, format="csr"))[:, 0], y)[0, 1] > 0.99
+    assert abs(np.corrcoef(scores[:, 0], y)[0, 1]) < 0.5
+
+
+def test_three_classes_in_an_estimator():
+    text, y = texts(300)
+    frame = pd.DataFrame({"text": text})
+    y = np.where(np.arange(300) % 3 == 2, 2, y)
+    model = MercerClassifier(effort="fast").fit(frame, y)
+    assert model.predict_proba(frame).shape == (300, 3)
+    np.testing.assert_array_equal(model.predict(frame), model.model_.predict(frame))
+
+
+def test_max_features_holds_for_texts():
+    text, y = texts()
+    model = mercer.fit({"text": text}, y, effort="fast", max_features=50, holdout=0.0, roles={"text": "text"})
+    assert model.transform({"text": text[:3]}).shape[1] <= 50
+    assert np.mean(model.predict({"text": text}) == y) > 0.8
