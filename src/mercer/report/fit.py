@@ -29,16 +29,21 @@ def render_fit(report: dict[str, Any]) -> RenderableType:
     """The report for the terminal."""
     kind = "class" if report["task"] == "classify" else "quantity"
     parts: list[RenderableType] = [
-        Text(f"{report['file']}: {report['rows']:,} rows; {report['target']} is a {kind}", style="bold"),
+        _whole(f"{report['file']}: {report['rows']:,} rows; {report['target']} is a {kind}", "bold"),
     ]
     if report["dialect"]:
         parts.append(Text(f"Read as {report['dialect']}.", style="dim"))
     parts += [*_notes(report), Text("\nColumns", style="bold"), _column_table(report)]
     parts += [Text("\nTried, judged by five folds of the training rows", style="bold"), _candidate_table(report)]
     parts += [Text(f"\nKept: {report['model']}.", style="bold"), _block_table(report)]
-    parts += [*_verdict(report), Text(f"\nSaved to {report['saved']}.  Next:", style="bold")]
-    parts.append(Text(f"  mercer predict {report['saved']} NEW.csv", style="italic"))
+    parts += [*_verdict(report), _whole(f"\nSaved to {report['saved']}.  Next:", "bold")]
+    parts.append(_whole(f"  mercer predict {report['saved']} NEW.csv", "italic"))
     return Group(*parts)
+
+
+def _whole(line: str, style: str) -> Text:
+    """A line with a path in it, to be copied: never broken."""
+    return Text(line, style=style, no_wrap=True, overflow="ignore")
 
 
 def _notes(report):
