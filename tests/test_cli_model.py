@@ -27,7 +27,7 @@ def rows(n=240, seed=0):
 
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("houses")
+    folder = tmp_path_factory.mktemp("a folder whose name alone is longer than a line of eighty letters on a terminal")
     rows().to_csv(folder / "houses.csv", index=False)
     code = run("fit", folder / "houses.csv", "--target", "price", "--effort", "fast", "-o", folder / "houses.mercer")
     assert code == 0

@@ -48,4 +48,4 @@ def echo_json(found: dict[str, Any]) -> None:
 def show(rendered) -> None:
     from rich.console import Console
 
-    Console(highlight=False).print(rendered)
+    Console(highlight=False).print(rendered, crop=False)  # a path longer than the terminal is wide stays whole
