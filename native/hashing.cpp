@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "arrays.h"
+#include "splitmix.h"
 
 namespace nb = nanobind;
 
 namespace {
+
+using mercer::mix;
 
 using mercer::Matrix;
 using mercer::owned_array;
@@ -19,12 +22,6 @@ using mercer::Vector;
 
 constexpr uint64_t golden_gamma = 0x9E3779B97F4A7C15u;
 constexpr uint64_t nan_key = 0x7FF8000000000000u;
-
-inline uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
 
 inline uint64_t hash_key(uint64_t key, uint64_t mixed_seed = 0) { return mix((key ^ mixed_seed) + golden_gamma); }
 

@@ -11,10 +11,13 @@
 #include "arrays.h"
 #include "blake2b.h"
 #include "fields.h"
+#include "splitmix.h"
 
 namespace nb = nanobind;
 
 namespace {
+
+using mercer::mix;
 
 using mercer::KeyedBlake2b;
 using mercer::owned_array;
@@ -238,12 +241,6 @@ nb::ndarray<nb::numpy, uint64_t> hash_utf8(mercer::Vector<uint8_t> data, mercer:
         for (size_t i = 0; i < n; ++i) keys[i] = known({text + at[i], static_cast<size_t>(at[i + 1] - at[i])});
     }
     return owned_array(std::move(keys), {n});
-}
-
-inline uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
 }
 
 // See mercer/_numeric/projection.py.

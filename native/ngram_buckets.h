@@ -60,10 +60,10 @@ struct HashedRows {
 class Hashing {
    public:
     Hashing(const UnitView& units, const Buckets& map)
-        : units(units), map(map), mixed_seed(text_mix(map.seed)), scale(std::sqrt(double(map.nonzeros))) {
+        : units(units), map(map), mixed_seed(mix(map.seed)), scale(std::sqrt(double(map.nonzeros))) {
         fields = fields_per_word(map.n_buckets / static_cast<uint64_t>(map.nonzeros));
         field_bits = 64 / fields;
-        for (long i = 0; i < map.nonzeros; ++i) block_seeds.push_back(text_mix(static_cast<uint64_t>(i / fields)));
+        for (long i = 0; i < map.nonzeros; ++i) block_seeds.push_back(mix(static_cast<uint64_t>(i / fields)));
         slots.resize(64);
         power_of_two = std::has_single_bit(map.n_buckets);
         const int bits = std::max(static_cast<int>(std::bit_width(map.n_buckets - 1)), 1);
@@ -109,7 +109,7 @@ class Hashing {
             });
         } else {
             units.each(doc, [&](uint32_t start, uint32_t length) {
-                const uint64_t word = text_mix((hash_text(bytes + start, length, seed) ^ block_seed) + text_gamma);
+                const uint64_t word = mix((hash_text(bytes + start, length, seed) ^ block_seed) + text_gamma);
                 const uint64_t field = word >> (64 - bits);
                 *to++ = ((field * n_buckets) >> bits) << 32 | (sign_mask & field);
             });
@@ -198,7 +198,7 @@ class Hashing {
             const double value = weight(one.count);
             uint64_t word = 0;
             for (long i = 0; i < map.nonzeros; ++i) {
-                if (i % fields == 0) word = text_mix((one.hash ^ block_seeds[i]) + text_gamma);
+                if (i % fields == 0) word = mix((one.hash ^ block_seeds[i]) + text_gamma);
                 const uint64_t field = (word << (field_bits * (i % fields))) >> (64 - field_bits);
                 const double sign = map.with_signs && (field & 1) ? -1.0 : 1.0;
                 piece(static_cast<uint64_t>(i) * width + ((field * width) >> field_bits), sign * value / scale);

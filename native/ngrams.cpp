@@ -135,7 +135,7 @@ Array<uint64_t> term_hashes(const Vector<int64_t>& bounds, const Vector<uint8_t>
     check_bounds(bounds, data.shape(0), "bounds must rise within data.");
     std::vector<uint64_t> hashes(bounds.shape(0) - 1);
     std::vector<uint8_t> padded;
-    const uint64_t mixed = mercer::text_mix(seed);
+    const uint64_t mixed = mercer::mix(seed);
     for (size_t i = 0; i < hashes.size(); ++i) {
         const uint8_t* p = data.data() + bounds.data()[i];
         padded.assign(p, data.data() + bounds.data()[i + 1]);

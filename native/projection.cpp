@@ -8,10 +8,13 @@
 
 #include "arrays.h"
 #include "fields.h"
+#include "splitmix.h"
 
 namespace nb = nanobind;
 
 namespace {
+
+using mercer::mix;
 
 using mercer::BlockHash;
 using mercer::Matrix;
@@ -24,12 +27,6 @@ template <> const mercer::ProjectionTable<double>& kernels<double>() { return ME
 
 void require(bool holds, const std::string& message) {
     if (!holds) throw nb::value_error(message.c_str());
-}
-
-uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
 }
 
 template <class T> void check_out(const Out<T>& out, long nonzeros) {

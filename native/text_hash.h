@@ -4,15 +4,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include "splitmix.h"
+
 namespace mercer {
 
 constexpr uint64_t text_gamma = 0x9E3779B97F4A7C15u;
-
-inline uint64_t text_mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
 
 // The next eight bytes as a little-endian word; with fewer left, zeros follow. Eight bytes must be readable.
 inline uint64_t word_at(const uint8_t* p, size_t left) {
@@ -26,7 +22,7 @@ inline uint64_t word_at(const uint8_t* p, size_t left) {
 inline uint64_t hash_text(const uint8_t* p, size_t length, uint64_t mixed_seed) {
     uint64_t h = mixed_seed ^ (length * text_gamma);
     do {
-        h = text_mix((h ^ word_at(p, length)) + text_gamma);
+        h = mix((h ^ word_at(p, length)) + text_gamma);
         p += 8;
         length -= length < 8 ? length : 8;
     } while (length);

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from scipy.special import expit, softmax
 
 from mercer.auto.boosting import Forest
 from mercer.expand.fourier import Waves as WaveMap
 from mercer.learn import PiecewiseLinear
+from mercer.linear.losses import LogLoss
 
 #: Probabilities vary by about a quarter, scores by one.
 STRETCH = 4.0
@@ -151,7 +151,7 @@ class Score:
     def scaled(self, scores):
         parts = [scores / self.scale]
         if self.classes:
-            parts.append(STRETCH * (expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)))
+            parts.append(STRETCH * LogLoss().probabilities(scores))
         return np.hstack(parts).astype(np.float32)
 
     def names(self, columns):

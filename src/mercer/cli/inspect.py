@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from mercer.cli.options import reading, reading_options
+from mercer.cli.options import echo_json, reading, reading_options, show
 
 
 @click.command(
@@ -23,11 +23,4 @@ def inspect(file: str, target: str | None, form: str, **options) -> None:
     from mercer.report.inspect import gather_inspection, render_inspection
 
     found = gather_inspection(file, target, **reading(options))
-    if form == "json":
-        import json
-
-        click.echo(json.dumps(found, indent=2, allow_nan=False))
-    else:
-        from rich.console import Console
-
-        Console(highlight=False).print(render_inspection(found))
+    echo_json(found) if form == "json" else show(render_inspection(found))

@@ -31,41 +31,39 @@ def open_rows(path: str | None, form: str | None = None) -> Iterator:
         writer.close()
 
 
-class _Csv:
+class _Arrow:
+    """A writer of pyarrow's, opened when the first block tells the names and types."""
+
     def __init__(self, file):
         self._file, self._writer = file, None
 
     def write(self, columns) -> None:
-        import pyarrow.csv as csv
-
         table = _table(columns)
         if self._writer is None:
-            self._writer = csv.CSVWriter(
-                self._file, table.schema, write_options=csv.WriteOptions(quoting_style="needed")
-            )
+            self._writer = self._opened(table.schema)
         self._writer.write_table(table)
         self._file.flush()
 
+    def _opened(self, schema):
+        raise NotImplementedError
+
     def close(self) -> None:
         if self._writer is not None:
             self._writer.close()
 
 
-class _Parquet:
-    def __init__(self, file):
-        self._file, self._writer = file, None
+class _Csv(_Arrow):
+    def _opened(self, schema):
+        import pyarrow.csv as csv
 
-    def write(self, columns) -> None:
+        return csv.CSVWriter(self._file, schema, write_options=csv.WriteOptions(quoting_style="needed"))
+
+
+class _Parquet(_Arrow):
+    def _opened(self, schema):
         import pyarrow.parquet as pq
 
-        table = _table(columns)
-        if self._writer is None:
-            self._writer = pq.ParquetWriter(self._file, table.schema)
-        self._writer.write_table(table)
-
-    def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
+        return pq.ParquetWriter(self._file, schema)
 
 
 class _Json:

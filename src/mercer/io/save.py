@@ -31,8 +31,7 @@ def save(model: Any, path: str | os.PathLike) -> None:
     True
     """
     tree, arrays = pack(model)
-    about: dict[str, Any] = getattr(model, "_about", dict)()
-    write_archive(path, {"versions": _versions(), **about, "model": tree}, arrays)
+    write_archive(path, {"versions": _versions(), "model": tree}, arrays)
 
 
 def load(path: str | os.PathLike) -> Any:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit, softmax
 
 from mercer import _numeric
 from mercer._numeric.pool import ordered_map
 from mercer.learn.piecewise import quantile_edges
+from mercer.linear.losses import LogLoss
 
 _BINS = 255
 _SAMPLE_ROWS = 50_000
@@ -132,7 +132,7 @@ def _slopes(targets, scores, weight, is_class: bool) -> tuple[np.ndarray, np.nda
     weight = weight[:, None]
     if not is_class:
         return weight * (targets - scores), np.broadcast_to(weight, targets.shape)
-    chance = expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)
+    chance = LogLoss().probabilities(scores)
     return weight * (targets - chance), weight * chance * (1 - chance)
 
 

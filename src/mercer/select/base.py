@@ -44,6 +44,17 @@ class Selector(SelectorMixin, StreamingTransformer):
         return X[:, kept]
 
 
+def checked_target(y, classes: bool) -> np.ndarray:
+    """One label or one float64 number per row, as scikit-learn would have them."""
+    if not classes:
+        y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
+        return column_or_1d(y, warn=True).astype(np.float64, copy=False)
+    y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    return y
+
+
 class LinearPredictor(BaseEstimator):
     """Scores X coef_ + intercept_: the prediction itself, or positive for the second of two classes.
 
@@ -58,14 +69,7 @@ class LinearPredictor(BaseEstimator):
         return getattr(self, "loss", "squared") not in self._regression_losses
 
     def _checked_y(self, y):
-        y = super()._checked_y(y)
-        if not self._classifies:
-            y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
-            return column_or_1d(y, warn=True).astype(np.float64, copy=False)
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        return y
+        return checked_target(super()._checked_y(y), self._classifies)
 
     def _set_weights(self, coef: np.ndarray, intercept: float) -> None:
         self.coef_ = coef[None, :] if self._classifies else coef

@@ -5,13 +5,12 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
-from sklearn.utils import assert_all_finite, check_array, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
 from mercer._numeric.checks import check_whole
 from mercer.base import StreamingEstimator
 from mercer.linear.passes import one_pass
 from mercer.select.association import Association
+from mercer.select.base import checked_target
 from mercer.select.cross_moments import CrossMoments, LevelTables
 from mercer.select.discoveries import discoveries
 from mercer.select.filter_passes import by_histogram, by_ranks
@@ -167,13 +166,7 @@ class FilterSelector(ThresholdSelector):
 
     def _checked_y(self, y):
         y = super()._checked_y(y)
-        if not self._by_class and (self.target == "numbers" or _all_numbers(y)):
-            y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
-            return column_or_1d(y, warn=True).astype(np.float64, copy=False)
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        return y
+        return checked_target(y, self._by_class or not (self.target == "numbers" or _all_numbers(y)))
 
     def _empty(self):
         levels = LevelTables(tuple(self._categorical_columns()), self._by_class)
