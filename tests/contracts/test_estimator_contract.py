@@ -119,6 +119,7 @@ ITERATED = [
     AdaBoost(n_rounds=10),
     FilterSelector("spearman", k=2),
     FilterSelector("mutual_information", k=2),
+    FilterSelector("pair_information", k=2),
     L1Constrained(loss="logistic", tol=1e-6),
     L1Constrained(loss="hinge"),
     Lasso(n_alphas=20, solver="columns"),
