@@ -1,7 +1,7 @@
 """What a column tells about the target in the company of one other: tables of two binned columns and the target.
 
 The tables of all pairs are one matrix per class: with H the indicators of the bins of all columns, over the rows of
-that class, H'H holds the counts of every pair of bins. So they come from matrix products, and add up over blocks of rows.
+that class, H'H holds the counts of every pair of bins. They come from matrix products, and add up over blocks of rows.
 """
 
 from __future__ import annotations
