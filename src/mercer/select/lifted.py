@@ -12,6 +12,7 @@ from mercer.select.candidates import PIECE, Columns, Spread, spread_from_squares
 WRITTEN_OUT = 2**23
 #: A feature has changed if it did by more than this share of its largest value.
 _SAME = 64
+_GOLDEN = 0.6180339887498949
 
 
 class LiftedColumns(Columns):
@@ -107,18 +108,34 @@ class Lifted:
     def made_of(self, X, candidates, j) -> list[int]:
         """The columns of X that feature j changes with.
 
-        In the rows where it is largest and least, each entry is moved to the end of its column that is farther away.
+        In the rows where it is largest and least, entries are moved toward the end of their column that is farther
+        away: those of many columns together first, and one by one where that made a difference.
         """
-        z = candidates.column(j)
+        z, found = candidates.column(j), set()
         low, high = (_dense(end).ravel() for end in (X.min(axis=0), X.max(axis=0)))
-        found = np.zeros(len(low), dtype=bool)
+        sets = np.array_split(np.arange(len(low)), int(np.ceil(np.sqrt(len(low)))))
         for row in (int(np.argmax(z)), int(np.argmin(z))):
             at = _dense(X[[row]])[0]
-            moved = np.tile(at, (len(at) + 1, 1))
-            np.fill_diagonal(moved, np.where(high - at > at - low, high, low))
-            values = _dense(lifted(self.lift, moved.astype(X.dtype))[:, [j]])[:, 0]
-            found |= np.abs(values[:-1] - values[-1]) > _SAME * np.finfo(X.dtype).eps * np.abs(values).max()
-        return np.flatnonzero(found).tolist()
+            far = np.where(high - at > at - low, high, low)
+            together = [members for members, changed in self._changes(at, far, sets, j, X.dtype) if changed]
+            alone = [np.array([i]) for members in together for i in members]
+            found |= {int(i) for [i], changed in self._changes(at, far, alone, j, X.dtype) if changed}
+        return sorted(found)
+
+    def _changes(self, at, far, sets, j, dtype):
+        """Each set of columns, and whether feature j changes if their entries move: all of the way, or shares of it.
+
+        Shares differ between columns, so that two changes do not cancel, as those of a product of two signs would.
+        """
+        shares = 0.6 + 0.4 * np.modf(_GOLDEN * np.arange(len(at)))[0]
+        moved = np.tile(at, (1 + 2 * len(sets), 1))
+        for place, members in enumerate(sets):
+            moved[1 + 2 * place, members] = far[members]
+            moved[2 + 2 * place, members] += (shares * (far - at))[members]
+        values = _dense(lifted(self.lift, moved.astype(dtype))[:, [j]])[:, 0]
+        least = _SAME * np.finfo(dtype).eps * np.abs(values).max()
+        changed = np.abs(values[1:] - values[0]).reshape(-1, 2).max(axis=1) > least
+        return zip(sets, changed, strict=True)
 
     def sorted(self, chosen):
         return np.array(sorted(chosen), dtype=np.int64)

@@ -123,19 +123,18 @@ class PairTables(Statistic):
         """
         starts, (classes, bins) = self.starts, self._margins()
         n = bins[: starts[1]].sum()
-        rows, columns = starts[self.first : self.last] - starts[self.first], starts[:-1]
+        rows = starts[self.first : self.last + 1] - starts[self.first]
         cells = self.counts.sum(axis=0)
-        met = np.add.reduceat((cells > 0).astype(np.float64), rows, axis=0)
-        freedom = np.maximum(met - 1, 0) * np.maximum(np.count_nonzero(classes, axis=0) - 1, 0)
-        gain = -np.add.reduceat(_entropy(cells), rows, axis=0) + _entropy(bins)
+        met = _by_column(cells > 0, rows)
+        freedom = np.maximum(met - 1.0, 0) * np.maximum(np.count_nonzero(classes, axis=0) - 1, 0)
+        gain = _entropy(bins) - _by_column(_entropy(cells), rows)
         chi2 = np.zeros_like(gain)
-        for c in range(self.n_classes):
-            table = self.counts[c]
-            gain += np.add.reduceat(_entropy(table), rows, axis=0) - _entropy(classes[c])
-            shares = np.divide(table**2, cells, out=np.zeros_like(cells), where=cells > 0)
-            chi2 += np.add.reduceat(shares, rows, axis=0) * _ratio(bins, classes[c])
+        safe = np.where(cells > 0, cells, 1.0)
+        for table, sizes in zip(self.counts, classes, strict=True):
+            gain += _by_column(_entropy(table), rows) - _entropy(sizes)
+            chi2 += _by_column(table * table / safe, rows) * _ratio(bins, sizes)
         chi2 = np.where(freedom > 0, chi2 - bins, 0.0)
-        gain, chi2, freedom = (np.add.reduceat(each, columns, axis=1) for each in (gain, chi2, freedom))
+        gain, chi2, freedom = (_by_column(each.T, starts).T.copy() for each in (gain, chi2, freedom))
         self._alone(gain, chi2, freedom)
         p = np.where(freedom > 0, special.gammaincc(np.maximum(freedom, 1) / 2, np.maximum(chi2, 0.0) / 2), 1.0)
         return np.where(freedom > 0, gain - freedom / 2, 0.0) / n, p
@@ -169,9 +168,17 @@ def _products(codes, part, width, weight, rows):
     return H.T @ H if part.stop - part.start == width else H[:, part].T @ H
 
 
+def _by_column(values, starts):
+    """Sums over the bins of each column, which are consecutive rows from one start to the next."""
+    widths = np.diff(starts)
+    if np.all(widths == widths[0]):
+        return values.reshape(len(widths), widths[0], -1).sum(axis=1)
+    return np.add.reduceat(values, starts[:-1], axis=0, dtype=None if values.dtype != bool else np.int64)
+
+
 def _entropy(counts):
     """counts log counts, 0 where there are none."""
-    return special.xlogy(counts, counts)
+    return counts * np.log(np.where(counts > 0, counts, 1.0))
 
 
 def _ratio(above, below):
