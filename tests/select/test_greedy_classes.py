@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris, load_wine
 
 from mercer._numeric.block import Block
-from mercer.select import GreedySelector
+from mercer.select import AdaBoost, BestSubset, GreedySelector, L1Constrained, Lasso
 from mercer.select.refits import fit_weights
 from mercer.select.risks import RISKS
 from mercer.source import StreamSource
@@ -136,7 +136,13 @@ def test_folds_and_criteria_of_many_classes():
 
 def test_labels_ask_for_classes():
     X, y = problem()
-    with pytest.raises(ValueError, match="target='classes'"):
+    with pytest.raises(ValueError, match="Say target='classes'"):
         GreedySelector().fit(X, y)
+    for regressor in (Lasso(), L1Constrained(), BestSubset(2)):
+        with pytest.raises(ValueError, match="predicts numbers, but the target holds labels"):
+            regressor.fit(X, y)
+    for classifier in (L1Constrained(loss="logistic"), AdaBoost()):
+        with pytest.raises(ValueError, match="OneVsRestClassifier"):
+            classifier.fit(X, y)
     with pytest.raises(ValueError, match="losses are for classes"):
         GreedySelector(loss="logistic", target="numbers").fit(X, y)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse, stats
+from sklearn.datasets import make_classification
 
 from mercer._numeric.block import Block
 from mercer.select import FilterSelector, pair_information
@@ -94,6 +95,14 @@ def test_a_pair_that_every_other_filter_is_blind_to():
         assert not {11, 30} <= set(FilterSelector(score, k=10).fit(X, y).get_support(indices=True))
     assert FilterSelector("pair_information", k=2).fit(X, y).get_support(indices=True).tolist() == [11, 30]
     assert FilterSelector("pair_information", fdr=0.1).fit(X, y).get_support(indices=True).tolist() == [11, 30]
+
+
+def test_the_columns_of_random_labels_on_the_corners_of_a_cube():
+    """As in madelon: 5 columns and 15 mixtures of them say which corner, and 130 are noise."""
+    cube = {"n_informative": 5, "n_redundant": 15, "n_clusters_per_class": 16, "class_sep": 2.0, "flip_y": 0.01}
+    X, y = make_classification(2000, 150, **cube, shuffle=False, random_state=0)
+    assert FilterSelector("mutual_information", k=20, target="classes").fit(X, y).support_[:20].sum() < 20
+    assert FilterSelector("pair_information", k=20, target="classes").fit(X, y).support_[:20].all()
 
 
 def test_categories_keep_their_frequent_levels():

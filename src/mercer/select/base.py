@@ -64,6 +64,10 @@ class LinearPredictor(BaseEstimator):
 
     #: Whether it can tell more than two classes apart.
     _many_classes = False
+    #: What to do with labels, said by a regressor that was given some.
+    _for_labels = (
+        "Give two classes as -1 and +1, or use GreedySelector(target='classes') or L1Constrained(loss='logistic')."
+    )
 
     #: Parameters by whose value an estimator is a regressor; one without the parameter `loss` is.
     _regression_losses = ("squared",)
@@ -73,7 +77,10 @@ class LinearPredictor(BaseEstimator):
         return getattr(self, "loss", "squared") not in self._regression_losses
 
     def _checked_y(self, y):
-        return checked_target(super()._checked_y(y), self._classifies)
+        y = super()._checked_y(y)
+        if not self._classifies and holds_text(y):
+            raise ValueError(f"{type(self).__name__} predicts numbers, but the target holds labels. {self._for_labels}")
+        return checked_target(y, self._classifies)
 
     def _set_weights(self, coef: np.ndarray, intercept) -> None:
         self.coef_ = np.atleast_2d(coef) if self._classifies else coef
@@ -118,6 +125,11 @@ class LinearPredictor(BaseEstimator):
             tags.estimator_type = "regressor"
             tags.regressor_tags = RegressorTags()
         return tags
+
+
+def holds_text(y: np.ndarray) -> bool:
+    """Whether a target is one of text."""
+    return y.dtype.kind in "US" or (y.dtype.kind == "O" and y.size > 0 and isinstance(y.flat[0], str))
 
 
 def two_classes(y: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:

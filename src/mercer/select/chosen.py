@@ -20,6 +20,7 @@ class ChosenFeatures(LinearPredictor, Selector):
     """The output of a greedy selection: columns, or with candidates of another kind features made of columns."""
 
     _many_classes = True
+    _for_labels = "Say target='classes', or choose loss='logistic'."
 
     @property
     def _kind(self):
@@ -35,14 +36,6 @@ class ChosenFeatures(LinearPredictor, Selector):
     @property
     def _classifies(self) -> bool:
         return self.loss != "squared" or self.target == "classes"
-
-    def _checked_y(self, y):
-        if not self._classifies and y is not None and holds_text(y):
-            raise ValueError(
-                "The squared loss predicts numbers, and the target holds labels. Say target='classes', or choose "
-                "loss='logistic'."
-            )
-        return super()._checked_y(y)
 
     def _settle(self, trail, scores, weight, intercept, X=None, candidates=None):
         """Decide how many steps to keep, and set what was learned."""
@@ -124,12 +117,6 @@ class ChosenFeatures(LinearPredictor, Selector):
     def inverse_transform(self, X):
         """Rows with the chosen columns as given and zeros elsewhere. Features made of columns have no way back."""
         return super().inverse_transform(X)
-
-
-def holds_text(y) -> bool:
-    """Whether a target holds text."""
-    y = np.asarray(y)
-    return y.dtype.kind in "US" or (y.dtype.kind == "O" and y.size > 0 and isinstance(y.flat[0], str))
 
 
 def _hashable(term):

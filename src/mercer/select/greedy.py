@@ -58,7 +58,8 @@ class GreedySelector(ChosenFeatures):
         What is selected from: the columns; columns and products of two, or also squares, none of which is ever written
         out; or the columns of a lift, any transformer of rows (``PolynomialLift(3)``, ``PiecewiseLinear()``, one of
         scikit-learn), of which a clone is fitted first. Rows are lifted a few at a time whenever sums over them are
-        needed (where all of it has no more than 8 million entries, once).
+        needed (where all of it has no more than 8 million entries, once). A lift should not learn from the target: it
+        would know the rows it is judged on.
     target : {"auto", "numbers", "classes"}, default="auto"
         Whether the squared loss predicts numbers ("auto" does) or classes. The other losses are for classes.
     include : columns (or candidates), by number or name, that are in from the start
