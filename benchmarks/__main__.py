@@ -21,6 +21,7 @@ ALL = [
     "sequences",
     "selection_greedy",
     "selection_filters",
+    "selection_known",
     "selection_l1",
     "sketches",
     "streaming",

@@ -41,10 +41,10 @@ quadrant = np.where(cross.prod(axis=1) > 0, "same", "opposite")
 print(compare_hypotheses(cross, quadrant))
 
 # %%
-# The scores of the six filters, column by column. "parabola, x1" is found by mutual information alone; "pair, x1" and
-# both columns of "product" by none.
+# The scores of the seven filters, column by column. "parabola, x1" is found by mutual information; "pair, x1" and both
+# columns of "product" by none that looks at columns alone, and at once by the one that looks at pairs.
 
-scores = ("pearson", "spearman", "mutual_information", "squared", "logistic", "hinge")
+scores = ("pearson", "spearman", "mutual_information", "pair_information", "squared", "logistic", "hinge")
 problems = {"parabola": (bowl, parabola), "pair": (pair, signs), "product": (cross, quadrant)}
 names, rows = [], []
 for name, (X, y) in problems.items():
@@ -65,7 +65,7 @@ axes.set_yticks(range(len(names)), names)
 for i, row in enumerate(rows):
     for j, value in enumerate(row):
         axes.text(j, i, f"{value:.2f}", ha="center", va="center", color="white" if value > 0.6 else "black")
-axes.set_title("scores of columns alone")
+axes.set_title("scores of columns, alone and (pair information) in company")
 figure.colorbar(picture, ax=axes)
 figure.tight_layout()
 plt.show()

@@ -83,6 +83,7 @@ TABLE = [
     RidgeClassifier(alphas=[0.1, 1.0], n_folds=3),
     GreedySelector(),
     GreedySelector(k=3, stop="folds", n_folds=3),
+    GreedySelector(k=2, target="classes"),
     OrthogonalMatchingPursuit(k=3),
     BestSubset(k=2),
     FilterSelector(k=2),
@@ -113,12 +114,16 @@ ITERATED = [
     Perceptron(n_epochs=100, average=True),
     Perceptron(n_epochs=100, average=True, shuffle=True),
     GreedySelector(k=3, interactions=2),
+    GreedySelector(k=3, candidates="quadratic", stop="bic"),
+    GreedySelector(k=2, candidates=PolynomialLift(2, include_bias=False), loss="logistic", step="gradient"),
+    GreedySelector(k=2, target="classes", solver="rows"),
     GreedySelector(k=2, loss="logistic", stop="bic"),
     GreedySelector(k=2, loss="hinge", step="gradient"),
     GreedySelector(k=2, loss="exponential", step="line", refit=False),
     AdaBoost(n_rounds=10),
     FilterSelector("spearman", k=2),
     FilterSelector("mutual_information", k=2),
+    FilterSelector("pair_information", k=2),
     L1Constrained(loss="logistic", tol=1e-6),
     L1Constrained(loss="hinge"),
     Lasso(n_alphas=20, solver="columns"),
@@ -191,7 +196,7 @@ def as_bytes(value):
     return [as_bytes(part) for part in value] if isinstance(value, list) else np.asarray(value).tobytes()
 
 
-SAID_IN_WORDS = {"kernel_", "keys_", "feature_names_in_"}
+SAID_IN_WORDS = {"kernel_", "keys_", "lift_", "feature_names_in_"}
 
 
 def dense(out):

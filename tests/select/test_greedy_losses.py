@@ -185,9 +185,3 @@ def test_weights_stand_for_repeated_rows_and_sparse_rows_for_dense():
         for other in (repeated, stored):
             np.testing.assert_allclose(other.path_.risk, weighted.path_.risk, rtol=1e-6)
             np.testing.assert_allclose(other.coef_, weighted.coef_, rtol=1e-3, atol=1e-4)
-
-
-def test_three_classes_are_refused_with_a_remedy():
-    X, _ = problem()
-    with pytest.raises(ValueError, match="OneVsRestClassifier"):
-        GreedySelector(loss="logistic").fit(X, np.arange(150) % 3)

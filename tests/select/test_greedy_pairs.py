@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse
 
 from mercer.select import GreedySelector
-from mercer.select.candidates import Columns, Pairs
+from mercer.select.candidates import Columns
+from mercer.select.products import Pairs, factors
 
 
 def written_out(X):
@@ -32,7 +33,7 @@ def test_sums_over_candidates_are_those_of_columns_written_out(make):
         about = full - mean * centered
         np.testing.assert_allclose(spread.squares[numbers], h @ about**2, rtol=1e-9)
     for number, term in zip(numbers, terms, strict=True):
-        assert (*pairs.term(number), -1)[:2] == term
+        assert (*factors(number, 5), -1)[:2] == term
         np.testing.assert_allclose(pairs.column(number), full[:, numbers.index(number)])
     seen = {}
     for some, columns in pairs.pieces():

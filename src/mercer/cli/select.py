@@ -7,7 +7,7 @@ import click
 from mercer.cli.options import echo_json, quiet_option, reading, reading_options, seed_option, show
 
 _HOW = ("greedy", "lasso", "filter")
-_SCORES = ("pearson", "spearman", "mutual_information", "squared", "logistic", "hinge")
+_SCORES = ("pearson", "spearman", "mutual_information", "pair_information", "squared", "logistic", "hinge")
 
 
 @click.command(
@@ -29,7 +29,8 @@ def select(data, target, k, how, score, output, form, as_json, seed, quiet, **op
     """Rank the columns of DATA by what they tell about the target, and keep the best K.
 
     greedy adds the column that lowers the risk most, given those it has; lasso follows the path of penalties; filter
-    scores each column on its own. Categories count as one column, whatever they are encoded as.
+    scores each column on its own (--score pair_information: or beside one other). Categories and texts count as one
+    column, whatever they are encoded as.
     """
     from mercer.report.selection import gather_selection, render_selection
     from mercer.report.terminal import steps_told

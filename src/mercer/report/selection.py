@@ -9,11 +9,16 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+from scipy import sparse
+from sklearn.decomposition import TruncatedSVD
 
 from mercer.learn.targets import classes_in
 from mercer.select import FilterSelector, GreedySelector, Lasso
 from mercer.source import Source
 from mercer.tables import TableEncoder
+
+#: Columns of one text beyond so many are summed up in their leading directions where columns are looked at together.
+_MOST_OF_ONE = 64
 
 
 def gather_selection(
@@ -39,9 +44,10 @@ def gather_selection(
 
 def _encoded(encoder, source):
     blocks = [block for block in encoder.fit_transform(source).blocks() if len(block)]
-    X = np.vstack([block.X.toarray() if hasattr(block.X, "toarray") else block.X for block in blocks])
+    stack = sparse.vstack if hasattr(blocks[0].X, "tocsr") else np.vstack
+    X = stack([block.X for block in blocks])
     y = np.concatenate([np.asarray(block.y) for block in blocks])
-    return X.astype(np.float64), y, classes_in(source, "auto")
+    return (X.tocsr() if hasattr(X, "tocsr") else X).astype(np.float64), y, classes_in(source, "auto")
 
 
 def _columns(encoder, width) -> list[str]:
@@ -51,20 +57,40 @@ def _columns(encoder, width) -> list[str]:
     return column_of
 
 
+def _summed_up(X, column_of, seed):
+    """X as an array, wide blocks of one text as their leading directions; and the column each came from."""
+    if not hasattr(X, "tocsr"):
+        return X, column_of
+    X, names = X.tocsc(), np.array(column_of)
+    parts, kept = [], []
+    for name in dict.fromkeys(column_of):
+        part = X[:, np.flatnonzero(names == name)].tocsr()
+        wide = part.shape[1] > _MOST_OF_ONE and part.shape[0] > _MOST_OF_ONE
+        parts.append(TruncatedSVD(_MOST_OF_ONE, random_state=seed).fit_transform(part) if wide else part.toarray())
+        kept.extend([name] * parts[-1].shape[1])
+    return np.hstack(parts), kept
+
+
 def _numbers(y, classes):
     if classes is None:
         return y.astype(np.float64)
     if len(classes) > 2:
         raise ValueError(
-            f"The target has {len(classes)} classes; greedy and lasso tell two apart. Use --how filter for more."
+            f"The target has {len(classes)} classes; lasso tells two apart. Use --how greedy or filter for more."
         )
     return np.where(y == classes[-1], 1.0, -1.0)
 
 
 def _greedy(X, y, classes, column_of, k, score, seed):
-    labels = sorted(set(column_of))
-    selector = GreedySelector(min(k, len(labels)), groups=column_of, stop="folds", solver="gram", random_state=seed)
-    selector.fit(X, _numbers(y, classes))
+    X, column_of = _summed_up(X, column_of, seed)
+    how = {
+        "stop": "folds",
+        "solver": "gram",
+        "random_state": seed,
+        "target": "numbers" if classes is None else "classes",
+    }
+    selector = GreedySelector(min(k, len(set(column_of))), groups=column_of, **how)
+    selector.fit(X, y.astype(np.float64) if classes is None else y)
     groups = list(selector.groups_)
     return [
         {"column": str(groups[int(step.feature)]), "risk": float(step.risk), "score": float(step.score)}
@@ -85,7 +111,10 @@ def _lasso(X, y, classes, column_of, k, score, seed):
 
 
 def _filter(X, y, classes, column_of, k, score, seed):
-    selector = FilterSelector(score, k="all").fit(X, y if classes is not None else y.astype(np.float64))
+    if score == "pair_information":  # a table for each pair of columns
+        X, column_of = _summed_up(X, column_of, seed)
+    target = "numbers" if classes is None else "classes"
+    selector = FilterSelector(score, k="all", target=target).fit(X, y.astype(np.float64) if classes is None else y)
     best: dict[str, dict[str, Any]] = {}
     pvalues = selector.pvalues_ if selector.pvalues_ is not None else np.full(X.shape[1], np.nan)
     for j in np.argsort(-selector.scores_, kind="stable"):

@@ -58,8 +58,16 @@ def checked_target(y, classes: bool) -> np.ndarray:
 class LinearPredictor(BaseEstimator):
     """Scores X coef_ + intercept_: the prediction itself, or positive for the second of two classes.
 
-    `coef_` has one weight per column of X (for a classifier it is a matrix of one row, as in scikit-learn).
+    `coef_` has one weight per column of X (for a classifier it is a matrix of one row, as in scikit-learn, or of a row
+    for each of more than two classes, where the largest score wins).
     """
+
+    #: Whether it can tell more than two classes apart.
+    _many_classes = False
+    #: What to do with labels, said by a regressor that was given some.
+    _for_labels = (
+        "Give two classes as -1 and +1, or use GreedySelector(target='classes') or L1Constrained(loss='logistic')."
+    )
 
     #: Parameters by whose value an estimator is a regressor; one without the parameter `loss` is.
     _regression_losses = ("squared",)
@@ -69,29 +77,39 @@ class LinearPredictor(BaseEstimator):
         return getattr(self, "loss", "squared") not in self._regression_losses
 
     def _checked_y(self, y):
-        return checked_target(super()._checked_y(y), self._classifies)
+        y = super()._checked_y(y)
+        if not self._classifies and holds_text(y):
+            raise ValueError(f"{type(self).__name__} predicts numbers, but the target holds labels. {self._for_labels}")
+        return checked_target(y, self._classifies)
 
-    def _set_weights(self, coef: np.ndarray, intercept: float) -> None:
-        self.coef_ = coef[None, :] if self._classifies else coef
-        self.intercept_ = np.array([intercept]) if self._classifies else float(intercept)
+    def _set_weights(self, coef: np.ndarray, intercept) -> None:
+        self.coef_ = np.atleast_2d(coef) if self._classifies else coef
+        self.intercept_ = np.atleast_1d(intercept) if self._classifies else float(intercept)
 
     def _scores(self, X) -> np.ndarray:
-        """One score per row; only columns with a weight are read."""
+        """One score per row, or one for each of many classes; only columns with a weight are read."""
         check_is_fitted(self)
         X = self._checked_X(X, reset=False)
-        coef = np.ravel(self.coef_)
-        used = np.flatnonzero(coef)
-        return np.asarray(X[:, used] @ coef[used].astype(X.dtype)) + np.ravel(self.intercept_)[0]
+        used = np.flatnonzero(np.any(np.atleast_2d(self.coef_), axis=0))
+        return self._weighed(X[:, used], np.atleast_2d(self.coef_)[:, used])
+
+    def _weighed(self, Z, coef):
+        if len(coef) > 1:
+            return np.asarray(Z @ coef.T.astype(Z.dtype)) + self.intercept_
+        return np.asarray(Z @ coef[0].astype(Z.dtype)) + np.ravel(self.intercept_)[0]
 
     @available_if(lambda self: self._classifies)
     def decision_function(self, X):
-        """Score of each row, positive for the second class."""
+        """Score of each row, positive for the second class; of more than two classes a column for each."""
         return self._scores(X)
 
     def predict(self, X):
         """The predicted target of each row, or its class."""
         scores = self._scores(X)
-        return self.classes_[(scores > 0).astype(np.intp)] if self._classifies else scores
+        if not self._classifies:
+            return scores
+        winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[np.minimum(winner, len(self.classes_) - 1)]  # one class so far: it is all there is
 
     def score(self, X, y, sample_weight=None):
         """R^2 of the predictions, or the share of rows whose class was predicted."""
@@ -102,11 +120,16 @@ class LinearPredictor(BaseEstimator):
         tags = super().__sklearn_tags__()
         if self._classifies:
             tags.estimator_type = "classifier"
-            tags.classifier_tags = ClassifierTags(multi_class=False)
+            tags.classifier_tags = ClassifierTags(multi_class=self._many_classes)
         else:
             tags.estimator_type = "regressor"
             tags.regressor_tags = RegressorTags()
         return tags
+
+
+def holds_text(y: np.ndarray) -> bool:
+    """Whether a target is one of text."""
+    return y.dtype.kind in "US" or (y.dtype.kind == "O" and y.size > 0 and isinstance(y.flat[0], str))
 
 
 def two_classes(y: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:

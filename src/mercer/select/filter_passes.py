@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,12 +12,14 @@ from mercer._numeric.block import Block
 from mercer.linear.classes import at_least_two, classes_of, coded
 from mercer.select.association import Association, from_table, likelihood_ratio
 from mercer.select.cross_moments import is_labels
-from mercer.select.histograms import Edges, Histogram, JointHistogram, column_edges, quantile_edges
+from mercer.select.histograms import Histogram, JointHistogram, column_edges, common_levels, quantile_edges
 from mercer.select.minimum_loss import hinge_minimum, logistic_minimum
 from mercer.select.mutual_information import table_information
+from mercer.select.pair_information import InCompany, pair_information
 from mercer.select.rank_correlation import rank_association, rank_ratio
 from mercer.source import MemorySource, Source
 from mercer.stats import Counts, Sample
+from mercer.stats.counts import MOST_LEVELS
 
 #: Columns fitted at once.
 _TOGETHER = 64
@@ -52,35 +55,66 @@ def by_ranks(source: Source, categorical, by_class: bool) -> Association:
 
 def by_histogram(source: Source, kind: str, categorical, by_class: bool, n_bins: int | None) -> Association:
     """Mutual information or the least losses, from the joint histogram of bins and target."""
-    labels = has_labels(source, by_class)
-    if labels:
-        classes = classes_of(source)
-        if kind != "mutual_information":
-            at_least_two(classes, "FilterSelector")
-        source = coded(source, classes)
-    sample = source.map(_known_by_target).fold(Sample()).finish()
-    if n_bins is None:
-        n_bins = _bins(sample.weight.sum(), len(classes) if labels else None) if kind == "mutual_information" else 256
-    edges = column_edges(sample.X, sample.weight, n_bins)
-    for j, levels in zip(categorical, _levels(source, categorical), strict=True):
-        edges[j] = Edges(levels[1:], True)
-    if labels:
-        n_classes = len(classes)
-    else:
-        y_edges = quantile_edges(np.asarray(sample.y, dtype=np.float64), sample.weight, n_bins)
-        n_classes = len(y_edges.values) + 1
-        source = source.map(lambda block: replace(block, y=y_edges.codes(np.asarray(block.y)), raw=block.raw))
-    counted = source.fold(JointHistogram(edges, n_classes)).finish()
+    binned = _binned(source, kind, categorical, by_class, n_bins)
+    counted = binned.source.fold(JointHistogram(binned.edges, binned.n_classes)).finish()
     if kind == "mutual_information":
         pairs = np.array([table_information(table) for table in counted.counts]).reshape(-1, 2)
         return Association(pairs[:, 0], pairs[:, 1], pairs[:, 0])
     return least_losses(counted, kind, set(categorical))
 
 
+def by_pairs(source: Source, categorical, by_class: bool, n_bins: int | None) -> InCompany:
+    """The information of each column alone or beside another, from the tables of all pairs of binned columns."""
+    return pair_information(*_binned(source, "pair_information", categorical, by_class, n_bins))
+
+
+class _Binned(NamedTuple):
+    """A source whose target is codes 0, 1, ..., the bins of its columns, and the number of codes."""
+
+    source: Source
+    edges: list
+    n_classes: int
+
+
+def _binned(source, kind, categorical, by_class, n_bins):
+    labels = has_labels(source, by_class)
+    if labels:
+        classes = classes_of(source)
+        if kind in ("logistic", "hinge"):
+            at_least_two(classes, "FilterSelector")
+        source = coded(source, classes)
+    sample = source.map(_known_by_target).fold(Sample()).finish()
+    if n_bins is None:
+        n_bins = _DEFAULT_BINS[kind](sample.weight.sum(), len(classes) if labels else None)
+    edges = column_edges(sample.X, sample.weight, n_bins)
+    most = n_bins if kind == "pair_information" else MOST_LEVELS
+    for j, levels in zip(categorical, _levels(source, categorical), strict=True):
+        edges[j] = common_levels(np.asarray(levels.levels, dtype=np.float64), levels.counts, most)
+    if labels:
+        return _Binned(source, edges, len(classes))
+    y_edges = quantile_edges(np.asarray(sample.y, dtype=np.float64), sample.weight, n_bins)
+    source = source.map(lambda block: replace(block, y=y_edges.codes(np.asarray(block.y)), raw=block.raw))
+    return _Binned(source, edges, len(y_edges.values) + 1)
+
+
 def _bins(n, classes=None) -> int:
     """At most 16, and so few that a cell of the table may expect five rows."""
     room = n / 5 / classes if classes else np.sqrt(n / 5)
     return int(np.clip(room, 2, 16))
+
+
+def _pair_bins(n, classes=None) -> int:
+    """At most 4, and so few that a cell of the table of two columns and the target may expect ten rows."""
+    room = np.sqrt(n / 10 / classes) if classes else np.cbrt(n / 10)
+    return int(np.clip(room, 2, 4))
+
+
+_DEFAULT_BINS = {
+    "mutual_information": _bins,
+    "pair_information": _pair_bins,
+    "logistic": lambda n, classes: 256,
+    "hinge": lambda n, classes: 256,
+}
 
 
 def least_losses(counted: Histogram, kind: str, categorical) -> Association:
@@ -125,11 +159,11 @@ def _least_by_level(kind, pos, neg):
 
 
 def _levels(source, categorical):
-    """The distinct values of each categorical column, in order."""
+    """The distinct values of each categorical column, in order, with their weights."""
     if not categorical:
         return []
     thin = source.map(lambda block: Block(_columns(block.X, categorical), weight=block.weight, start=block.start))
-    return [np.asarray(levels.levels, dtype=np.float64) for levels in thin.fold(Counts()).finish()]
+    return thin.fold(Counts()).finish()
 
 
 def _known_by_target(block: Block) -> Block:

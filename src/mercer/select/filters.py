@@ -5,20 +5,23 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
-from mercer._numeric.checks import check_whole
+from mercer._numeric.checks import check_whole, refuse_missing
 from mercer.base import StreamingEstimator
 from mercer.linear.passes import one_pass
 from mercer.select.association import Association
 from mercer.select.base import checked_target
 from mercer.select.cross_moments import CrossMoments, LevelTables
 from mercer.select.discoveries import discoveries
-from mercer.select.filter_passes import by_histogram, by_ranks
+from mercer.select.filter_passes import by_histogram, by_pairs, by_ranks
+from mercer.select.named_levels import coded_levels, level_columns, level_table, some_columns
 from mercer.select.threshold import ThresholdSelector
+from mercer.source import Columns, Source
 from mercer.stats import Together
 
 ONE_PASS = ("pearson", "squared")
-SCORES = ("pearson", "spearman", "mutual_information", "squared", "logistic", "hinge")
+SCORES = ("pearson", "spearman", "mutual_information", "pair_information", "squared", "logistic", "hinge")
 _LOSSES_OF_CLASSES = ("logistic", "hinge")
 
 
@@ -51,15 +54,22 @@ class FilterSelector(ThresholdSelector):
       relation.
     - "mutual_information": I(v; y) in nats from counts, exact for discrete variables, else over quantile bins, less
       the bias of counting. It sees every relation.
+    - "pair_information": max over the other columns u of I(v; y | u), and I(v; y): what v tells alone or in the company
+      of one other, over a few bins of each, less the bias. It sees columns that work in pairs only, such as the two
+      of y = [u v > 0], at the price of a table for every pair. (Three that work in threes only it does not see.)
     - "squared", "logistic", "hinge": 1 - (least loss of a predictor a v + c) / (least loss of a constant); for
       "squared" that is r^2. A categorical v may give each of its levels a value. More than two classes are
       predicted one against the others, and the losses added.
 
     A score says how good the column is *alone and for that class of predictors*: a column of score zero may be
-    indispensable together with others.
+    indispensable together with others, and all scores but "pair_information" are blind to that.
 
-    "pearson" and "squared" take one pass, with `partial_fit` and `merge`. "mutual_information" and the two losses of
-    classes take two (bins from a sample of rows, then counts over all). "spearman" sorts all rows in memory; from a
+    Columns of text or of a categorical type of a table (pandas, polars, pyarrow, or a source of tables) are
+    categorical, a missing level being a level of its own. Then `transform` gives a table as well.
+
+    "pearson" and "squared" take one pass, with `partial_fit` and `merge`. The informations and the two losses of
+    classes take two (bins from a sample of rows, then counts over all; "pair_information" one pass for every 1,000
+    columns or so). "spearman" sorts all rows in memory; from a
     source it sorts the sample.
 
     Parameters
@@ -72,23 +82,29 @@ class FilterSelector(ThresholdSelector):
     fdr_method : {"bh", "by"}, default="bh"
         Benjamini and Hochberg, or Benjamini and Yekutieli for any dependence; see `discoveries`.
     categorical : None, mask, indices or names of columns, default=None
-        Columns whose values are names of levels, not amounts.
+        Columns of numbers that are names of levels, not amounts.
     target : {"auto", "numbers", "classes"}, default="auto"
         "auto": labels that are not numbers are classes, and so is whatever the logistic and hinge losses are given.
     n_bins : int, default=None
         Most bins of a column that is not categorical; None for 256 for the losses, and for mutual information 16, or
         so few that a cell may expect five rows. Columns with no more distinct values than that are treated exactly.
+        For "pair_information" 4, or so few that a cell may expect ten rows; there a categorical column keeps its most
+        frequent levels, and the others share the last bin.
 
     Attributes
     ----------
     scores_ : array, one per column, none negative; a constant column has 0
     correlations_ : array, the signed correlations ("pearson", "spearman"; where there is no sign, as `scores_`)
-    pvalues_ : array of p-values of independence, None for "hinge"
+    pvalues_ : array of p-values of independence, None for "hinge"; for "pair_information" the least of the tests alone
+        and beside each other column, times their number
+    partners_ : for "pair_information" the column beside which each tells most, -1 if alone
+    level_columns_ : list of the columns of text or categories, if fitted on a table that has some
     support_ : mask of the columns kept
 
     References
     ----------
-    Guyon and Elisseeff (2003); Benjamini and Hochberg (1995); Miller (1955).
+    Guyon and Elisseeff (2003); Benjamini and Hochberg (1995); Miller (1955); Fleuret (2004) for conditional
+    mutual information.
 
     Examples
     --------
@@ -131,6 +147,45 @@ class FilterSelector(ThresholdSelector):
     @property
     def _looks_again(self) -> bool:
         return self._kind not in ONE_PASS
+
+    def _checked_X(self, X, reset, start=0):
+        table = level_table(X)
+        if reset:
+            self.__dict__.pop("level_columns_", None)
+        if table is None:
+            if hasattr(self, "level_columns_"):
+                raise ValueError("FilterSelector was fitted on a table with columns of text: give it such a table.")
+            return super()._checked_X(X, reset, start)
+        self._check_names(X, bool(reset))
+        found = level_columns(X, table) if reset else []
+        if found:
+            self.level_columns_ = found
+        X = coded_levels(table, getattr(self, "level_columns_", []))
+        refuse_missing(X, getattr(self, "feature_names_in_", None), start)
+        return X
+
+    def _check_names(self, X, reset):
+        if not isinstance(X, Columns):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        elif reset:
+            self.n_features_in_, self.feature_names_in_ = len(X.columns), np.array(X.columns, dtype=object)
+        elif X.columns != self._input_names():
+            raise ValueError(f"The table has the columns {X.columns}, but was fitted with {self._input_names()}.")
+
+    def transform(self, X):
+        """The selected columns of X: an array gives an array (or CSR matrix), a `Source` a `Source`.
+
+        A table with columns of text or categories gives a table of its own library, its columns as they are.
+        """
+        if not hasattr(self, "level_columns_"):
+            return super().transform(X)
+        kept = np.flatnonzero(self._get_support_mask())
+        if not isinstance(X, Source):
+            self._checked_X(X, reset=False)
+            return some_columns(X, kept)
+        mapped = X.map(lambda block: block.with_X(some_columns(block.X, kept)))
+        mapped.names, mapped.derived = self.get_feature_names_out().tolist(), True
+        return mapped
 
     @one_pass
     def partial_fit(self, X, y=None, sample_weight=None):
@@ -181,6 +236,11 @@ class FilterSelector(ThresholdSelector):
         if self._kind == "spearman":
             self._set_scores(by_ranks(source, categorical, self._by_class))
             return
+        if self._kind == "pair_information":
+            found = by_pairs(source, categorical, self._by_class, self.n_bins)
+            self.partners_ = found.partners
+            self._set_scores(found.association)
+            return
         self._set_scores(by_histogram(source, self._kind, categorical, self._by_class, self.n_bins))
 
     def _finish(self, learned):
@@ -206,7 +266,8 @@ class FilterSelector(ThresholdSelector):
 
     def _categorical_columns(self) -> list[int]:
         names = getattr(self, "feature_names_in_", None)
-        return columns_named(self.categorical, range(self.n_features_in_) if names is None else names.tolist())
+        said = columns_named(self.categorical, range(self.n_features_in_) if names is None else names.tolist())
+        return sorted({*said, *getattr(self, "level_columns_", ())})
 
 
 def columns_named(named, names) -> list[int]:

@@ -3,7 +3,8 @@
 With u_j the part of candidate j that is orthogonal to what is chosen and c_j = <u_j, y>, the squared error falls by
 c_j^2 / ||u_j||^2 when j joins and all weights are fitted anew. Orthogonal least squares takes the largest of these;
 orthogonal matching pursuit divides by ||x_j||^2 instead. When q joins the basis, all ||u_j||^2 lose <q, x_j>^2 and all
-c_j lose <q, y> <q, x_j>.
+c_j lose <q, y> <q, x_j>. A target of several columns (indicators of classes) is fitted in all of them at once: the sum
+over them of c_j^2 takes the place of c_j^2.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Trail:
     """What a selection did: per step the unit chosen, the mean squared error after it, and what the rule expected.
 
     `chosen` lists candidates in the order in which they joined; the first `lengths[t]` of them had joined after t steps
-    (the forced ones after none). `weights(t)` are theirs.
+    (the forced ones after none). `weights(t)` are theirs, a column for each target.
     """
 
     units: list[int] = field(default_factory=list)
@@ -48,7 +49,8 @@ class FittedTrail(Trail):
     """Weights fitted anew at each step: R w = theta, R the coordinates of the chosen candidates in the basis."""
 
     columns: list[np.ndarray | None] = field(default_factory=list)
-    theta: list[float] = field(default_factory=list)
+    theta: list[np.ndarray] = field(default_factory=list)
+    n_targets: int = 1
 
     def weights(self, t):
         """Weights of the first `lengths[t]` candidates; one that depends on those before it has none."""
@@ -56,12 +58,12 @@ class FittedTrail(Trail):
 
         columns = self.columns[: self.lengths[t]]
         used = [i for i, column in enumerate(columns) if column is not None]
-        weights = np.zeros(len(columns))
+        weights = np.zeros((len(columns), self.n_targets))
         if used:
             R = np.zeros((len(used), len(used)))
             for place, i in enumerate(used):
                 R[: place + 1, place] = columns[i]
-            weights[used] = solve_triangular(R, self.theta[: len(used)], check_finite=False)
+            weights[used] = solve_triangular(R, np.array(self.theta[: len(used)]), check_finite=False)
         return weights
 
 
@@ -69,10 +71,11 @@ class FittedTrail(Trail):
 class SteppedTrail(Trail):
     """One weight moved at each step, by `moves[t]`."""
 
-    moves: list[float] = field(default_factory=list)
+    moves: list[np.ndarray] = field(default_factory=list)
+    n_targets: int = 1
 
     def weights(self, t):
-        return np.array(self.moves[: self.lengths[t]])
+        return np.array(self.moves[: self.lengths[t]]).reshape(-1, self.n_targets)
 
 
 def forward(
@@ -84,7 +87,7 @@ def forward(
     """
     geometry.restart()
     state = _State(geometry, omp)
-    trail = FittedTrail()
+    trail = FittedTrail(n_targets=len(geometry.products))
     for j in include:
         state.add(trail, j)
     trail.lengths.append(len(trail.chosen))
@@ -104,19 +107,20 @@ def forward(
 
 def pursue(geometry: Geometry, k: int) -> SteppedTrail:
     """Matching pursuit: k steps, each moving the one weight that lowers the squared error most; weights may repeat."""
-    trail, products, error = SteppedTrail(lengths=[0]), geometry.products.copy(), geometry.target
+    trail = SteppedTrail(lengths=[0], n_targets=len(geometry.products))
+    products, error = geometry.products.copy(), geometry.target
     live = geometry.squares > geometry.least
     squares = np.where(live, geometry.squares, 1.0)
     for step in range(k):
-        scores = np.where(live, products**2 / squares, 0.0)
+        scores = np.where(live, np.sum(products**2, axis=0) / squares, 0.0)
         j = first_best(scores, _TIE_TARGET * geometry.target)
         if not scores[j] > 0:
             break
-        move = products[j] / squares[j]
-        products -= move * geometry.inner(j)
+        move = products[:, j] / squares[j]
+        products -= np.outer(move, geometry.inner(j))
         error = max(error - scores[j], 0.0)
         trail.chosen.append(j)
-        trail.moves.append(float(move))
+        trail.moves.append(move)
         _record(trail, j, float(scores[j]) / geometry.weight, error / geometry.weight)
         tell(step + 1, k)
     return trail
@@ -156,7 +160,7 @@ class _State:
             as_came, least = self.geometry.squares, self.geometry.least
         live = free & (squares > least)
         by = as_came if self.omp else squares
-        return np.divide(products**2, by, out=np.full(len(by), -1.0), where=live)
+        return np.divide(np.sum(products**2, axis=0), by, out=np.full(len(by), -1.0), where=live)
 
     def add(self, trail, j):
         """Let candidate j join; if it depends on the others it joins without a weight."""
@@ -167,11 +171,11 @@ class _State:
         if found is None:
             return
         row, coordinates = found
-        theta = self.products[j] / coordinates[-1]
+        theta = self.products[:, j] / coordinates[-1]
         trail.theta.append(theta)
-        self.products -= theta * row
+        self.products -= np.outer(theta, row)
         self.squares -= row * row
-        self.error = max(self.error - theta**2, 0.0)
+        self.error = max(self.error - float(theta @ theta), 0.0)
         self.last.append(row)
 
 
@@ -234,7 +238,7 @@ class _Groups:
         live = state.squares[columns] > state.geometry.least[columns]
         scale = np.where(live, 1.0 / np.sqrt(np.where(live, state.geometry.squares[columns], 1.0)), 0.0)
         values, vectors = np.linalg.eigh(blocks * scale[:, :, None] * scale[:, None, :])
-        turned = np.einsum("gmk,gm->gk", vectors, state.products[columns] * scale)
+        turned = sum(np.einsum("gmk,gm->gk", vectors, each[columns] * scale) ** 2 for each in state.products)
         some = values > _FLAT
-        gains = np.sum(np.where(some, turned**2, 0.0) / np.where(some, values, 1.0), axis=1)
+        gains = np.sum(np.where(some, turned, 0.0) / np.where(some, values, 1.0), axis=1)
         return np.where(live.any(axis=1) & some.any(axis=1), gains, -1.0)

@@ -3,7 +3,8 @@
 Both answer the same questions of a forward selection: what are the (centered) squares of all candidates and their
 products with the target, and, once a candidate joins the basis q_1, q_2, ..., what are the products of the new
 direction with all candidates? From rows that is one product X'q per step, q orthogonalized twice against the others;
-from a Gram matrix it is one row of a pivoted Cholesky factor. Sums carry the weights of rows throughout.
+from a Gram matrix it is one row of a pivoted Cholesky factor. Sums carry the weights of rows throughout. The target may
+have several columns, such as the indicators of classes; a squared error is then the sum over all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _DEPENDENT = 1e-10
 class FromRows:
     """Geometry of candidates over rows in memory.
 
-    `squares`, `products` : of all candidates, with themselves and with the target; `target` : squares of the target;
+    `squares`, `products` : of all candidates, with themselves and with each target (a row); `target` : squares of it;
     `least` : squares at or below which a candidate depends on what is chosen; `weight` : sum of the weights.
     """
 
@@ -36,11 +37,12 @@ class FromRows:
         self.mean, self.squares = spread.mean, spread.squares
         share = max(_DEPENDENT, 64 * candidates.rounding)
         self.least = np.maximum(share * self.squares, spread.least)
-        self.y_mean = float(self.row_weight @ y) / self.weight if centered else 0.0
-        self.y = y - self.y_mean
-        self.target = float(self.row_weight @ self.y**2)
+        targets = y.reshape(len(y), -1)
+        self.y_mean = self.row_weight @ targets / self.weight if centered else np.zeros(targets.shape[1])
+        self.y = targets - self.y_mean
+        self.target = float(np.sum(self.row_weight @ self.y**2))
         refuse_overflow(self.target)
-        self.products = self._with_all(self.y)
+        self.products = np.stack([self._with_all(each) for each in self.y.T])
         self.basis = np.empty((0, len(y)))
         self.restart()
 
@@ -112,14 +114,14 @@ class FromGram:
             self.mean, y_mean = normal.means()
         else:
             self.mean, y_mean = -z_origin * np.ones(len(normal.z)), -np.ravel(y_origin)
-        self.y_mean, self.weight = float(y_mean[0]), float(normal.weight)
+        self.y_mean, self.weight = y_mean, float(normal.weight)
         diagonal = normal.G.diagonal()
         squares = diagonal + self.mean * (self.weight * self.mean - 2.0 * normal.z)
-        target = normal.Y[0, 0] + self.y_mean * (self.weight * self.y_mean - 2.0 * normal.y[0])
+        target = normal.Y.diagonal() + self.y_mean * (self.weight * self.y_mean - 2.0 * normal.y)
         refuse_overflow(np.append(squares, target))
-        self.squares, self.target = np.maximum(squares, 0.0), max(float(target), 0.0)
+        self.squares, self.target = np.maximum(squares, 0.0), max(float(target.sum()), 0.0)
         moved = normal.z - self.weight * self.mean
-        self.products = normal.B[:, 0] - self.mean * normal.y[0] - moved * self.y_mean
+        self.products = normal.B.T - np.outer(normal.y, self.mean) - np.outer(self.y_mean, moved)
         noise = max(64 * np.finfo(float).eps, 100 * error)
         self.least = np.maximum(max(_DEPENDENT, noise) * self.squares, noise * diagonal)
         self.factor = np.empty((0, len(self.mean)))
@@ -146,7 +148,7 @@ class FromGram:
         return normal.G[j] - self.mean * normal.z[j] - self.mean[j] * (normal.z - self.weight * self.mean)
 
     def block(self, members):
-        return self.only(members).about(self.mean[members], np.array([self.y_mean]))[0]
+        return self.only(members).about(self.mean[members], self.y_mean)[0]
 
     def only(self, members, normal: Normal | None = None) -> Normal:
         """The normal equations (these, or others of the same columns) of some columns."""

@@ -5,27 +5,29 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
-from mercer.base import StreamingEstimator, seed_of
+from mercer.base import seed_of
+from mercer.linear.classes import at_least_two
 from mercer.linear.passes import one_pass
 from mercer.select import stopping
-from mercer.select.base import LinearPredictor, Selector, gathered, two_classes
-from mercer.select.candidates import Columns, Pairs, column_term
+from mercer.select.base import gathered
+from mercer.select.candidates import Columns
+from mercer.select.chosen import ChosenFeatures
 from mercer.select.forward import forward, pursue
 from mercer.select.geometry import FromGram, FromRows
+from mercer.select.lifted import Lifted
 from mercer.select.parameters import check_greedy, column_numbers, groups_of
+from mercer.select.products import Products
 from mercer.select.risks import RISKS
 from mercer.select.stagewise import Task, climb
-from mercer.select.terms import as_terms, term_columns, term_names
 from mercer.source import MemorySource
-from mercer.stats import Gram
+from mercer.stats import Gram, LabelGram
 
 #: Up to here a Gram matrix costs no more than the steps it saves; wider arrays are looked at column by column.
 GRAM_COLUMNS = 512
 
 
-class GreedySelector(LinearPredictor, Selector):
+class GreedySelector(ChosenFeatures):
     """Forward greedy selection: features join one at a time, each the one that helps the chosen ones most.
 
     With the squared loss and refits it is orthogonal least squares: the next feature is
@@ -33,9 +35,11 @@ class GreedySelector(LinearPredictor, Selector):
         argmax_j <u_j, y>^2 / ||u_j||^2,
 
     u_j being what is left of column j when its projection on the chosen ones is taken away, so that after every step
-    the least-squares fit on the chosen columns is the best that one more column can give. A logistic, hinge or
-    exponential loss makes it a classifier of two classes (the exponential one lowers log mean exp(-y f), as AdaBoost);
-    rows of a source are then brought into memory. Whoever is `mercer.source.listening` hears of every step.
+    the least-squares fit on the chosen columns is the best that one more column can give. With target="classes" the
+    indicators of all classes are fitted at once, and the squared errors added. A logistic, hinge or exponential loss
+    makes it a classifier too (the exponential one lowers log mean exp(-y f), as AdaBoost); each of more than two
+    classes is told from all others, and a feature is judged by the sum over the classes. Rows of a source are then
+    brought into memory. Whoever is `mercer.source.listening` hears of every step.
 
     Parameters
     ----------
@@ -49,8 +53,16 @@ class GreedySelector(LinearPredictor, Selector):
         Fit the weights of all chosen features anew after each step. Without it only the chosen weight moves, features
         may be chosen again, and k counts steps: matching pursuit, or AdaBoost for the exponential loss.
     interactions : {1, 2}, default=1
-        With 2 the products of two columns are candidates too. They are never written out.
-    include : columns, by number or name, that are in from the start
+        With 2 the products of two columns are candidates too: a short way to say candidates="pairs".
+    candidates : None, "pairs", "quadratic" or a lift, default=None
+        What is selected from: the columns; columns and products of two, or also squares, none of which is ever written
+        out; or the columns of a lift, any transformer of rows (``PolynomialLift(3)``, ``PiecewiseLinear()``, one of
+        scikit-learn), of which a clone is fitted first. Rows are lifted a few at a time whenever sums over them are
+        needed (where all of it has no more than 8 million entries, once). A lift should not learn from the target: it
+        would know the rows it is judged on.
+    target : {"auto", "numbers", "classes"}, default="auto"
+        Whether the squared loss predicts numbers ("auto" does) or classes. The other losses are for classes.
+    include : columns (or candidates), by number or name, that are in from the start
     groups : one label per column, or None
         Columns of one label are chosen together, such as the one-hot columns of one variable.
     stop : {None, "folds", "bic", "aic"}, default=None
@@ -70,16 +82,19 @@ class GreedySelector(LinearPredictor, Selector):
 
     Attributes
     ----------
-    support_ : mask of the columns chosen (with interactions=2: that occur in a chosen feature)
+    support_ : mask of the columns chosen (with candidates: that a chosen feature depends on)
     path_ : record array with one entry per step: feature, risk, gain, score
-        The feature (a column, the place of a group in `groups_`, or with interactions=2 a pair of columns, the second
-        -1 for a column alone), the mean loss after the step, what the rule expected to gain, and what `stop` judges by.
+        The feature (a column, the place of a group in `groups_`, for products a pair of columns, the second -1 for a
+        column alone, or the number of a column of the lift), the mean loss after the step, what the rule expected to
+        gain, and what `stop` judges by.
     n_steps_ : int, the steps kept
     ranking_ : for each column the step that chose it, 0 for `include`, one more than the last step for the others
-    coef_, intercept_ : one weight per column, zero for those not chosen (interactions=2: per column of `transform`)
-    terms_ : with interactions=2, the features that `transform` makes: pairs of columns
+    coef_, intercept_ : one weight per column, zero for those not chosen (with candidates: per column of `transform`);
+        for more than two classes a row of them for each
+    terms_ : with candidates, the features that `transform` makes: pairs of columns, or columns of the lift
+    lift_ : the fitted lift, if one was given
     groups_ : the labels of the groups in sorted order
-    classes_ : the two labels, for classifiers
+    classes_ : the labels in sorted order, for classifiers
 
     Examples
     --------
@@ -113,6 +128,8 @@ class GreedySelector(LinearPredictor, Selector):
         alpha=1e-3,
         solver="auto",
         random_state=0,
+        candidates=None,
+        target="auto",
     ):
         self.k = k
         self.loss = loss
@@ -127,12 +144,18 @@ class GreedySelector(LinearPredictor, Selector):
         self.alpha = alpha
         self.solver = solver
         self.random_state = random_state
+        self.candidates = candidates
+        self.target = target
 
     @property
     def _looks_again(self) -> bool:
-        return self.loss != "squared" or self.interactions != 1 or self.solver == "rows"
+        return self.loss != "squared" or self._kind is not None or self.solver == "rows"
 
-    partial_fit = one_pass(StreamingEstimator.partial_fit)
+    @one_pass
+    def partial_fit(self, X, y=None, sample_weight=None, classes=None):
+        """Learn from more rows. `classes` may name classes in advance; others are added when they come."""
+        self._known_classes = None if classes is None else np.unique(classes)
+        return super().partial_fit(X, y, sample_weight)
 
     @one_pass
     def merge(self, other):
@@ -147,24 +170,42 @@ class GreedySelector(LinearPredictor, Selector):
         check_greedy(self)
 
     def _empty(self):
-        return Gram(self.n_folds if self.stop == "folds" else 1, seed_of(self.random_state))
+        folds, seed = self.n_folds if self.stop == "folds" else 1, seed_of(self.random_state)
+        if self._classifies:
+            return LabelGram(folds, seed, labels=getattr(self, "_known_classes", None))
+        return Gram(folds, seed)
 
     def _learn_from(self, source):
+        self.__dict__.pop("_known_classes", None)
         narrow = self.solver == "gram" or self.n_features_in_ <= GRAM_COLUMNS or not isinstance(source, MemorySource)
         if narrow and not self._looks_again:
             super()._learn_from(source)
             return
         self._accumulator = None
         block = gathered(source)
-        self._prepare()
-        if self._classifies:
-            self._learn_labels(block)
-        else:
-            self._learn_rows(block)
+        family = self._family_for(block)
+        candidates = Columns(block.X) if family is None else family.over(block.X)
+        self._prepare(family, candidates.size)
+        learn = self._learn_rows if self.loss == "squared" else self._learn_labels
+        learn(block, candidates)
 
-    def _prepare(self):
-        """Forced columns and groups, as numbers of columns."""
-        self._forced = column_numbers(self.include, getattr(self, "feature_names_in_", None), self.n_features_in_)
+    def _family_for(self, block):
+        self.__dict__.pop("lift_", None)
+        if self._kind is None:
+            return None
+        if self._kind in ("pairs", "quadratic"):
+            return Products(self._kind == "quadratic")
+        family = Lifted.fitted(self.candidates, block.X, block.y)
+        self.lift_ = family.lift
+        return family
+
+    def _prepare(self, family=None, size=None):
+        """Forced candidates and groups, as numbers."""
+        names = getattr(self, "feature_names_in_", None)
+        if isinstance(family, Lifted):
+            names = family.names_of_all(self._input_names())
+        known = size if isinstance(family, Lifted) else self.n_features_in_
+        self._forced = column_numbers(self.include, names, known)
         self.groups_, self._members = groups_of(self.groups, self.n_features_in_)
 
     def _grow(self, geometry):
@@ -174,6 +215,8 @@ class GreedySelector(LinearPredictor, Selector):
 
     def _finish(self, learned):
         self._prepare()
+        if self._classifies:
+            self.classes_ = learned.labels
         size = np.linalg.norm(learned.total.G)
         error = learned.error / size if size > 0 else 0.0
         origins = {"z_origin": learned.z_origin, "y_origin": learned.y_origin}
@@ -183,110 +226,53 @@ class GreedySelector(LinearPredictor, Selector):
         scores = None
         if self.stop == "folds":
             scores = stopping.held_out_from_gram(learned, self._grow, geometry)
-        mean, y_mean = whole.mean + learned.z_origin, whole.y_mean + float(learned.y_origin[0])
-        self._settle_squares(trail, scores, whole.weight, mean, y_mean, column_term)
+        mean, y_mean = whole.mean + learned.z_origin, whole.y_mean + learned.y_origin
+        self._settle_squares(trail, scores, whole.weight, mean, y_mean)
 
-    def _learn_rows(self, block):
-        candidates = self._candidates(block.X)
-        geometry = FromRows(candidates, block.y, block.weight, self.fit_intercept)
+    def _learn_rows(self, block, candidates):
+        targets = block.y
+        if self._classifies:
+            self.classes_, codes = np.unique(block.y, return_inverse=True)
+            targets = np.eye(len(self.classes_))[codes]
+        geometry = FromRows(candidates, targets, block.weight, self.fit_intercept)
         trail = self._grow(geometry)
         scores = None
         if self.stop == "folds":
             folds = stopping.fold_of_each(block, self.n_folds, seed_of(self.random_state))
-            rows = candidates, block.y, block.weight, folds
+            rows = candidates, targets, block.weight, folds
             scores = stopping.held_out_squares(*rows, self._grow, self.fit_intercept)
-        self._settle_squares(trail, scores, geometry.weight, geometry.mean, geometry.y_mean, candidates.term)
+        mean, y_mean = geometry.mean, geometry.y_mean
+        self._settle_squares(trail, scores, geometry.weight, mean, y_mean, block.X, candidates)
 
-    def _learn_labels(self, block):
-        self.classes_, y = two_classes(block.y, type(self).__name__)
-        w = np.ones(len(y)) if block.weight is None else block.weight
-        task = Task(
-            self._candidates(block.X),
-            y,
-            w,
-            RISKS[self.loss](),
-            rule=self.step,
-            refit=self.refit,
-            intercept=self.fit_intercept,
-            alpha=self.alpha,
-            include=tuple(self._forced),
-            groups=self._members,
-        )
-        trail, scores = climb(task, self.k), None
+    def _learn_labels(self, block, candidates):
+        self.classes_, codes = np.unique(block.y, return_inverse=True)
+        at_least_two(self.classes_, type(self).__name__)
+        w = np.ones(len(codes)) if block.weight is None else block.weight
+        tasks = [
+            Task(
+                candidates,
+                np.where(codes == c, 1.0, -1.0),
+                w,
+                RISKS[self.loss](),
+                rule=self.step,
+                refit=self.refit,
+                intercept=self.fit_intercept,
+                alpha=self.alpha,
+                include=tuple(self._forced),
+                groups=self._members,
+            )
+            for c in (range(len(self.classes_)) if len(self.classes_) > 2 else [1])
+        ]
+        trail, scores = climb(tasks, self.k), None
         if self.stop == "folds":
             folds = stopping.fold_of_each(block, self.n_folds, seed_of(self.random_state))
-            scores = stopping.held_out_risks(task, folds, self.k)
-        self._settle(trail, scores, float(w.sum()), trail.intercept, task.candidates.term)
+            scores = stopping.held_out_risks(tasks, folds, self.k)
+        self._settle(trail, scores, float(w.sum()), trail.intercept, block.X, candidates)
 
-    def _candidates(self, X):
-        return Columns(X) if self.interactions == 1 else Pairs(X)
-
-    def _settle_squares(self, trail, scores, weight, mean, y_mean, term):
+    def _settle_squares(self, trail, scores, weight, mean, y_mean, X=None, candidates=None):
         def intercept(t):
-            return y_mean - mean[trail.chosen[: trail.lengths[t]]] @ trail.weights(t) if self.fit_intercept else 0.0
+            if not self.fit_intercept:
+                return np.zeros(len(y_mean))
+            return y_mean - mean[trail.chosen[: trail.lengths[t]]] @ trail.weights(t)
 
-        self._settle(trail, scores, weight, intercept, term)
-
-    def _settle(self, trail, scores, weight, intercept, term_of):
-        """Decide how many steps to keep, and set what was learned."""
-        if self.stop in ("bic", "aic"):
-            scores = stopping.information(trail, self.stop, self.loss, weight, int(self.fit_intercept))
-        steps = len(trail.units)
-        kept = steps if scores is None or steps == 0 else 1 + int(np.argmin(scores[:steps]))
-        self.n_steps_ = kept
-        terms = [term_of(j) for j in trail.chosen]
-        self._set_path(trail, scores, term_of)
-        chosen, weights = terms[: trail.lengths[kept]], trail.weights(kept)
-        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
-        self.support_[[j for term in chosen for j in term]] = True
-        self._set_ranking(trail, terms)
-        if self.interactions == 1:
-            coef = np.zeros(self.n_features_in_)
-            np.add.at(coef, [term[0] for term in chosen], weights)
-        else:
-            self.terms_ = as_terms(list(set(chosen)))
-            place = {(i, j): at for at, (i, j) in enumerate(self.terms_.tolist())}
-            coef = np.zeros(len(self.terms_))
-            np.add.at(coef, [place[(*term, -1)[:2]] for term in chosen], weights)
-        self._set_weights(coef, intercept(kept))
-
-    def _set_path(self, trail, scores, term_of):
-        steps = len(trail.units)
-        feature = ("feature", np.int64) if self.interactions == 1 else ("feature", np.int64, (2,))
-        self.path_ = np.recarray(steps, dtype=[feature, ("risk", float), ("gain", float), ("score", float)])
-        if self.interactions == 1:
-            self.path_.feature[:] = trail.units
-        else:
-            units = [(*term_of(j), -1)[:2] for j in trail.units]
-            self.path_.feature[:] = np.array(units, dtype=np.int64).reshape(-1, 2)
-        self.path_.risk[:], self.path_.gain[:] = trail.risks, trail.gains
-        self.path_.score[:] = np.nan
-        if scores is not None:
-            self.path_.score[: len(scores)] = scores[:steps]
-
-    def _set_ranking(self, trail, terms):
-        self.ranking_ = np.full(self.n_features_in_, len(trail.units) + 1)
-        for t in reversed(range(len(trail.lengths))):
-            for term in terms[trail.lengths[t - 1] if t else 0 : trail.lengths[t]]:
-                self.ranking_[list(term)] = t
-
-    def _apply(self, X):
-        return super()._apply(X) if self.interactions == 1 else term_columns(X, self.terms_)
-
-    def get_feature_names_out(self, input_features=None):
-        """Names of the chosen features, in the order of `transform`."""
-        names = self._input_names(input_features)
-        if self.interactions != 1:
-            return term_names(names, self.terms_)
-        return np.asarray(names, dtype=object)[self.support_]
-
-    def _scores(self, X):
-        if self.interactions == 1:
-            return super()._scores(X)
-        features = self.transform(X)
-        return np.asarray(features @ np.ravel(self.coef_).astype(features.dtype)) + np.ravel(self.intercept_)[0]
-
-    @available_if(lambda self: self.interactions == 1)
-    def inverse_transform(self, X):
-        """Rows with the chosen columns as given and zeros elsewhere; products have no way back, so not for them."""
-        return super().inverse_transform(X)
+        self._settle(trail, scores, weight, intercept, X, candidates)

@@ -26,6 +26,24 @@ class Edges:
         return np.searchsorted(self.values, x, side="right")
 
 
+@dataclass(frozen=True)
+class CommonLevels:
+    """Bins of a categorical column: one for each of some levels, the last for all others."""
+
+    values: np.ndarray
+
+    def codes(self, x) -> np.ndarray:
+        place = np.minimum(np.searchsorted(self.values, x), len(self.values) - 1)
+        return np.where(self.values[place] == x, place, len(self.values))
+
+
+def common_levels(levels, counts, most: int) -> Edges | CommonLevels:
+    """A bin for each level, or where there are more than `most` for the most frequent, and one for all others."""
+    if len(levels) <= most:
+        return Edges(levels[1:], True)
+    return CommonLevels(np.sort(levels[np.argsort(-counts, kind="stable")[: most - 1]]))
+
+
 def quantile_edges(x, weight, n_bins, apart=False) -> Edges:
     """At most `n_bins` bins of about equal weight; one for each distinct value if there are no more, or if `apart`."""
     order = np.argsort(x, kind="stable")
@@ -46,7 +64,7 @@ def column_edges(X, weight, n_bins, apart=()) -> list[Edges]:
     separate = set(apart)
 
     def of(columns):
-        part = _dense(X, columns)
+        part = dense_columns(X, columns)
         return [quantile_edges(part[:, i], weight, n_bins, j in separate) for i, j in enumerate(columns)]
 
     chunks = [range(start, min(start + _CHUNK, X.shape[1])) for start in range(0, X.shape[1], _CHUNK)]
@@ -82,7 +100,7 @@ class JointHistogram(Statistic):
         counts, sums = [], []
         for start in range(0, len(self.edges), _CHUNK):
             columns = range(start, min(start + _CHUNK, len(self.edges)))
-            for x, edges in zip(_dense(block.X, columns).T, self.edges[start : columns.stop], strict=True):
+            for x, edges in zip(dense_columns(block.X, columns).T, self.edges[start : columns.stop], strict=True):
                 table, total = self._column(np.ascontiguousarray(x), edges, y, weight)
                 counts.append(table)
                 sums.append(total)
@@ -107,6 +125,7 @@ class JointHistogram(Statistic):
         return Histogram(self.counts, [total / weight for total, weight in zip(self.sums, weights, strict=True)])
 
 
-def _dense(X, columns):
+def dense_columns(X, columns: range) -> np.ndarray:
+    """A range of columns of an array or CSR matrix, as a float64 array."""
     part = X[:, columns.start : columns.stop]
     return np.asarray(part.toarray() if hasattr(part, "tocsr") else part, dtype=np.float64)

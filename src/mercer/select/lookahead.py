@@ -74,7 +74,7 @@ class Lookahead:
         """Choices among the active columns by the rule of the selection, with their coordinates; the basis grows."""
         geometry = self.geometry
         X, mean, least = geometry.candidates.X[:, active], geometry.mean[active], geometry.least[active]
-        squares, products, free = state.squares[active], state.products[active], state.free[active]
+        squares, products, free = state.squares[active], state.products[:, active], state.free[active]
         place = int(np.searchsorted(active, j))
         while True:
             coordinates = geometry.orthogonalized(int(active[place]))
@@ -83,7 +83,7 @@ class Lookahead:
             v = geometry.row_weight * geometry.basis[geometry.n_basis]
             geometry.n_basis += 1
             row = np.asarray(v.astype(X.dtype) @ X, dtype=np.float64) - mean * v.sum()
-            products = products - products[place] / coordinates[-1] * row
+            products = products - np.outer(products[:, place] / coordinates[-1], row)
             squares = squares - row * row
             free[place] = False
             yield int(active[place]), coordinates

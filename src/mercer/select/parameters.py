@@ -12,6 +12,7 @@ _CHOICES = {
     "interactions": (1, 2),
     "stop": (None, "folds", "bic", "aic"),
     "solver": ("auto", "gram", "rows"),
+    "target": ("auto", "numbers", "classes"),
 }
 
 #: Combinations that mean nothing: a test of the selector, and what to say.
@@ -25,8 +26,16 @@ _CONTRADICTIONS = [
         "include and groups need refit=True: without refits one weight moves at a time.",
     ),
     (
-        lambda s: s.groups is not None and s.interactions != 1,
-        "groups and interactions=2 cannot be combined: products belong to no group.",
+        lambda s: s.interactions == 2 and s.candidates not in (None, "pairs"),
+        "interactions=2 says candidates='pairs', and candidates says something else: leave interactions at 1.",
+    ),
+    (
+        lambda s: s.groups is not None and s._kind is not None,
+        "groups and interactions=2 or candidates cannot be combined: groups are of columns.",
+    ),
+    (
+        lambda s: s.target == "numbers" and s.loss != "squared",
+        "The logistic, hinge and exponential losses are for classes; for numbers use loss='squared'.",
     ),
     (
         lambda s: s.groups is not None and s.step == "line" and s.loss != "squared",
@@ -41,7 +50,7 @@ _CONTRADICTIONS = [
         "The hinge and exponential losses are no likelihoods, so they have no information criterion. Use stop='folds'.",
     ),
     (
-        lambda s: s.solver == "gram" and (s.loss != "squared" or s.interactions != 1),
+        lambda s: s.solver == "gram" and (s.loss != "squared" or s._kind is not None),
         "A Gram matrix tells the squared loss of single columns only: use solver='auto'.",
     ),
 ]
@@ -52,6 +61,12 @@ def check_greedy(selector) -> None:
     for name, choices in _CHOICES.items():
         if getattr(selector, name) not in choices:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {getattr(selector, name)!r}.")
+    given = selector.candidates
+    if given not in (None, "pairs", "quadratic") and (isinstance(given, type) or not hasattr(given, "transform")):
+        raise ValueError(
+            "candidates must be None, 'pairs', 'quadratic' or a lift with fit and transform, such as "
+            f"PolynomialLift(3), not {given!r}."
+        )
     check_whole("k", selector.k)
     check_whole("n_folds", selector.n_folds, 2)
     if not isinstance(selector.alpha, (int, float, np.number)) or not 0 < float(selector.alpha) < np.inf:

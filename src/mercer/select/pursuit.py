@@ -41,6 +41,7 @@ class OrthogonalMatchingPursuit(GreedySelector):
     """
 
     loss, step, refit, interactions, groups, alpha = "squared", "line", True, 1, None, 1.0
+    candidates, target = None, "auto"
 
     def __init__(self, k=10, include=(), stop=None, n_folds=5, fit_intercept=True, solver="auto", random_state=0):
         self.k = k

@@ -1,11 +1,12 @@
-"""Greedy selection for any risk of two classes, by three rules of increasing price.
+"""Greedy selection for any risk of classes, by three rules of increasing price.
 
 - gradient: the candidate with the largest g_j^2 / H_jj, what one Newton step along it promises;
 - line: the candidate whose best step lowers the risk most, all other weights held;
 - refit: the candidate with which all weights, fitted anew, reach the lowest risk.
 
 Afterwards all weights are fitted anew (`refit`), or only the chosen one moves, and then it may be chosen again. With an
-intercept, a candidate enters measured from its mean.
+intercept, a candidate enters measured from its mean. Of more than two classes each is told from all others, with
+weights of its own on the same candidates, and a candidate is judged by the sum over the classes.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ class Task:
 
 @dataclass
 class LossTrail(Trail):
-    """Weights of the chosen candidates, and the intercept, after each step."""
+    """Weights of the chosen candidates, and the intercepts, after each step: a column for each task."""
 
-    models: list[tuple[np.ndarray, float]] = field(default_factory=list)
+    models: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
 
     def weights(self, t):
         return self.models[t][0]
@@ -62,27 +63,36 @@ class LossTrail(Trail):
         return self.models[t][1]
 
 
-def climb(task: Task, k: int) -> LossTrail:
-    """Up to k steps; fewer if no candidate lowers the risk any more."""
-    model = _Model(task)
-    model.join(task.include)
-    trail = LossTrail(chosen=model.chosen, lengths=[len(model.chosen)], models=[model.weights()])
-    rule = {"gradient": _by_gradient, "line": _by_line, "refit": _by_refit}[task.rule]
+def climb(tasks: list[Task], k: int) -> LossTrail:
+    """Up to k steps; fewer if no candidate lowers the risk any more. The tasks differ in y alone."""
+    models = [_Model(task) for task in tasks]
+    for model in models:
+        model.join(model.task.include)
+    chosen = models[0].chosen
+    trail = LossTrail(chosen=chosen, lengths=[len(chosen)], models=[_weights(models)])
+    rule = {"gradient": _by_gradient, "line": _by_line, "refit": _by_refit}[tasks[0].rule]
     for step in range(k):
-        unit, gain = rule(task, model)
+        unit, gain = _largest([rule(model.task, model) for model in models])
         if unit is None or not gain > _NOTHING:
             break
-        if task.refit:
-            model.join(_members(task, unit))
-        else:
-            model.move(unit)
+        for model in models:
+            if model.task.refit:
+                model.join(_members(model.task, unit))
+            else:
+                model.move(unit)
         trail.units.append(int(unit))
         trail.gains.append(float(gain))
-        trail.risks.append(float(model.value))
-        trail.lengths.append(len(model.chosen))
-        trail.models.append(model.weights())
+        trail.risks.append(float(sum(model.value for model in models)))
+        trail.lengths.append(len(chosen))
+        trail.models.append(_weights(models))
         tell(step + 1, k)
     return trail
+
+
+def _weights(models):
+    """Weights and intercepts of all tasks, side by side."""
+    weights, intercepts = zip(*(model.weights() for model in models), strict=True)
+    return np.stack(weights, axis=1), np.array(intercepts)
 
 
 class _Model:
@@ -166,8 +176,7 @@ def _by_gradient(task, model):
     spread = task.candidates.spread(h, task.intercept)
     g = task.candidates.products(v) - spread.mean * v.sum()
     live = _open_units(task, model) & (spread.squares > np.maximum(spread.least, 1e-300))
-    scores = np.divide(g**2, 2.0 * spread.squares, out=np.full(len(g), -1.0), where=live)
-    return _largest(scores)
+    return np.divide(g**2, 2.0 * spread.squares, out=np.full(len(g), -1.0), where=live)
 
 
 def _by_group_gradient(task, model, v, h):
@@ -178,7 +187,7 @@ def _by_group_gradient(task, model, v, h):
         values, vectors = np.linalg.eigh(Z.T @ (h[:, None] * Z))
         some = values > 1e-9 * h.sum()
         scores[unit] = 0.5 * np.sum((vectors[:, some].T @ (Z.T @ v)) ** 2 / values[some])
-    return _largest(scores)
+    return scores
 
 
 def _by_line(task, model):
@@ -196,25 +205,37 @@ def _by_line(task, model):
 
     for numbers, gains in ordered_map(score, task.candidates.pieces()):
         scores[numbers] = gains
-    return _largest(scores)
+    return scores
 
 
 def _by_refit(task, model):
-    units = np.flatnonzero(_open_units(task, model))
+    live = _open_units(task, model)
+    scores = np.full(len(live), -1.0)
 
     def score(unit):
         new = [model.column(j) for j in _members(task, unit) if model.free[j]]
         return model.value - model.fitted(np.column_stack([model.Z, *new])).objective
 
-    if len(units) == 0:
-        return None, 0.0
-    scores = list(ordered_map(score, units))
-    best = first_best(np.array(scores))
-    return int(units[best]), scores[best]
+    def score_piece(piece):
+        numbers, columns = piece
+        kept = live[numbers]
+        numbers = numbers[kept]
+        Z = (columns[:, kept] - model.mean[numbers]) / model.size[numbers]
+        return numbers, [model.value - model.fitted(np.column_stack([model.Z, z])).objective for z in Z.T]
+
+    if type(task.candidates) is Columns:
+        units = np.flatnonzero(live)
+        scores[units] = list(ordered_map(score, units))
+        return scores
+    for numbers, gains in ordered_map(score_piece, task.candidates.pieces()):  # made once each, not one by one
+        scores[numbers] = gains
+    return scores
 
 
 def _largest(scores):
-    if len(scores) == 0:
+    """The unit with the largest sum of scores, and the sum; a score of -1 says that a unit has nothing to add."""
+    total = sum(np.maximum(each, 0.0) for each in scores)
+    if len(total) == 0 or all(each.max() < 0 for each in scores):
         return None, 0.0
-    j = first_best(scores)
-    return (None, 0.0) if scores[j] < 0 else (j, float(scores[j]))
+    j = first_best(total)
+    return j, float(total[j])

@@ -18,13 +18,14 @@ from mercer.select.stagewise import Task, climb
 from mercer.stats.gram import GramPerFold
 
 
-def information(trail: Trail, kind: str, loss: str, weight: float, free: int) -> np.ndarray:
+def information(trail: Trail, kind: str, loss: str, weight: float, free: int, outputs: int = 1) -> np.ndarray:
     """AIC or BIC after each step: -2 log likelihood + p log(W) (or 2 p), p weights and `free` other parameters.
 
-    Normal errors of unknown variance: -2 log likelihood = W log(risk) up to a constant; logistic: 2 W risk.
+    Normal errors of unknown variance: -2 log likelihood = W log(risk) up to a constant; logistic: 2 W risk. Several
+    outputs have as many weights for each column, and errors of one variance.
     """
-    risks, parameters = np.array(trail.risks), np.array(trail.lengths[1:]) + free
-    fit = weight * np.log(np.maximum(risks, 1e-300)) if loss == "squared" else 2.0 * weight * risks
+    risks, parameters = np.array(trail.risks), outputs * (np.array(trail.lengths[1:]) + free)
+    fit = outputs * weight * np.log(np.maximum(risks, 1e-300)) if loss == "squared" else 2.0 * weight * risks
     return fit + parameters * (np.log(weight) if kind == "bic" else 2.0)
 
 
@@ -39,11 +40,11 @@ def held_out_from_gram(gram: GramPerFold, grow: Callable[[FromGram], Trail], geo
         train = geometry(gram.total - fold)
         trail = grow(train)
         judged = train.only(trail.chosen, fold)
-        G, B, Y = judged.about(train.mean[trail.chosen], np.array([train.y_mean]))
+        G, B, Y = judged.about(train.mean[trail.chosen], train.y_mean)
         errors = []
         for t in range(1, len(trail.lengths)):
             first, w = slice(trail.lengths[t]), trail.weights(t)
-            errors.append(Y[0, 0] - 2.0 * w @ B[first, 0] + w @ G[first, first] @ w)
+            errors.append(np.trace(Y) - 2.0 * np.sum(w * B[first]) + np.sum(w * (G[first, first] @ w)))
         scores.append((np.maximum(errors, 0.0) / fold.weight, fold.weight))
     return _mean_of_folds(scores)
 
@@ -52,7 +53,7 @@ def held_out_squares(
     candidates: Columns, y, weight, folds, grow: Callable[[FromRows], Trail], centered: bool
 ) -> np.ndarray:
     """Mean squared error on left-out folds after each step, from rows."""
-    w = np.ones(len(y)) if weight is None else weight
+    w, targets = np.ones(len(y)) if weight is None else weight, y.reshape(len(y), -1)
     scores = []
     for fold in np.unique(folds):
         out = folds == fold
@@ -61,27 +62,27 @@ def held_out_squares(
         columns = _columns(judged, trail.chosen) - train.mean[trail.chosen]
         errors = []
         for t in range(1, len(trail.lengths)):
-            left = y[out] - train.y_mean - columns[:, : trail.lengths[t]] @ trail.weights(t)
-            errors.append(w[out] @ left**2 / w[out].sum())
+            left = targets[out] - train.y_mean - columns[:, : trail.lengths[t]] @ trail.weights(t)
+            errors.append(np.sum(w[out] @ left**2) / w[out].sum())
         scores.append((np.array(errors), w[out].sum()))
     return _mean_of_folds(scores)
 
 
-def held_out_risks(task: Task, folds: np.ndarray, k: int) -> np.ndarray:
-    """The risk on left-out folds after each step."""
+def held_out_risks(tasks: list[Task], folds: np.ndarray, k: int) -> np.ndarray:
+    """The risk on left-out folds after each step, summed over the tasks (one for each class)."""
     scores = []
     for fold in np.unique(folds):
         out = folds == fold
-        train, judged = task.rows(~out), task.rows(out)
-        if len(np.unique(train.y)) < 2:
-            raise ValueError("Without one of the folds only one class is left: use fewer folds (n_folds).")
+        train, judged = [task.rows(~out) for task in tasks], [task.rows(out) for task in tasks]
+        if any(len(np.unique(task.y)) < 2 for task in train):
+            raise ValueError("Without one of the folds a class has no or all of the rows: use fewer folds (n_folds).")
         trail = climb(train, k)
-        columns = _columns(judged.candidates, trail.chosen)
+        columns = _columns(judged[0].candidates, trail.chosen)
         risks = []
         for t in range(1, len(trail.lengths)):
-            f = columns[:, : trail.lengths[t]] @ trail.weights(t) + trail.intercept(t)
-            risks.append(task.risk.value(judged.y, f, judged.w))
-        scores.append((np.array(risks), judged.w.sum()))
+            F = columns[:, : trail.lengths[t]] @ trail.weights(t) + trail.intercept(t)
+            risks.append(sum(task.risk.value(task.y, f, task.w) for task, f in zip(judged, F.T, strict=True)))
+        scores.append((np.array(risks), judged[0].w.sum()))
     return _mean_of_folds(scores)
 
 

@@ -81,7 +81,7 @@ class BestSubset(LinearPredictor, Selector):
         self.support_[chosen] = True
         coef = np.zeros(self.n_features_in_)
         coef[chosen] = weights
-        mean, y_mean = geometry.mean + learned.z_origin, geometry.y_mean + float(learned.y_origin[0])
+        mean, y_mean = geometry.mean + learned.z_origin, float(geometry.y_mean[0] + learned.y_origin[0])
         self._set_weights(coef, y_mean - mean @ coef if self.fit_intercept else 0.0)
 
 
@@ -91,7 +91,7 @@ def _search(geometry, usable, k):
         return usable, 1
     scale = 1.0 / np.sqrt(geometry.squares[usable])
     G = geometry.block(usable) * np.outer(scale, scale)
-    b = geometry.products[usable] * scale
+    b = geometry.products[0, usable] * scale
     if np.linalg.eigvalsh(G)[0] < _DEPENDENT:
         if comb(len(usable), k - 1) > _MOST_SETS:
             raise ValueError(
@@ -139,5 +139,5 @@ def _explains(G, b, columns):
 def _fit(geometry, columns):
     """Least squares on some columns, and the mean squared error left."""
     trail = forward(geometry, 0, include=list(columns))
-    weights = trail.weights(0)
+    weights = trail.weights(0)[:, 0]
     return weights, max(geometry.target - float(np.sum(np.square(trail.theta))), 0.0) / geometry.weight

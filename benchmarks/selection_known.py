@@ -1,0 +1,104 @@
+"""Columns that are known to matter: how many of them each method has among the first, real data where there is some.
+
+madelon has 20 columns of 500 that matter, of which many do only in the company of others (random labels on the corners
+of a cube); fried has 5 of 10. MERCER_BENCH_DATA names the folder with madelon.parquet and fried.parquet. Without it the
+same kinds of problem are generated.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import make_classification, make_friedman1
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
+
+from benchmarks.harness import threads
+from mercer.learn import PiecewiseLinear
+from mercer.normalize import Standardize
+from mercer.select import FilterSelector, GreedySelector
+
+MADELON = (28, 48, 64, 105, 128, 153, 241, 281, 318, 336, 338, 378, 433, 442, 451, 453, 455, 472, 475, 493)
+
+
+def run() -> None:
+    folder = os.environ.get("MERCER_BENCH_DATA")
+    with threads(1):
+        if folder:
+            X, y = _table(Path(folder) / "madelon.parquet")
+            compare("madelon", X, np.unique(y.astype(str), return_inverse=True)[1], MADELON, classes=True)
+            X, y = _table(Path(folder) / "fried.parquet")
+            compare("fried", X, y.astype(float), range(5), classes=False)
+            return
+        clusters = {"n_informative": 5, "n_redundant": 15, "n_clusters_per_class": 16, "class_sep": 2.0, "flip_y": 0.01}
+        X, y = make_classification(2600, 500, **clusters, shuffle=False, random_state=0)
+        compare("generated like madelon", X, y, range(20), classes=True)
+        X, y = make_friedman1(10_000, 10, noise=1.0, random_state=0)
+        compare("generated like fried", X, y, range(5), classes=False)
+
+
+def compare(name, X, y, known, classes) -> None:
+    """Print, per method, the known columns among its first (as many as there are), and before the first other."""
+    known = set(known)
+    print(f"\n{name}: {len(known)} known columns of {X.shape[1]}, {X.shape[0]:,} rows, 1 thread")
+    for method, rank in methods(classes).items():
+        before = time.process_time()
+        order = [int(j) for j in rank(X, y)]
+        spent = time.process_time() - before
+        found = len(known & set(order[: len(known)]))
+        first = next((place for place, j in enumerate(order) if j not in known), len(order))
+        print(f"  {method:<58} {found:>3} of {len(known)}, {first:>3} before the first other   {spent:7.2f} s of CPU")
+
+
+def methods(classes):
+    """Method -> ranking of the columns, best first."""
+    target = "classes" if classes else "numbers"
+    filters = ("pearson", "spearman", "mutual_information", "pair_information")
+    ranked = {f"FilterSelector({score!r})": _filter(score, target) for score in filters}
+    candidates = {"the columns": None, "'quadratic'": "quadratic", "PiecewiseLinear(4)": PiecewiseLinear(4)}
+    for name, given in candidates.items():
+        ranked[f"Standardize, GreedySelector(candidates={name})"] = _greedy(given, target)
+    information = mutual_info_classif if classes else mutual_info_regression
+    ranked["scikit-learn mutual information (neighbors)"] = lambda X, y: np.argsort(-information(X, y, random_state=0))
+    forest, extra = (
+        (RandomForestClassifier, ExtraTreesClassifier) if classes else (RandomForestRegressor, ExtraTreesRegressor)
+    )
+    for kind in (forest, extra):
+        ranked[f"scikit-learn {kind.__name__}(500), importances"] = _forest(kind)
+    return ranked
+
+
+def _filter(score, target):
+    return lambda X, y: np.argsort(-FilterSelector(score, target=target).fit(X, y).scores_, kind="stable")
+
+
+def _greedy(candidates, target):
+    def rank(X, y):
+        X = Standardize().fit_transform(X)
+        selector = GreedySelector(k=25, target=target, candidates=candidates).fit(X, y)
+        order = np.argsort(selector.ranking_, kind="stable")
+        return order[selector.ranking_[order] <= selector.n_steps_]
+
+    return rank
+
+
+def _forest(kind):
+    return lambda X, y: np.argsort(
+        -kind(500, max_features="sqrt", min_samples_leaf=5, random_state=0).fit(X[:5000], y[:5000]).feature_importances_
+    )
+
+
+def _table(path):
+    import pandas as pd
+
+    frame = pd.read_parquet(path)
+    if "x" in frame:
+        return np.stack(frame["x"].to_numpy()).astype(float), frame["target"].to_numpy()
+    return frame.drop(columns="target").to_numpy(float), frame["target"].to_numpy()
+
+
+if __name__ == "__main__":
+    run()
