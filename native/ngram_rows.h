@@ -1,6 +1,7 @@
 // Rows of n-gram counts from units, by the number of each n-gram among the distinct ones of a block.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "terms.h"
@@ -42,7 +43,15 @@ struct CountedRows {
 // Numbers the distinct n-grams of a block.
 class Counting {
    public:
-    explicit Counting(const UnitView& units) : units(units), slots(slots_for(4096)), mask(slots.size() - 1) {}
+    explicit Counting(const UnitView& units) : units(units) {
+        const auto n = static_cast<size_t>(units.runs[units.docs[units.n_docs]] - units.runs[units.docs[0]]) *
+                       static_cast<size_t>(units.high - units.low + 1);
+        slots.resize(slots_for(std::min(n / 2, size_t{1} << 20)));
+        mask = slots.size() - 1;
+        entries.reserve(n / 2);
+        rows.codes.reserve(n);
+        rows.counts.reserve(n);
+    }
 
     CountedRows run() {
         for (size_t doc = 0; doc < units.n_docs; ++doc) {

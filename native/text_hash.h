@@ -35,6 +35,15 @@ inline uint64_t hash_text(const uint8_t* p, size_t length, uint64_t mixed_seed) 
     return h;
 }
 
+// The same hash where nothing past the end of the string may be read.
+inline uint64_t hash_bare_text(const char* p, size_t length, uint64_t mixed_seed) {
+    uint64_t h = mixed_seed ^ (length * text_gamma);
+    for (; length > 8; p += 8, length -= 8) h = mix((h ^ word_at(reinterpret_cast<const uint8_t*>(p), 8)) + text_gamma);
+    uint8_t last[8] = {};
+    for (size_t i = 0; i < length; ++i) last[i] = static_cast<uint8_t>(p[i]);
+    return mix((h ^ word_at(last, 8)) + text_gamma);
+}
+
 // Whether two strings of one length are equal; eight bytes past their ends must be readable.
 inline bool same_text(const uint8_t* p, const uint8_t* q, size_t length) {
     for (; length > 8; p += 8, q += 8, length -= 8)
