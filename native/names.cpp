@@ -12,6 +12,7 @@
 #include "blake2b.h"
 #include "fields.h"
 #include "splitmix.h"
+#include "text_hash.h"
 
 namespace nb = nanobind;
 
@@ -111,7 +112,7 @@ std::string_view utf8_of(PyObject* text, std::string& room) {
 
 class Entries {
   public:
-    Entries(uint64_t seed, nb::handle read, bool are_cells) : known_(seed), read_(read), are_cells_(are_cells) {}
+    Entries(uint64_t seed, nb::handle read, bool are_cells) : mixed_seed_(mix(seed)), read_(read), are_cells_(are_cells) {}
 
     void reserve(nb::list rows) {
         size_t total = 0;
@@ -197,11 +198,11 @@ class Entries {
     }
 
     void push(std::string_view name, double value) {
-        keys.push_back(known_(name));
+        keys.push_back(mercer::hash_bare_text(name.data(), name.size(), mixed_seed_));
         values.push_back(value);
     }
 
-    Known known_;
+    uint64_t mixed_seed_;
     nb::handle read_;
     bool are_cells_;
     std::string first_, second_, joined_;

@@ -1,6 +1,7 @@
 // Rows of n-gram counts from units, by the number of each n-gram among the distinct ones of a block.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "terms.h"
@@ -22,6 +23,13 @@ struct UnitView {
         for (int64_t r = docs[doc]; r < docs[doc + 1]; ++r)
             each_ngram(starts, gap, runs[r], runs[r + 1], low, high, whole, visit);
     }
+
+    // Calls visit(start, ends, n) for n-grams that begin at one place and end, but for the gap, at ends[0 .. n - 1].
+    template <class Visit>
+    void each_start(size_t doc, Visit visit) const {
+        for (int64_t r = docs[doc]; r < docs[doc + 1]; ++r)
+            each_first_unit(starts, runs[r], runs[r + 1], low, high, whole, visit);
+    }
 };
 
 struct CountedRows {
@@ -32,10 +40,18 @@ struct CountedRows {
     std::vector<uint8_t> data;
 };
 
-// Numbers the distinct n-grams of a block in the order of their first appearance.
+// Numbers the distinct n-grams of a block.
 class Counting {
    public:
-    explicit Counting(const UnitView& units) : units(units), slots(slots_for(4096)), mask(slots.size() - 1) {}
+    explicit Counting(const UnitView& units) : units(units) {
+        const auto n = static_cast<size_t>(units.runs[units.docs[units.n_docs]] - units.runs[units.docs[0]]) *
+                       static_cast<size_t>(units.high - units.low + 1);
+        slots.resize(slots_for(std::min(n / 2, size_t{1} << 20)));
+        mask = slots.size() - 1;
+        entries.reserve(n / 2);
+        rows.codes.reserve(n);
+        rows.counts.reserve(n);
+    }
 
     CountedRows run() {
         for (size_t doc = 0; doc < units.n_docs; ++doc) {
@@ -108,22 +124,31 @@ class Counting {
         slots.swap(larger);
     }
 
+    // The terms share by share, in each in the order of first appearance; the codes follow.
     void keep_terms() {
         const size_t n = entries.size();
+        std::vector<uint32_t> ranks(n), order(n);
+        size_t ends[n_shares + 1] = {};
+        for (const Entry& entry : entries) ++ends[share_of(entry.ngram.hash) + 1];
+        for (size_t share = 0; share < n_shares; ++share) ends[share + 1] += ends[share];
+        for (size_t e = 0; e < n; ++e) ranks[e] = static_cast<uint32_t>(ends[share_of(entries[e].ngram.hash)]++);
+        for (size_t e = 0; e < n; ++e) order[ranks[e]] = static_cast<uint32_t>(e);
+        for (int32_t& code : rows.codes) code = static_cast<int32_t>(ranks[static_cast<size_t>(code)]);
         rows.hashes.resize(n);
         rows.documents.resize(n);
         rows.total.resize(n);
         rows.bounds.resize(n + 1);
-        for (size_t e = 0; e < n; ++e) {
-            rows.hashes[e] = entries[e].ngram.hash;
-            rows.documents[e] = entries[e].documents;
-            rows.total[e] = entries[e].total;
-            rows.bounds[e + 1] = rows.bounds[e] + entries[e].ngram.length;
+        size_t n_bytes = 0;
+        for (const Entry& entry : entries) n_bytes += entry.ngram.length;
+        rows.data.resize(n_bytes);
+        for (size_t i = 0; i < n; ++i) {
+            const Entry& entry = entries[order[i]];
+            rows.hashes[i] = entry.ngram.hash;
+            rows.documents[i] = entry.documents;
+            rows.total[i] = entry.total;
+            rows.bounds[i + 1] = rows.bounds[i] + entry.ngram.length;
+            std::memcpy(rows.data.data() + rows.bounds[i], units.bytes + entry.ngram.start, entry.ngram.length);
         }
-        rows.data.resize(static_cast<size_t>(rows.bounds[n]));
-        for (size_t e = 0; e < n; ++e)
-            std::memcpy(rows.data.data() + rows.bounds[e], units.bytes + entries[e].ngram.start,
-                        entries[e].ngram.length);
     }
 
     static constexpr size_t batch = 64;

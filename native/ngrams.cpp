@@ -12,6 +12,8 @@
 #include "ngram_buckets.h"
 #include "ngram_rows.h"
 #include "term_lists.h"
+#include "term_merge.h"
+#include "term_order.h"
 #include "text_units.h"
 
 namespace nb = nanobind;
@@ -75,7 +77,7 @@ nb::tuple text_units(const Vector<uint8_t>& data, const Vector<Offset>& offsets,
         for (size_t i = 0; i < n; ++i) maker.document(data.data() + at[i], data.data() + at[i + 1]);
         made = maker.finish();
     }
-    return nb::make_tuple(numpy_of(std::move(made.bytes), made.n_bytes + 8),
+    return nb::make_tuple(numpy_of(std::move(made.bytes), made.n_bytes + mercer::spare_bytes),
                           numpy_of(std::move(made.starts), made.n_units + 1), numpy_of(std::move(made.runs)),
                           numpy_of(std::move(made.docs)));
 }
@@ -83,8 +85,8 @@ nb::tuple text_units(const Vector<uint8_t>& data, const Vector<Offset>& offsets,
 mercer::UnitView view_of(const Vector<uint8_t>& bytes, const Vector<uint32_t>& starts, const Vector<int64_t>& runs,
                          const Vector<int64_t>& docs, uint32_t gap, long low, long high, bool whole) {
     require(1 <= low && low <= high, "n-grams of low to high units need 1 <= low <= high.");
-    require(bytes.shape(0) >= 8, "bytes must end with eight bytes to spare.");
-    check_bounds(starts, bytes.shape(0) - 8, "starts must rise within bytes.");
+    require(bytes.shape(0) >= mercer::spare_bytes, "bytes must end with 32 bytes to spare.");
+    check_bounds(starts, bytes.shape(0) - mercer::spare_bytes, "starts must rise within bytes.");
     check_bounds(runs, starts.shape(0) - 1, "runs must rise within starts.");
     check_bounds(docs, runs.shape(0) - 1, "docs must rise within runs.");
     for (size_t i = 1; i < starts.shape(0) && gap; ++i)
@@ -120,8 +122,8 @@ nb::tuple hashed_ngrams(const Vector<uint8_t>& bytes, const Vector<uint32_t>& st
         nb::gil_scoped_release released;
         rows = mercer::Hashing(units, map).run();
     }
-    return nb::make_tuple(numpy_of(std::move(rows.indptr)), numpy_of(std::move(rows.indices)),
-                          numpy_of(std::move(rows.values)));
+    return nb::make_tuple(numpy_of(std::move(rows.indptr)), numpy_of(std::move(rows.indices), rows.size),
+                          numpy_of(std::move(rows.values), rows.size));
 }
 
 Terms terms_of(const Vector<uint64_t>& hashes, const Vector<int64_t>& bounds, const Vector<uint8_t>& data) {
@@ -140,7 +142,7 @@ Array<uint64_t> term_hashes(const Vector<int64_t>& bounds, const Vector<uint8_t>
         const uint8_t* p = data.data() + bounds.data()[i];
         padded.assign(p, data.data() + bounds.data()[i + 1]);
         const size_t length = padded.size();
-        padded.resize(length + 8);
+        padded.resize(length + 16);
         hashes[i] = mercer::hash_text(padded.data(), length, mixed);
     }
     return numpy_of(std::move(hashes));
@@ -158,20 +160,40 @@ void check_rows(const Vector<int32_t>& rows, const Vector<int64_t>& bounds, size
     require(good, "bounds must rise within data.");
 }
 
-nb::tuple distinct_terms(const Vector<uint64_t>& hashes, const Vector<int64_t>& bounds, const Vector<uint8_t>& data,
-                         const Vector<int64_t>& documents, const Vector<int64_t>& total, const Vector<int32_t>& rows,
-                         const nb::ndarray<int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& codes) {
-    check_rows(rows, bounds, data.shape(0));
-    const Terms terms{hashes.data(), bounds.data(), data.data(), hashes.shape(0)};
-    require(codes.shape(0) == terms.size && bounds.shape(0) == terms.size + 1, "one code and bound per term are needed.");
-    require(documents.shape(0) == terms.size && total.shape(0) == terms.size, "one count per term is needed.");
-    mercer::DistinctTerms found;
+// The table at one place of a list: (hashes, bounds, data, documents, total).
+mercer::CountedTerms table_of(nb::handle table) {
+    const auto hashes = nb::cast<Vector<uint64_t>>(table[0]);
+    const auto bounds = nb::cast<Vector<int64_t>>(table[1]);
+    const auto data = nb::cast<Vector<uint8_t>>(table[2]);
+    const auto documents = nb::cast<Vector<int64_t>>(table[3]), total = nb::cast<Vector<int64_t>>(table[4]);
+    const size_t n = hashes.shape(0);
+    require(bounds.shape(0) == n + 1 && documents.shape(0) == n && total.shape(0) == n,
+            "one hash and two counts per term are needed, and one more bound.");
+    require(bounds.data()[0] == 0 && bounds.data()[n] == static_cast<int64_t>(data.shape(0)),
+            "bounds must rise from the first byte to the last.");
+    return {{hashes.data(), bounds.data(), data.data(), n}, documents.data(), total.data()};
+}
+
+// The list keeps the arrays alive.
+nb::tuple merge_terms(const nb::list& tables,
+                      const nb::ndarray<int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& codes, size_t first,
+                      size_t last) {
+    std::vector<mercer::CountedTerms> all;
+    size_t n = 0;
+    for (nb::handle table : tables) {
+        all.push_back(table_of(table));
+        n += all.back().terms.size;
+    }
+    require(codes.shape(0) == n, "one code per term is needed.");
+    require(first < last && last <= mercer::n_shares, "first .. last must be a range of shares.");
+    mercer::MergedTerms merged;
     {
         nb::gil_scoped_release released;
-        found = mercer::distinct_of(terms, documents.data(), total.data(), rows.data(), rows.shape(0), codes.data());
+        merged = mercer::TermMerge(all, codes.data()).run(first, last);
     }
-    return nb::make_tuple(numpy_of(std::move(found.first)), numpy_of(std::move(found.documents)),
-                          numpy_of(std::move(found.total)));
+    return nb::make_tuple(numpy_of(std::move(merged.hashes)), numpy_of(std::move(merged.bounds)),
+                          numpy_of(std::move(merged.data)), numpy_of(std::move(merged.documents)),
+                          numpy_of(std::move(merged.total)));
 }
 
 Array<int32_t> sort_terms(const Vector<int64_t>& bounds, const Vector<uint8_t>& data, const Vector<int32_t>& rows,
@@ -245,38 +267,14 @@ nb::tuple renumber_rows(const Vector<int64_t>& indptr, const Vector<int32_t>& co
                         const Vector<int32_t>& numbers) {
     check_bounds(indptr, codes.shape(0), "indptr must rise within codes.");
     require(counts.shape(0) == codes.shape(0), "codes and counts must be of one length.");
-    std::vector<int64_t> starts{0};
-    std::vector<int32_t> indices;
-    std::vector<double> values;
+    mercer::HashedRows rows;
     {
         nb::gil_scoped_release released;
-        const size_t n = indptr.shape(0) - 1;
-        std::vector<uint64_t> row, spare;
-        int32_t largest = 1;
-        for (size_t i = 0; i < numbers.shape(0); ++i) largest = std::max(largest, numbers.data()[i]);
-        const int bits = static_cast<int>(std::bit_width(static_cast<uint32_t>(largest))), digits = (bits + 8) / 9;
-        indices.reserve(codes.shape(0));
-        values.reserve(codes.shape(0));
-        for (size_t i = 0; i < n; ++i) {
-            row.clear();
-            for (int64_t k = indptr.data()[i]; k < indptr.data()[i + 1]; ++k) {
-                const auto code = static_cast<size_t>(codes.data()[k]);
-                require(code < numbers.shape(0), "every code needs a number.");
-                const int32_t number = numbers.data()[code];
-                if (number >= 0)
-                    row.push_back(static_cast<uint64_t>(number) << 32 | static_cast<uint32_t>(counts.data()[k]));
-            }
-            const uint64_t* sorted =
-                mercer::sort_by_upper_half(row, spare, row.size(), (bits + digits - 1) / digits, digits);
-            for (size_t k = 0; k < row.size(); ++k) {
-                const uint64_t entry = sorted[k];
-                indices.push_back(static_cast<int32_t>(entry >> 32));
-                values.push_back(static_cast<double>(entry & 0xFFFFFFFF));
-            }
-            starts.push_back(static_cast<int64_t>(indices.size()));
-        }
+        rows = mercer::renumbered(indptr.data(), indptr.shape(0) - 1, codes.data(), counts.data(), numbers.data(),
+                                  numbers.shape(0));
     }
-    return nb::make_tuple(numpy_of(std::move(starts)), numpy_of(std::move(indices)), numpy_of(std::move(values)));
+    return nb::make_tuple(numpy_of(std::move(rows.indptr)), numpy_of(std::move(rows.indices), rows.size),
+                          numpy_of(std::move(rows.values), rows.size));
 }
 
 template <class Offset>
@@ -297,8 +295,7 @@ void bind_ngrams(nb::module_& m) {
     m.def("hashed_ngrams", &hashed_ngrams, "bytes"_a, "starts"_a, "runs"_a, "docs"_a, "gap"_a, "low"_a, "high"_a,
           "whole"_a, "seed"_a, "murmur"_a, "n_buckets"_a, "nonzeros"_a, "with_signs"_a, "weighting"_a);
     m.def("term_hashes", &term_hashes, "bounds"_a, "data"_a, "seed"_a);
-    m.def("distinct_terms", &distinct_terms, "hashes"_a, "bounds"_a, "data"_a, "documents"_a, "total"_a, "rows"_a,
-          "codes"_a.noconvert());
+    m.def("merge_terms", &merge_terms, "tables"_a, "codes"_a.noconvert(), "first"_a, "last"_a);
     m.def("sort_terms", &sort_terms, "bounds"_a, "data"_a, "rows"_a, "part"_a, "parts"_a);
     m.def("take_terms", &take_terms, "bounds"_a, "data"_a, "rows"_a);
     m.def("scale_rows", &scale_rows, "indptr"_a, "values"_a.noconvert(), "norm"_a);

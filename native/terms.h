@@ -33,6 +33,10 @@ inline Slot slot_of(uint64_t hash, uint64_t number) { return (hash & ~uint64_t{0
 inline uint32_t number_in(Slot slot) { return static_cast<uint32_t>(slot) - 1; }
 inline bool may_hold(Slot slot, uint64_t hash) { return (slot ^ hash) >> 32 == 0; }
 
+// Terms are kept in shares by the upper bits of their hashes, see term_merge.h.
+constexpr size_t n_shares = 256;
+inline size_t share_of(uint64_t hash) { return hash >> 56; }
+
 inline size_t slots_for(size_t terms) {
     size_t size = 16;
     while (size < 2 * terms) size *= 2;
@@ -47,23 +51,33 @@ inline size_t find_slot(const Slot* slots, size_t mask, uint64_t hash, IsIt is_i
     return at;
 }
 
-// Calls visit(start, length) for the n-grams of low to high units of each run of a document. A run shorter than n
-// units has none, or is itself one, once, if `whole` (as in scikit-learn's char_wb).
+// Calls visit(start, ends, n) for the n-grams of low to high units of a run: those that begin at one place at a time, and
+// end (but for the gap) at ends[0 .. n - 1]. A run shorter than n units has none, or is itself one, once, if `whole` (as
+// in scikit-learn's char_wb).
 template <class Visit>
-inline void each_ngram(const uint32_t* starts, uint32_t gap, int64_t first, int64_t last, long low, long high,
-                       bool whole, Visit visit) {
+inline void each_first_unit(const uint32_t* starts, int64_t first, int64_t last, long low, long high, bool whole,
+                            Visit visit) {
     const int64_t size = last - first;
     if (whole && size <= high) {
         const int64_t longest = size < low ? low : size;
         for (int64_t n = low; n < longest; ++n)
-            for (int64_t i = first; i + n <= last; ++i) visit(starts[i], starts[i + n] - gap - starts[i]);
-        if (size) visit(starts[first], starts[last] - gap - starts[first]);
+            for (int64_t i = first; i + n <= last; ++i) visit(starts[i], starts + i + n, 1);
+        if (size) visit(starts[first], starts + last, 1);
         return;
     }
     for (int64_t i = first; i < last; ++i) {
         const int64_t longest = high < last - i ? high : last - i;
-        for (int64_t n = low; n <= longest; ++n) visit(starts[i], starts[i + n] - gap - starts[i]);
+        if (longest >= low) visit(starts[i], starts + i + low, longest - low + 1);
     }
+}
+
+// Calls visit(start, length) for each of them.
+template <class Visit>
+inline void each_ngram(const uint32_t* starts, uint32_t gap, int64_t first, int64_t last, long low, long high,
+                       bool whole, Visit visit) {
+    each_first_unit(starts, first, last, low, high, whole, [&](uint32_t start, const uint32_t* ends, int64_t n) {
+        for (int64_t i = 0; i < n; ++i) visit(start, ends[i] - gap - start);
+    });
 }
 
 }  // namespace mercer

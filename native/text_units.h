@@ -1,6 +1,7 @@
 // From documents in UTF-8 to units: the words of each document, or its characters.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -10,7 +11,12 @@
 #include <unordered_set>
 #include <vector>
 
+#include "text_blocks.h"
+
 namespace mercer {
+
+// Bytes to spare after units, so that whole words of memory may be read and written there.
+constexpr size_t spare_bytes = 32;
 
 enum class Kind { word = 0, character = 1, character_in_word = 2 };
 
@@ -68,7 +74,7 @@ class UnitMaker {
         : kind(kind), least(least), lowercase(lowercase), unicode(unicode), stop(stop) {
         if (bytes > UINT32_MAX / 3)
             throw std::overflow_error("more than 1.4 GB of text in one document: cut it into smaller ones.");
-        made.bytes.reset(new uint8_t[3 * bytes + 3 * documents + 8]);
+        made.bytes.reset(new uint8_t[3 * bytes + 3 * documents + spare_bytes]);
         made.starts.reset(new uint32_t[2 * bytes + 3 * documents + 1]);
         made.docs.reserve(documents + 1);
         out = made.bytes.get();
@@ -76,18 +82,17 @@ class UnitMaker {
         for (uint32_t c = 0; c < 128; ++c) {
             plain_lower[c] = static_cast<uint8_t>(lowercase ? unicode.lower[c] : c);
             plain_flags[c] = unicode.flags[plain_lower[c]];
-            plain_letter[c] = plain_flags[c] & Unicode::is_word ? plain_lower[c] : 0;
-            plain_skipped[c] = plain_letter[c] == 0;
         }
+        if (kind == Kind::word) learn_short();
     }
 
     void document(const uint8_t* begin, const uint8_t* end) {
         first = begin;
         last = end;
         spaces = 0;
-        if (kind == Kind::word) walk<Kind::word>();
-        else if (kind == Kind::character) walk<Kind::character>();
-        else walk<Kind::character_in_word>();
+        if (kind == Kind::word) walk_words();
+        else if (kind == Kind::character) walk<Kind::character>(first, last);
+        else walk<Kind::character_in_word>(first, last);
         if (kind == Kind::word) end_word();
         if (kind == Kind::character_in_word) end_padded();
         else made.runs.push_back(n_units());
@@ -98,43 +103,94 @@ class UnitMaker {
         *unit_out = position();
         made.n_units = static_cast<size_t>(n_units());
         made.n_bytes = position();
-        std::memset(out, 0, 8);  // whole words may be read at the end
+        std::memset(out, 0, spare_bytes);
         return std::move(made);
     }
 
    private:
+    // Reads from p until `end` or a little beyond, the rest of a character that began before it.
     template <Kind kind_>
-    void walk() {
-        for (const uint8_t* p = first; p < last;) {
-            if constexpr (kind_ == Kind::word) p = plain_word(p);
-            if (p == last) return;
+    const uint8_t* walk(const uint8_t* p, const uint8_t* end) {
+        while (p < end) {
             if (*p < 0x80) {
                 put<kind_>(plain_lower[*p], plain_flags[*p]);
                 ++p;
                 continue;
             }
+            if constexpr (kind_ == Kind::word)
+                if (put_short(p)) {
+                    p += 2;
+                    continue;
+                }
             int size;
             const uint32_t c = decode(p, last, size);
             if (!lowercase) put<kind_>(c, unicode.flags[c]);
             else put_lower<kind_>(c, p, p + size);
             p += size;
         }
+        return p;
     }
 
-    // Goes on while there are plain letters and digits of a word, or none to the left of it.
-    const uint8_t* plain_word(const uint8_t* p) {
-        if (characters == 0) {
-            while (p < last && plain_skipped[*p]) ++p;
-            word_start = out;
+    // Blocks of plain text by their masks, the others from their first foreign character on one by one.
+    void walk_words() {
+        for (const uint8_t* p = first; p < last;) {
+            const size_t n = static_cast<size_t>(last - p) < 64 ? static_cast<size_t>(last - p) : 64;
+            const TextBlock block(p, n, lowercase);
+            const size_t plain = block.foreign ? static_cast<size_t>(std::countr_zero(block.foreign)) : n;
+            plain_words(block, plain);
+            p = plain == n ? p + n : walk<Kind::word>(p + plain, p + n);
         }
-        const uint8_t* begin = p;
-        uint8_t letter;
-        while (p < last && (letter = plain_letter[*p])) {
-            *out++ = letter;
-            ++p;
+    }
+
+    void plain_words(const TextBlock& block, size_t n) {
+        const uint64_t word = n < 64 ? block.word & ((uint64_t{1} << n) - 1) : block.word;
+        for (size_t at = 0; at < n;) {
+            if (characters == 0) {
+                const uint64_t rest = word >> at;
+                if (rest == 0) return;
+                at += static_cast<size_t>(std::countr_zero(rest));
+                word_start = out;
+            }
+            const size_t most = n - at, run = static_cast<size_t>(std::countr_one(word >> at));
+            const size_t length = run < most ? run : most;
+            copy_plain(block.bytes + at, length);
+            characters += static_cast<long>(length);
+            at += length;
+            if (at < n) end_word();
         }
-        characters += p - begin;
-        return p;
+    }
+
+    // Sixteen bytes at least are written: there is room, and what comes later overwrites them.
+    void copy_plain(const uint8_t* from, size_t length) {
+        std::memcpy(out, from, 16);
+        if (length > 16) std::memcpy(out + 16, from + 16, length - 16);
+        out += length;
+    }
+
+    // Characters of two bytes that are two bytes in lower case too.
+    void learn_short() {
+        for (uint32_t c = 0x80; c < 0x800; ++c) {
+            const uint32_t low = lowercase ? unicode.lower[c] : c;
+            const bool simple = low >= 0x80 && low < 0x800 && !(lowercase && c == 0x3A3);
+            if (!simple) continue;
+            uint8_t bytes[4];
+            encode(low, bytes);
+            short_forms[c] = {bytes[0], bytes[1], static_cast<uint8_t>(unicode.flags[low] & Unicode::is_word), 1};
+        }
+    }
+
+    bool put_short(const uint8_t* p) {
+        if ((p[0] & 0xE0) != 0xC0 || last - p < 2 || (p[1] & 0xC0) != 0x80) return false;
+        const ShortForm& form = short_forms[(p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu)];
+        if (!form.known) return false;
+        if (!form.is_word) {
+            end_word();
+            return true;
+        }
+        if (characters++ == 0) word_start = out;
+        *out++ = form.first;
+        *out++ = form.second;
+        return true;
     }
 
     template <Kind kind_>
@@ -197,13 +253,13 @@ class UnitMaker {
 
     void end_word() {
         if (characters == 0) return;
-        const auto length = static_cast<size_t>(out - word_start);
-        if (characters < least || (!stop.empty() && stop.count({reinterpret_cast<const char*>(word_start), length}))) {
-            out = word_start;
-        } else {
-            *unit_out++ = static_cast<uint32_t>(word_start - made.bytes.get());
-            *out++ = ' ';
-        }
+        bool kept = characters >= least;
+        if (!stop.empty())
+            kept = kept && !stop.count({reinterpret_cast<const char*>(word_start), static_cast<size_t>(out - word_start)});
+        *unit_out = static_cast<uint32_t>(word_start - made.bytes.get());
+        *out = ' ';
+        unit_out += kept;
+        out = kept ? out + 1 : word_start;
         characters = 0;
     }
 
@@ -222,7 +278,12 @@ class UnitMaker {
     bool lowercase;
     Unicode unicode;
     const std::unordered_set<std::string_view>& stop;
-    uint8_t plain_lower[128], plain_flags[128], plain_letter[256] = {}, plain_skipped[256] = {};
+    struct ShortForm {
+        uint8_t first = 0, second = 0, is_word = 0, known = 0;
+    };
+
+    uint8_t plain_lower[128], plain_flags[128];
+    ShortForm short_forms[0x800];
     Units made;
     const uint8_t *first = nullptr, *last = nullptr;
     uint8_t *out = nullptr, *word_start = nullptr;

@@ -55,11 +55,19 @@ def test_places_of_keys(keys, nonzeros, width, with_signs):
         np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 127, 128, 129, 256, 257, 1000])
-def test_the_keys_are_those_of_hashlib(length):
-    name = "n" * length
+@pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 15, 16, 17, 24, 127, 128, 129, 1000])
+def test_the_keys_are_those_of_terms_of_text(length):
+    name = "näme"[: length % 5] + "n" * length
     key, _, _ = _numeric.hash_entries([[name]], None, 2**63 + 5, row_entries)
-    digest = hashlib.blake2b(name.encode(), digest_size=8, key=(2**63 + 5).to_bytes(8, "little")).digest()
+    data = np.frombuffer(name.encode(), np.uint8)
+    assert key[0] == _numeric.term_hashes(np.array([0, len(data)]), data, 2**63 + 5)[0]
+
+
+@pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 127, 128, 129, 256, 257, 1000])
+def test_strings_hash_as_hashlib_says(length):
+    data = np.full(length, ord("n"), np.uint8)
+    key = _numeric.hash_utf8(data, np.array([0, length]), 2**63 + 5)
+    digest = hashlib.blake2b(data.tobytes(), digest_size=8, key=(2**63 + 5).to_bytes(8, "little")).digest()
     assert int(key[0]) == int.from_bytes(digest, "little")
 
 

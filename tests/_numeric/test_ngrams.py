@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mercer import _numeric
-from mercer._numeric import unicode
+from mercer._numeric import ngrams, unicode
 from mercer._numeric.unicode import unicode_tables
 
 DEFINED = {name: getattr(module, name) for module in _numeric.definitions for name in module.__all__}
@@ -71,7 +71,7 @@ def test_units_are_those_of_the_definition(strings, kind, lowercase, least):
 def test_lower_case_is_that_of_python(strings):
     text = "x".join(strings)
     bytes_, *_ = units_of([text], kind=1)
-    assert bytes(bytes_[:-8]).decode() == re.sub(r"\s\s+", " ", text.lower())
+    assert bytes(bytes_[: -ngrams.SPARE]).decode() == re.sub(r"\s\s+", " ", text.lower())
 
 
 @settings(max_examples=100)
@@ -111,19 +111,40 @@ def test_hashes_and_lists_are_those_of_the_definitions(strings, seed):
     bounds, data = packed(strings)
     assert_same([_numeric.term_hashes(bounds, data, seed)], [DEFINED["term_hashes"](bounds, data, seed)])
     hashes = _numeric.term_hashes(bounds, data, 0)
-    counts = np.arange(len(strings)), np.arange(len(strings)) ** 2
-    rows = np.arange(len(strings), dtype=np.int32)
-    codes, defined_codes = np.zeros(len(strings), np.int32), np.zeros(len(strings), np.int32)
-    ours = _numeric.distinct_terms(hashes, bounds, data, *counts, rows, codes)
-    defined = DEFINED["distinct_terms"](hashes, bounds, data, *counts, rows, defined_codes)
-    assert_same([*ours, codes], [*defined, defined_codes])
-    first = ours[0]
-    assert [strings[i] for i in first] == list(dict.fromkeys(strings))
+    first = np.unique(np.array([strings.index(term) for term in strings], np.int32))
     for parts in (1, 3):
         ordered = [_numeric.sort_terms(bounds, data, first, part, parts) for part in range(parts)]
         assert_same(ordered, [DEFINED["sort_terms"](bounds, data, first, part, parts) for part in range(parts)])
         assert [strings[i] for i in np.concatenate(ordered)] == sorted(set(strings))
     assert_same(_numeric.take_terms(bounds, data, first[::-1]), DEFINED["take_terms"](bounds, data, first[::-1]))
+
+
+def table(strings):
+    """A table of terms in the order of shares."""
+    hashes = _numeric.term_hashes(*packed(strings), 0)
+    order = np.argsort(hashes >> np.uint64(56), kind="stable")
+    counts = np.arange(len(strings)), np.arange(len(strings)) ** 2
+    return hashes[order], *packed([strings[i] for i in order]), *counts
+
+
+@settings(max_examples=50)
+@given(st.lists(terms, min_size=1, max_size=4), st.integers(1, 255))
+def test_tables_are_merged_like_the_definition(lists, cut):
+    tables = [table(strings) for strings in lists]
+    n = sum(map(len, lists))
+    for shares in [(0, 256), (0, cut), (cut, 256)]:
+        codes, defined_codes = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+        ours = _numeric.merge_terms(tables, codes, *shares)
+        assert_same([*ours, codes], [*DEFINED["merge_terms"](tables, defined_codes, *shares), defined_codes])
+    whole = _numeric.merge_terms(tables, codes, 0, 256)
+    assert len(whole[0]) == len({term for strings in lists for term in strings})
+    assert np.all(np.diff((whole[0] >> np.uint64(56)).astype(int)) >= 0)
+
+
+def test_tables_out_of_order_are_refused():
+    wrong = np.array([2 << 56, 1 << 56], np.uint64), *packed(["a", "b"]), np.ones(2, np.int64), np.ones(2, np.int64)
+    with pytest.raises(ValueError, match="order of the upper eight bits"):
+        _numeric.merge_terms([wrong], np.zeros(2, np.int32), 0, 256)
 
 
 @settings(max_examples=50)
@@ -144,9 +165,9 @@ def test_equal_hashes_do_not_confuse_terms():
     """Terms with one hash for all, as if it had collided, are still told apart by their bytes."""
     strings = [f"term {k % 50}" for k in range(200)]
     bounds, data = packed(strings)
-    same, rows = np.full(len(strings), 12345, np.uint64), np.arange(len(strings), dtype=np.int32)
-    codes, ones = np.zeros(len(strings), np.int32), np.ones(len(strings), np.int64)
-    first, documents, _ = _numeric.distinct_terms(same, bounds, data, ones, ones, rows, codes)
+    same, ones = np.full(len(strings), 12345, np.uint64), np.ones(len(strings), np.int64)
+    codes = np.zeros(len(strings), np.int32)
+    first, _, _, documents, _ = _numeric.merge_terms([(same, bounds, data, ones, ones)], codes, 0, 256)
     assert codes.tolist() == [k % 50 for k in range(200)]
     assert documents.tolist() == [4] * 50
     known = packed(strings[:50])

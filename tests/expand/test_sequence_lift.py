@@ -18,6 +18,8 @@ FINITE = [
     Spectrum(3, alphabet="dna"),
     Spectrum(70),
     Spectrum(2, reverse_complement=True),
+    Mismatch(3, 1, reverse_complement=True),
+    Mismatch(3, 1, "dna", reverse_complement=True),
     Mismatch(4, 1),
     Mismatch(3, 1, alphabet="dna"),
     Mismatch(4, 2, alphabet="ACGTN"),

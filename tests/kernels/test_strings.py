@@ -262,6 +262,23 @@ def test_either_strand_is_the_same_sequence(X, k):
     np.testing.assert_array_equal(kernel.diag(X), np.diag(exact))
 
 
+@pytest.mark.parametrize("alphabet", [None, "dna"])
+@pytest.mark.parametrize(("k", "m"), [(3, 1), (4, 2), (4, 0)])
+def test_mismatches_of_both_strands(k, m, alphabet):
+    rng = np.random.default_rng(k)
+    X = ["".join(rng.choice(list("ACGT"), rng.integers(0, 12))) for _ in range(6)] + ["ACGNRT", "acgu"]
+    Y = ["".join(rng.choice(list("ACGT"), 9)) for _ in range(3)]
+    other = [y[::-1].translate(str.maketrans("ACGT", "TGCA")) for y in Y]
+    one = Mismatch(k, m, alphabet="dna" if alphabet else None)
+    both = Mismatch(k, m, alphabet=alphabet, reverse_complement=True)
+    plain = [x for x in X if set(x) <= set("ACGT")] if alphabet is None else X
+    np.testing.assert_allclose(both(plain, Y), one(plain, Y) + one(plain, other), rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(both(X, Y), both(X, other), rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(both(X), both(X, list(X)), rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(both.diag(X), np.diag(both(X)), rtol=1e-12, atol=1e-9)
+    assert np.linalg.eigvalsh(both(X)).min() > -1e-9 * max(np.trace(both(X)), 1)
+
+
 def test_reverse_complements_of_long_words():
     rng = np.random.default_rng(0)
     X = ["".join(rng.choice(list("ACGT"), 120)) for _ in range(3)]
@@ -334,6 +351,7 @@ def test_many_rows_take_the_sparse_and_the_dense_way():
         (Spectrum(2, "aa"), ["a"], "alphabet must be None, 'dna', 'protein' or a text of distinct letters"),
         (Spectrum(2, ""), ["a"], "alphabet must be"),
         (Spectrum(2, "protein", True), ["A"], "reverse_complement=True needs alphabet='dna'"),
+        (Mismatch(2, 1, "protein", True), ["A"], "reverse_complement=True needs alphabet='dna'"),
         (Mismatch(2, 2), ["a"], "mismatches must be less than k=2"),
         (Mismatch(2, -1), ["a"], "mismatches must be a whole number >= 0"),
         (Subsequence(2, decay=0.0), ["a"], "decay must be a number > 0 and <= 1"),

@@ -14,6 +14,7 @@ from mercer import _numeric
 from mercer._numeric.block import Block
 from mercer.project import FeatureHashing
 from mercer.source import StreamSource
+from mercer.text import TextFeatures
 from naive import hashed_place
 
 DICTS = [{"color": "red", "size": 2.5}, {"color": "blue", "big": True}, {}, {"size": -1, "color": None}]
@@ -25,7 +26,7 @@ def by_hand(entries, m, s, signed=True, seed=0):
     out = np.zeros((len(entries), m))
     for i, row in enumerate(entries):
         for name, value in row:
-            key = _numeric.hash_strings([name], seed)
+            key = _numeric.term_hashes(np.array([0, len(name)]), np.frombuffer(name.encode(), np.uint8), seed)
             for b in range(s):
                 place, sign = hashed_place(key, b, m // s)
                 out[i, b * (m // s) + place] += (sign if signed else 1) * value / np.sqrt(s)
@@ -40,6 +41,21 @@ def test_it_is_the_definition(m, s, signed):
         np.testing.assert_allclose(Z.toarray(), by_hand(PAIRS, m, s, signed, 3), atol=1e-15)
         assert sparse.issparse(Z)
         assert Z.has_canonical_format
+
+
+@pytest.mark.parametrize("nonzeros", [1, 4])
+@pytest.mark.parametrize(("analyzer", "ngrams"), [("word", (1, 2)), ("char", (2, 5))])
+def test_names_and_ngrams_of_text_have_one_hash(nonzeros, analyzer, ngrams):
+    documents = ["New York, new YORK!", "", "Ein Gewürztraminer aus Württemberg 😀 שלום", "x" * 40 + " a b cc"]
+    how = {"nonzeros": nonzeros, "random_state": 7}
+    text = TextFeatures(ngrams, analyzer, n_buckets=64, weighting="count", normalize=None, **how)
+    counted = TextFeatures(ngrams, analyzer, weighting="count", normalize=None).fit(documents)
+    names = counted.get_feature_names_out()
+    rows = counted.transform(documents)
+    pairs = [[(names[j], rows[i, j]) for j in rows[[i]].indices] for i in range(len(documents))]
+    hashing = FeatureHashing(64, **how)
+    np.testing.assert_allclose(hashing.transform(pairs).toarray(), text.transform(documents).toarray(), atol=1e-12)
+    assert all(hashing.columns_of(name) == text.columns_of(name) for name in names)
 
 
 def test_repeated_tokens_add_up():

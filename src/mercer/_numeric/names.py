@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from .hashing import _digest, hash_strings
+from .hashing import _digest, _utf8
+from .ngrams import term_hashes
 
 __all__ = ["hash_entries", "hash_utf8"]
 
@@ -22,8 +23,15 @@ def hash_utf8(data, offsets, seed=0):
     return np.array(keys, np.uint64)
 
 
+def packed_names(names):
+    """(bounds, data) of the UTF-8 bytes of names, as `term_hashes` takes them."""
+    encoded = [_utf8(name) for name in names]
+    bounds = np.concatenate([[0], np.cumsum([len(name) for name in encoded], dtype=np.int64)]).astype(np.int64)
+    return bounds, np.frombuffer(b"".join(encoded), np.uint8)
+
+
 def hash_entries(rows, names, seed, read):
-    """The entries of rows: keys (`hash_strings` of the names), values, and where the entries of each row begin and end.
+    """The entries of rows: keys (`term_hashes` of the names), values, and where the entries of each row begin and end.
 
     `read(row, i)` gives the (name, number) entries of row i, absent ones and zeros left out. The compiled twin reads
     plain rows itself, as that function would: dicts, lists of tokens and of pairs or, where `names` is a list, lists
@@ -40,5 +48,5 @@ def hash_entries(rows, names, seed, read):
             codes.append(known.setdefault(name, len(known)))
             values.append(value)
         indptr.append(len(codes))
-    keys = hash_strings(np.array(list(known), dtype=object), seed)
+    keys = term_hashes(*packed_names(known), int(seed) & 0xFFFFFFFFFFFFFFFF)
     return keys[np.array(codes, np.intp)], np.array(values, float), np.array(indptr, np.int64)

@@ -23,9 +23,9 @@ from .projection import key_places
 
 __all__ = [
     "counted_ngrams",
-    "distinct_terms",
     "find_terms",
     "hashed_ngrams",
+    "merge_terms",
     "murmur_places",
     "renumber_rows",
     "scale_rows",
@@ -35,6 +35,9 @@ __all__ = [
     "term_slots",
     "text_units",
 ]
+
+#: Bytes to spare after units, so that whole words of memory may be read there.
+SPARE = 32
 
 _MASK = 0xFFFFFFFFFFFFFFFF
 _GAMMA = 0x9E3779B97F4A7C15
@@ -67,7 +70,7 @@ def _packed_units(documents, kind):
     units = [unit + separator for runs in documents for run in runs for unit in run]
     starts = _bounds(map(len, units)).astype(np.uint32)
     run_sizes = [len(run) for runs in documents for run in runs]
-    packed = np.frombuffer(b"".join(units) + bytes(8), np.uint8)
+    packed = np.frombuffer(b"".join(units) + bytes(SPARE), np.uint8)
     return packed, starts, _bounds(run_sizes), _bounds(map(len, documents))
 
 
@@ -93,9 +96,9 @@ def _ngrams(bytes, starts, runs, docs, gap, low, high, whole):
 def counted_ngrams(bytes, starts, runs, docs, gap, low, high, whole):
     """Rows of counts and the terms they count.
 
-    (indptr, codes, counts) are the rows, by the number of each n-gram of low to high units in the order of first
-    appearance; (hashes, bounds, data) the terms; `documents` says how many rows have each term, `total` how often it
-    occurs.
+    (indptr, codes, counts) are the rows, by the number of each n-gram of low to high units; (hashes, bounds, data) the
+    terms, in the order of the upper eight bits of their hashes (their share), then of first appearance; `documents` says
+    how many rows have each term, `total` how often it occurs. Entries of a row come in the order of first appearance.
     """
     numbers: dict = {}
     indptr, codes, counts = [0], [], []
@@ -104,11 +107,15 @@ def counted_ngrams(bytes, starts, runs, docs, gap, low, high, whole):
         codes += row.keys()
         counts += row.values()
         indptr.append(len(codes))
-    bounds, data = _packed(numbers)
+    hashes = term_hashes(*_packed(numbers), 0)
+    order = np.argsort(hashes >> np.uint64(56), kind="stable")
+    codes = np.argsort(order)[np.array(codes, np.int64)] if codes else codes
+    terms = list(numbers)
+    bounds, data = _packed(terms[i] for i in order.tolist())
     documents = np.bincount(np.array(codes, np.int64), minlength=len(numbers))
     total = np.bincount(np.array(codes, np.int64), np.array(counts, float), minlength=len(numbers)).astype(np.int64)
     rows = np.array(indptr, np.int64), np.array(codes, np.int32), np.array(counts, np.int32)
-    return *rows, term_hashes(bounds, data, 0), bounds, data, documents, total
+    return *rows, hashes[order], bounds, data, documents, total
 
 
 def hashed_ngrams(
@@ -156,23 +163,30 @@ def term_hashes(bounds, data, seed):
     return np.array([_hash(term, int(seed) & _MASK) for term in _strings(bounds, data)], np.uint64)
 
 
-def distinct_terms(hashes, bounds, data, documents, total, rows, codes):
-    """The distinct terms among those at `rows` of a list: the first place of each, and the sums of two counts.
+def merge_terms(tables, codes, first, last):
+    """The terms of tables (hashes, bounds, data, documents, total), each once with the sums of its counts, as a table.
 
-    Their numbers, in the order of first appearance, are written into `codes`, and nothing else of it.
+    Only those of the shares `first` up to `last`, the upper eight bits of their hashes; tables and result are in the order
+    of shares. The number of each such term of the tables, one table after the other, is written into `codes`.
     """
-    numbers: dict = {}
-    first = []
-    terms = _strings(bounds, data)
-    for place in np.asarray(rows).tolist():
-        if terms[place] not in numbers:
-            numbers[terms[place]] = len(numbers)
-            first.append(place)
-        codes[place] = numbers[terms[place]]
-    sums = np.zeros((2, len(numbers)), np.int64)
-    np.add.at(sums[0], codes[rows], np.asarray(documents)[rows])
-    np.add.at(sums[1], codes[rows], np.asarray(total)[rows])
-    return np.array(first, np.int32), sums[0], sums[1]
+    found: list = [{} for _ in range(first, last)]
+    at = 0
+    places = []
+    for hashes, bounds, data, documents, total in tables:
+        counted = zip(hashes.tolist(), _strings(bounds, data), documents.tolist(), total.tolist(), strict=True)
+        for place, (hash_, term, d, t) in enumerate(counted, at):
+            if first <= hash_ >> 56 < last:
+                sums = found[(hash_ >> 56) - first].setdefault(term, [hash_, 0, 0])
+                sums[1] += d
+                sums[2] += t
+                places.append((place, term))
+        at += len(hashes)
+    merged = {term: sums for share in found for term, sums in share.items()}
+    numbers = {term: number for number, term in enumerate(merged)}
+    for place, term in places:
+        codes[place] = numbers[term]
+    hashes, documents, total = np.array(list(merged.values()), dtype=object).reshape(-1, 3).T
+    return hashes.astype(np.uint64), *_packed(merged), documents.astype(np.int64), total.astype(np.int64)
 
 
 def sort_terms(bounds, data, rows, part, parts):

@@ -11,7 +11,7 @@ import numpy as np
 from mercer import _numeric
 from mercer._numeric.memory import refuse_too_many_entries
 from mercer.expand.lift_parts import Part
-from mercer.kernels.letters import Segments, alphabet_of, read_letters, sequences_of, with_readings
+from mercer.kernels.letters import Segments, read_letters, sequences_of
 from mercer.kernels.strings import Mismatch, WindowKernel
 from mercer.kernels.windows import Counts, Pattern, Windows, windows_of
 
@@ -50,7 +50,7 @@ class WindowPart(Part):
         words: list[Any] = [word for *_, word in known or ()]
         groups = [(words, "the vocabulary"), (sequences_of(rows), rows.name)]
         vocabulary, texts = read_letters(groups, self.kernel.letters).split(n_known)
-        texts = with_readings(texts, alphabet_of(self.kernel.letters), pattern.span)
+        texts = self.kernel.readable(texts, pattern.span)
         positions = np.array([place for _, place, _ in known or ()], np.int64)
         vocabulary = replace(vocabulary, letters=texts.letters, positions=positions)
         return texts, windows_of(texts, pattern, self.kernel.both_strands, vocabulary)
@@ -116,7 +116,7 @@ class MismatchPart(WindowPart):
         if values is None:
             return counts.matrix()[:, :0]
         values.sort_indices()
-        return values
+        return values * sqrt(self.kernel.strand_weight) if self.kernel.reverse_complement else values
 
     def _near(self, near, keys, bits):
         if near.length * bits > 64:

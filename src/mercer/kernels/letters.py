@@ -244,6 +244,25 @@ def with_readings(segments: Segments, alphabet: Alphabet | None, span: int) -> S
     )
 
 
+def with_opposite_strands(segments: Segments) -> Segments:
+    """Every segment of DNA followed by its reverse complement, in the same row; no letter may be ambiguous."""
+    lengths, first = np.diff(segments.starts), int(segments.starts[0])
+    codes = segments.codes[first : int(segments.starts[-1])]
+    starts = np.concatenate([[0], np.cumsum(np.repeat(lengths, 2))])
+    within = np.arange(len(codes)) - np.repeat(segments.starts[:-1] - first, lengths)
+    both = np.empty(2 * len(codes), codes.dtype)
+    both[np.repeat(starts[:-1:2], lengths) + within] = codes
+    both[np.repeat(starts[2::2], lengths) - 1 - within] = segments.n_letters - 1 - codes
+    return replace(
+        segments,
+        codes=both,
+        starts=starts,
+        rows=np.repeat(segments.rows, 2),
+        weights=None if segments.weights is None else np.repeat(segments.weights, 2),
+        positions=np.repeat(segments.positions, 2),
+    )
+
+
 def _readings(codes: np.ndarray, choices: list, n_letters: int, span: int):
     """(position, weight, letters) of the stretches without ambiguous letters, and of all readings of the others."""
     doubtful = np.flatnonzero(codes >= n_letters)

@@ -9,7 +9,15 @@ import numpy as np
 
 from mercer import _numeric
 from mercer.kernels.base import Kernel
-from mercer.kernels.letters import AnyAlphabet, Segments, alphabet_of, read_letters, sequences_of, with_readings
+from mercer.kernels.letters import (
+    AnyAlphabet,
+    Segments,
+    alphabet_of,
+    read_letters,
+    sequences_of,
+    with_opposite_strands,
+    with_readings,
+)
 from mercer.kernels.mismatches import Neighborhood
 from mercer.kernels.pairs import pair_gram
 from mercer.kernels.parameters import FLAG, Need
@@ -38,10 +46,13 @@ class WindowKernel(Kernel):
         """The alphabet that rows are read in."""
         return self.alphabet
 
+    def readable(self, segments: Segments, span: int) -> Segments:
+        """The segments that windows of `span` letters are read in, none of them ambiguous."""
+        return with_readings(segments, alphabet_of(self.letters), span)
+
     def counts(self, segments: Segments, pattern: Pattern) -> Counts:
         """The counts of the words that one pattern reads."""
-        readable = with_readings(segments, alphabet_of(self.letters), pattern.span)
-        return windows_of(readable, pattern, self.both_strands).counts(segments.n_rows)
+        return windows_of(self.readable(segments, pattern.span), pattern, self.both_strands).counts(segments.n_rows)
 
     def _gram(self, X, Y):
         segments = _read(X, Y, self.letters)
@@ -139,22 +150,36 @@ class Mismatch(WindowKernel):
         Letters that may differ, fewer than k; 0 is the spectrum kernel.
     alphabet : {"dna", "protein"}, text of distinct letters, or None
         See `Spectrum`.
+    reverse_complement : bool
+        Read both strands of DNA: with the kernel k0 without it, k(x, z) = k0(x, z) + k0(x, reverse complement of z), which
+        does not depend on which strands were read. (A word near its own reverse complement so counts on both; with no
+        mismatches `Spectrum` counts it once.) The alphabet is "dna", or None for the limit above on letters of DNA.
 
     >>> from mercer.kernels import Mismatch
     >>> Mismatch(3, 1, alphabet="dna")(["ACG"], ["ACG", "ACT", "AGT", "TGT"])
     array([[10.,  4.,  2.,  0.]])
     >>> Mismatch(3, 1)(["ACG"], ["ACG", "ACT", "AGT", "TGT"])
     array([[3., 1., 0., 0.]])
+    >>> Mismatch(3, 1, reverse_complement=True)(["ACG"], ["ACG", "CGT", "AGT"])
+    array([[4., 4., 1.]])
     """
 
     k: int = 3
     mismatches: int = 1
     alphabet: str | None = None
+    reverse_complement: bool = False
 
-    _needs = {"k": _LENGTH, "mismatches": Need(low_included=True, whole=True), "alphabet": AnyAlphabet()}
+    _needs = {
+        "k": _LENGTH,
+        "mismatches": Need(low_included=True, whole=True),
+        "alphabet": AnyAlphabet(),
+        "reverse_complement": FLAG,
+    }
 
     def _validate(self):
         super()._validate()
+        if self.reverse_complement and self.alphabet not in (None, "dna"):
+            raise ValueError(f"Mismatch: reverse_complement=True needs alphabet='dna', got {self.alphabet!r}")
         if self.mismatches >= self.k:
             raise ValueError(f"Mismatch: mismatches must be less than k={self.k}, got {self.mismatches}")
 
@@ -164,12 +189,25 @@ class Mismatch(WindowKernel):
         found = alphabet_of(self.alphabet)
         return None if found is None else Neighborhood(self.k, self.mismatches, len(found.letters))
 
+    @property
+    def letters(self):
+        return "dna" if self.reverse_complement else self.alphabet
+
+    @property
+    def strand_weight(self) -> float:
+        """With phi of one strand, phi(x) + phi(its reverse complement) has twice the kernel of both strands."""
+        return 0.5 if self.reverse_complement else 1.0
+
+    def readable(self, segments, span):
+        found = super().readable(segments, span)
+        return with_opposite_strands(found) if self.reverse_complement else found
+
     def patterns(self):
-        near = self.neighborhood
+        near, share = self.neighborhood, self.strand_weight
         if near is None:
-            return gapped(self.k, self.mismatches, 1.0)
-        coefficients = enumerate(near.gap_coefficients())
-        return [pattern for dropped, weight in coefficients if weight for pattern in gapped(self.k, dropped, weight)]
+            return gapped(self.k, self.mismatches, share)
+        coefficients = ((dropped, share * weight) for dropped, weight in enumerate(near.gap_coefficients()) if weight)
+        return [pattern for dropped, weight in coefficients for pattern in gapped(self.k, dropped, weight)]
 
     def _add_gram(self, out, segments, symmetric):
         near = self.neighborhood
@@ -180,10 +218,10 @@ class Mismatch(WindowKernel):
         if near is None or not near.prefers_words(windows, out.shape, segments.bits):
             super()._add_gram(out, segments, symmetric)
             return
-        readable = with_readings(segments, alphabet_of(self.alphabet), self.k)
+        readable = self.readable(segments, self.k)
         words = windows_of(readable, whole)
         counts = words.counts(segments.n_rows)
-        add_gram(out, near.spread(counts, words.keys[counts.first], readable.bits), symmetric)
+        add_gram(out, near.spread(counts, words.keys[counts.first], readable.bits), symmetric, self.strand_weight)
 
 
 def gapped(k: int, dropped: int, weight: float) -> list[Pattern]:

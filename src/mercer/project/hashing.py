@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from mercer import _numeric
 from mercer._numeric.checks import refuse_missing
+from mercer._numeric.names import packed_names
 from mercer.base import StreamingTransformer, seed_of
 from mercer.bounds import Certificate, HashingRisk, certify_distances, hashing_risk
 from mercer.project.base import _whole
@@ -30,7 +31,9 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
 
     the block-hash projection (see `SparseProjection`) of the vector of all names there could ever be. Inner products
     are kept on average, with the variance of `SparseProjection`; s > 1 makes it less likely that two heavy names
-    collide everywhere. Names go through a keyed hash of their UTF-8 bytes: the same in every process, on every machine.
+    collide everywhere. Names go through a keyed hash of their UTF-8 bytes: the same in every process, on every machine,
+    and the same as in `mercer.text.TextFeatures`. A token, or an n-gram written out with its blanks, has the columns
+    and signs there that it has here, if ``n_buckets``, `nonzeros` and `random_state` are equal.
 
     A row is
 
@@ -153,7 +156,7 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
 
     def _hash_names(self, names) -> np.ndarray:
         """The 64-bit key of each name."""
-        return _numeric.hash_strings(np.array(names, dtype=object), self._key)
+        return _numeric.term_hashes(*packed_names(names), self._key)
 
     def columns_of(self, name: str) -> list[int]:
         """The output columns, one per nonzero, that an entry of this name is added to."""

@@ -28,7 +28,7 @@ from mercer.text.stop_words import stop_set
 from mercer.text.vocabulary import BucketCounts, Rows, TermCounts, choose, numbered
 
 #: Bytes of text counted at once: their tables stay in the cache.
-_COUNTED, _HASHED = 1 << 20, 1 << 18
+_COUNTED, _HASHED = 1 << 19, 1 << 18
 
 
 class TextFeatures(TermLookup, StreamingTransformer):

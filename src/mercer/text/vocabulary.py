@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +18,12 @@ from mercer.text.analysis import unpacked
 #: Tables of terms wait to be put together until so many terms are in them, twice as many as were left the last time.
 _PATIENCE = 1 << 22
 
-#: Long lists of terms are numbered in parts whose tables stay in the cache, and sorted in parts, on all cores.
+#: Long lists of terms are put together and sorted in parts, on all cores.
 _PART = 1 << 16
 _PARTS = 8
+
+#: Shares of the terms of a table, by the upper eight bits of their hashes.
+_SHARES = 256
 
 
 class Terms(NamedTuple):
@@ -66,22 +70,25 @@ def joined(tables: list[Terms]) -> Terms:
 
 
 def numbered(tables: list[Terms]) -> tuple[Terms, np.ndarray]:
-    """The terms of all tables, each once, and the number in it of every term of the tables."""
-    ends = np.cumsum([0, *(len(table.data) for table in tables)])
-    bounds = [table.bounds[:-1] + end for table, end in zip(tables, ends[:-1], strict=True)]
-    parts = [np.concatenate([getattr(table, name) for table in tables]) for name in ("data", "documents", "total")]
-    hashes = np.concatenate([table.hashes for table in tables])
-    everything = Terms(hashes, np.concatenate([*bounds, ends[-1:]]), *parts)
-    codes, n_parts = np.empty(len(hashes), np.int32), min(1 + len(hashes) // _PART, 256)
-    part = _numeric.buckets(hashes, n_parts).astype(np.uint8)
-    rows = np.argsort(part, kind="stable").astype(np.int32)
-    lists = np.split(rows, np.cumsum(np.bincount(part, minlength=n_parts))[:-1])
-    found = list(ordered_map(lambda some: _numeric.distinct_terms(*everything, some, codes), lists))
-    starts = np.cumsum([0, *(len(first) for first, _, _ in found)]).astype(np.int32)
-    codes += np.take(starts, part)
-    first, documents, total = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    kept = _taken(everything.bounds, everything.data, first)
-    return Terms(np.take(hashes, first), *kept, documents, total), codes
+    """The terms of all tables, each once, and the number in it of every term of the tables.
+
+    Tables hold their terms in shares by the upper bits of their hashes: shares are put together on all cores.
+    """
+    sizes = [table.size for table in tables]
+    codes = np.empty(sum(sizes), np.int32)
+    cuts = np.linspace(0, _SHARES, 1 + min(1 + len(codes) // _PART, _PARTS)).astype(int).tolist()
+    found = list(ordered_map(lambda shares: _numeric.merge_terms(tables, codes, *shares), pairwise(cuts)))
+    if len(found) > 1:
+        starts = np.cumsum([0, *(len(hashes) for hashes, *_ in found)]).astype(np.int32)
+        for table, own in zip(tables, np.split(codes, np.cumsum(sizes)[:-1]), strict=True):
+            ends = np.searchsorted(table.hashes, np.array(cuts[1:-1], np.uint64) << np.uint64(56))
+            for part, start in zip(np.split(own, ends), starts, strict=False):
+                part += start
+    hashes, bounds, data, documents, total = zip(*found, strict=True)
+    ends = np.cumsum([0, *map(len, data)])
+    places = [part[:-1] + end for part, end in zip(bounds, ends[:-1], strict=True)]
+    joined = map(np.concatenate, (hashes, [*places, ends[-1:]], data, documents, total))
+    return Terms(*joined), codes
 
 
 def _taken(bounds: np.ndarray, data: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
