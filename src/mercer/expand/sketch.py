@@ -4,13 +4,13 @@ A CountSketch C adds every coordinate, with a random sign, to a random one of P 
 
     H C_1 x * ... * H C_p x     (entry by entry, H the Hadamard matrix of signs, P a power of two)
 
-is H times a CountSketch of x (x) ... (x) x, whose bucket for (j_1, .., j_p) is the exclusive or of p buckets where Pham and
-Pagh, with Fourier transforms, have their sum. As H preserves inner products up to P there is no need to transform back.
-Every entry alone is a product of p sums of randomly signed coordinates and its inner products estimate <x, z>^p without
-bias, so any D entries, of one P or of several, make D columns: divided by sqrt(D), every column carries the same share of
-the kernel. Variance at most (2 + 3^p)/D ||x||^{2p} ||z||^{2p} (Avron, Nguyen and Woodruff 2014). From degree 4 on the
-factor 3^p is avoided by a binary tree of sketches of degree 2 and 3 (Ahle et al., Oblivious sketching of high-degree
-polynomial kernels, 2020).
+is H times a CountSketch of x (x) ... (x) x, whose bucket for (j_1, .., j_p) is the exclusive or of p buckets where
+Pham and Pagh, with Fourier transforms, have their sum. As H preserves inner products up to a factor P, there is no
+need to transform back. Every entry alone is a product of p sums of randomly signed coordinates, and its inner products
+estimate <x, z>^p without bias. So any D entries, of one transform or of several, make D columns: divided by sqrt(D),
+each carries the same share of the kernel. Variance at most (2 + 3^p)/D ||x||^{2p} ||z||^{2p} (Avron, Nguyen and
+Woodruff 2014). From degree 4 on the factor 3^p is avoided by a binary tree of sketches of degree 2 and 3 (Ahle et al.,
+Oblivious sketching of high-degree polynomial kernels, 2020).
 
 The variance is that of the whole kernel, offset included, so what is known exactly had better not be sketched. With t =
 scale <x, z> and offset c,
@@ -18,8 +18,8 @@ scale <x, z> and offset c,
     (c + t)^2 = c^2 + 2 c t + t^2,    (c + t)^3 = c^3 + 3 c^2 t + t^2 (3 c + t)
 
 and of these the constant and the linear term take 1 + d columns without any error; `polynomial_map` sketches only the
-rest. For rows of norm 1 at right angles and c = 1 that leaves a variance of 1/D in the place of 15/D at degree 2, and 16/D
-in the place of 63/D at degree 3.
+rest. For rows of norm 1 at right angles and c = 1 that leaves a variance of 1/D at degree 2 and 16/D at degree 3 where
+independent signs for all of the kernel have 15/D and 63/D.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def polynomial_map(kernel: Polynomial, d: int, n_components: int, weight: float,
 class TensorSketch(FeatureMap):
     """sqrt(weight) times the sketch of (scale <x, z>)^plain (offset + scale <x, z>)^(degree - plain), degree >= 1.
 
-    The offset is one more coordinate, sqrt(offset), of all factors but the first `plain` (of none but 0 from degree 4 on).
+    The offset is one more coordinate, sqrt(offset), of all factors but the first `plain`, which is 0 from degree 4 on.
     """
 
     how = ("tensor sketch",)
@@ -136,7 +136,7 @@ def transforms(D: int) -> list[int]:
     lengths = []
     while D > 0:
         above = 1 << (D - 1).bit_length()
-        P = min(above if 4 * D >= 3 * above else above // 2, LONGEST)
+        P = min(above if 3 * above <= 4 * D else above // 2, LONGEST)
         lengths.append(P)
         D -= P
     return lengths
