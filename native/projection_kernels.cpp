@@ -5,11 +5,15 @@
 // added to from block i, so every output sums its entries in the order they are stored, in any chunks and blocks of rows.
 #include "projection.h"
 
+#include "projection_simd.h"
+
 namespace mercer::MERCER_LEVEL {
 namespace {
 
 constexpr long chunk = 128;
 constexpr long dense_rows = 32;  // share the places of a chunk; their sums stay in the second-level cache
+constexpr long scratch_bytes = 1 << 15;
+constexpr long streamed_bytes = 1 << 21;  // more than the caller is likely to find in a cache afterwards
 constexpr uint64_t golden_gamma = 0x9E3779B97F4A7C15u;
 
 template <class T> struct WordOf;
@@ -35,11 +39,11 @@ template <class T, int fields> struct Chunk {
     using Field = typename FieldOf<fields>::Type;
     using Product = typename FieldOf<fields>::Product;
 
-    long count;
-    uint64_t keys[chunk], words[chunk];
+    alignas(64) uint64_t keys[chunk], words[chunk];
     uint32_t first[fields * chunk];  // the first output of each field's block
     uint32_t places[fields * chunk];
-    Word<T> copies[fields * chunk], flipped[fields * chunk];  // each value once per field, and with its signs
+    Word<T> flipped[fields * chunk];  // each value once per field, with its signs
+    long count;
 
     explicit Chunk(const BlockHash<T>& map) {
         for (int e = 0; e < fields * chunk; ++e) first[e] = uint32_t(block_of(e % fields) * map.width);
@@ -47,24 +51,32 @@ template <class T, int fields> struct Chunk {
     void find_places(const BlockHash<T>& map, long group) {
         const uint64_t seed = map.block_seeds[group];
         for (long k = 0; k < count; ++k) words[k] = hash_key(keys[k], seed);
+        if constexpr (spreads && fields > 2) {  // the width is a power of two
+            const int shift = 64 / fields - __builtin_ctzll(map.width);
+            for (long k = 0; k < count; ++k) Spread<fields>::places(words + k, first, shift, places + fields * k);
+            return;
+        }
         const Field* field = reinterpret_cast<const Field*>(words);
         const Product width = Product(map.width);
         for (long e = 0; e < fields * count; ++e)
             places[e] = uint32_t((Product(field[e]) * width) >> (64 / fields)) + first[e];
     }
-    void take(const T* x, long step, T scale) {
-        for (long k = 0; k < count; ++k) {
-            const T value = x[k * step] * scale;
-            Word<T> bits;
-            __builtin_memcpy(&bits, &value, sizeof(T));
-            for (int f = 0; f < fields; ++f) copies[fields * k + f] = bits;
-        }
-    }
-    void add_to(const BlockHash<T>& map, T* out, long blocks) {
-        const Field* field = reinterpret_cast<const Field*>(words);
+    // Every value as often as there are fields, each time with the sign of its field.
+    void take(const BlockHash<T>& map, const T* x, long step) {
         constexpr int top = 8 * sizeof(T) - 1;
         const Word<T> mask = Word<T>(map.sign_mask) << top;
-        for (long e = 0; e < fields * count; ++e) flipped[e] = copies[e] ^ ((Word<T>(field[e]) << top) & mask);
+        for (long k = 0; k < count; ++k) {
+            const T value = x[k * step] * map.scale;
+            Word<T> bits;
+            __builtin_memcpy(&bits, &value, sizeof(T));
+            if constexpr (spreads && fields > 2) Spread<fields>::signs(words + k, bits, mask, flipped + fields * k);
+            else for (int f = 0; f < fields; ++f) flipped[fields * k + f] = bits;
+        }
+        if constexpr (spreads && fields > 2) return;
+        const Field* field = reinterpret_cast<const Field*>(words);
+        for (long e = 0; e < fields * count; ++e) flipped[e] ^= (Word<T>(field[e]) << top) & mask;
+    }
+    void add_to(T* out, long blocks) const {
         if (blocks >= fields) {
             for (long k = 0; k < count; ++k) add_entry(out, fields * k);
         } else {
@@ -98,23 +110,34 @@ template <class T> inline void clear(const BlockHash<T>& map, T* out) {
 }
 
 template <int fields, class T, class Index>
-void csr_by(const BlockHash<T>& map, CsrRows<T, Index> rows, T* out, long out_step) {
-    Chunk<T, fields> part(map);
-    for (long row = 0; row < rows.count; ++row, out += out_step) {
-        clear(map, out);
-        const long end = rows.indptr[row + 1];
-        for (long first = rows.indptr[row]; first < end; first += chunk) {
-            part.count = smaller(chunk, end - first);
-            const Index* columns = rows.indices + first;
-            const T* x = rows.data + first;
-            for (long k = 0; k < part.count; ++k) part.keys[k] = hash_key(uint64_t(int64_t(columns[k])), map.seed);
-            part.take(x, 1, map.scale);
-            for (long block = 0; block < map.nonzeros; block += fields) {
-                part.find_places(map, block / fields);
-                part.add_to(map, out + block * map.width, map.nonzeros - block);
-            }
+void add_row(const BlockHash<T>& map, Chunk<T, fields>& part, const CsrRows<T, Index>& rows, long row, T* out) {
+    const long end = rows.indptr[row + 1];
+    for (long first = rows.indptr[row]; first < end; first += chunk) {
+        part.count = smaller(chunk, end - first);
+        const Index* columns = rows.indices + first;
+        for (long k = 0; k < part.count; ++k) part.keys[k] = hash_key(uint64_t(int64_t(columns[k])), map.seed);
+        for (long block = 0; block < map.nonzeros; block += fields) {
+            part.find_places(map, block / fields);
+            part.take(map, rows.data + first, 1);
+            part.add_to(out + block * map.width, map.nonzeros - block);
         }
     }
+}
+
+// Many rows are summed in a scratch row each and then streamed.
+template <int fields, class T, class Index>
+void csr_by(const BlockHash<T>& map, CsrRows<T, Index> rows, T* out, long out_step) {
+    Chunk<T, fields> part(map);
+    alignas(64) T scratch[scratch_bytes / sizeof(T)];
+    const long bytes = sizeof(T) * map.width * map.nonzeros;
+    const bool streamed = bytes <= scratch_bytes && bytes * rows.count >= streamed_bytes;
+    for (long row = 0; row < rows.count; ++row, out += out_step) {
+        T* sums = streamed ? scratch : out;
+        clear(map, sums);
+        add_row(map, part, rows, row, sums);
+        if (streamed) stream(scratch, out, bytes);
+    }
+    if (streamed) end_of_stream();
 }
 
 template <int fields, class T>
@@ -129,8 +152,8 @@ void dense_by(const BlockHash<T>& map, DenseRows<T> rows, T* out, long out_step)
             for (long block = 0; block < map.nonzeros; block += fields) {
                 part.find_places(map, block / fields);
                 for (long row = top; row < bottom; ++row) {
-                    part.take(rows.data + row * rows.row_step + first * rows.column_step, rows.column_step, map.scale);
-                    part.add_to(map, out + row * out_step + block * map.width, map.nonzeros - block);
+                    part.take(map, rows.data + row * rows.row_step + first * rows.column_step, rows.column_step);
+                    part.add_to(out + row * out_step + block * map.width, map.nonzeros - block);
                 }
             }
         }

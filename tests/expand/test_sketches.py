@@ -7,6 +7,7 @@ from scipy import sparse
 from estimates import LONG, Z, apply, assert_mean_is, contributions, draw, exact, over_seeds, pairs
 from mercer.expand import RandomFeatures
 from mercer.expand.count_sketch import CountSketch
+from mercer.expand.sketch import transforms
 from mercer.kernels import AllSubsets, Anova, Polynomial
 
 SEEDS = 4000 if LONG else 600
@@ -48,25 +49,59 @@ def test_a_tree_varies_less_than_one_flat_sketch_of_high_degree(monkeypatch):
     assert tree < 0.5 * over_seeds(kernel, x, x, n, seeds).var()
 
 
-@pytest.mark.parametrize("n", [6, 7])
+@pytest.mark.parametrize("n", [8, 4])
 def test_the_sketch_has_the_inner_products_of_convolved_count_sketches(n):
-    """Pham and Pagh's definition: a circular convolution, here by its double sum."""
+    """Pham and Pagh's definition, with the exclusive or of buckets for their sum: a convolution by its double sum."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4, 5))
     feature_map = draw(Polynomial(2, offset=0.0), 5, n)
-    first, second = (sketch.of(X) for sketch in feature_map.tree.sketches)
-    turn = (np.arange(n)[:, None] - np.arange(n)) % n
-    convolved = np.einsum("ij,ikj->ik", first, second[:, turn])
+    ((first, second),) = ([sketch.of(X) for sketch in sketches] for sketches in feature_map.tree.sketches)
+    other = np.arange(n)[:, None] ^ np.arange(n)
+    convolved = np.einsum("ij,ikj->ik", first, second[:, other])
     features = apply(feature_map, X)
     np.testing.assert_allclose(features @ features.T, convolved @ convolved.T, atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [1, 3, 5, 100, 700, 2**14 + 1, 3 * 2**14])
+def test_transforms_cover_the_columns_and_waste_few(n):
+    lengths = transforms(n)
+    assert sum(lengths[:-1]) < n <= sum(lengths) <= 4 / 3 * n
+    assert all(P & (P - 1) == 0 for P in lengths)
+
+
+@pytest.mark.parametrize("kernel", [Polynomial(2, 0.5, 0.8), Polynomial(3, 2.0, 0.3)], ids=repr)
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_constant_and_linear_terms_are_exact(kernel, storage):
+    X = np.random.default_rng(0).normal(size=(6, 9))
+    features = apply(draw(kernel, 9, 40), storage(X))[:, :10]
+    p, c = kernel.degree, kernel.offset
+    np.testing.assert_allclose(features @ features.T, c**p + p * c ** (p - 1) * kernel.scale * X @ X.T, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("degree", "share"), [(2, 1.0), (3, 16.0)])
+def test_only_what_is_left_of_the_kernel_varies(degree, share):
+    """Flat rows at right angles, offset 1: Var = 1/D at degree 2, and (3 + 1)^2/D at degree 3, up to terms in 1/d."""
+    d, n, seeds = 64, 65 + 256, 400
+    x, z = np.full((1, d), d**-0.5), np.full((1, d), d**-0.5)
+    z[:, ::2] *= -1
+    variance = over_seeds(Polynomial(degree), x, z, n, seeds).var()
+    assert variance * 256 == pytest.approx(share, rel=5 * np.sqrt(2 / seeds) + 5 / d)
+
+
+def test_a_sketch_with_buckets_enough_keeps_lengths():
+    """Degree 1: H is a rotation, so that only buckets shared by two coordinates would change an inner product."""
+    X = np.random.default_rng(0).normal(size=(5, 60))
+    features = apply(draw(Polynomial(1), 60, 64), X)
+    np.testing.assert_allclose(features @ features.T, Polynomial(1)(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_buckets", [6, 32])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_count_sketch_is_its_definition(dtype):
+def test_a_count_sketch_is_its_definition(dtype, n_buckets):
     rng = np.random.default_rng(0)
-    sketch = CountSketch.draw(20, 6, rng)
+    sketch = CountSketch.draw(20, n_buckets, rng)
     X = rng.normal(size=(3, 20)).astype(dtype)
-    expected = np.zeros((3, 6))
+    expected = np.zeros((3, n_buckets))
     for j in range(20):
         expected[:, sketch.buckets[j]] += 2.0 * sketch.signs[j] * X[:, j]
     assert sketch.of(X, 2.0).dtype == dtype

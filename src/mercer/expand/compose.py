@@ -2,7 +2,7 @@
 
 shift-invariant (compositions included)   waves                        sqrt(mass/m) cos, sin
 constant, linear                          the columns themselves, or a sketch of degree 1
-polynomial                                TensorSketch
+polynomial                                TensorSketch, beside the constant and linear terms
 all subsets, ANOVA                        polynomials of randomly signed columns
 sum                                       the maps of its terms, side by side
 product                                   products of the columns of two independent maps
@@ -23,7 +23,7 @@ from mercer.expand.sampling import applicable
 from mercer.expand.seeds import Seed
 from mercer.expand.shares import share_columns
 from mercer.expand.signs import AllSubsetsMap, AnovaMap
-from mercer.expand.sketch import TensorSketch
+from mercer.expand.sketch import TensorSketch, polynomial_map
 from mercer.kernels import (
     AllSubsets,
     Anova,
@@ -129,7 +129,7 @@ def _linear(kernel, plan):
 def _polynomial(kernel, plan):
     if kernel.degree == 0:
         return Flat(plan.n, plan.weight)
-    return TensorSketch(kernel, plan.d, plan.n, plan.weight, plan.seed)
+    return polynomial_map(kernel, plan.d, plan.n, plan.weight, plan.seed, plan.spread)
 
 
 def _all_subsets(kernel, plan):

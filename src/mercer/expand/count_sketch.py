@@ -7,21 +7,32 @@ from scipy.sparse import csr_array
 
 
 class CountSketch:
-    """x -> (sum of sign_j x_j over the coordinates j of bucket b)_b; stored as one bucket and one sign per column."""
+    """x -> (sum of sign_j x_j over the coordinates j of bucket b)_b; stored as one bucket and one sign per column.
+
+    No two coordinates share a bucket where there are buckets enough for that: the sketch is then x itself, signed and
+    in random order.
+    """
 
     def __init__(self, buckets: np.ndarray, signs: np.ndarray, n_buckets: int):
         self.buckets, self.signs, self.n_buckets = buckets, signs, n_buckets
 
     @classmethod
     def draw(cls, d: int, n_buckets: int, rng: np.random.Generator) -> CountSketch:
-        """Independent buckets and signs for d coordinates."""
-        buckets = rng.integers(0, n_buckets, size=d, dtype=np.int32)
+        """Random buckets, independent or all different, and independent signs for d coordinates."""
+        if d <= n_buckets:
+            buckets = rng.permutation(n_buckets)[:d].astype(np.int32)
+        else:
+            buckets = rng.integers(0, n_buckets, size=d, dtype=np.int32)
         return cls(buckets, 2 * rng.integers(0, 2, size=d, dtype=np.int8) - 1, n_buckets)
 
     def of(self, X, scale: float = 1.0) -> np.ndarray:
         """The sketches of scale times the rows of X, an array or CSR matrix of no more columns than the sketch has."""
         n, d = X.shape
         scale = X.dtype.type(scale)
+        if len(self.buckets) <= self.n_buckets and not hasattr(X, "tocsr"):
+            out = np.zeros((n, self.n_buckets), dtype=X.dtype)
+            out[:, self.buckets[:d]] = X * (self.signs[:d] * scale)
+            return out
         if hasattr(X, "tocsr"):
             data, indices, indptr = X.data * self.signs[X.indices] * scale, self.buckets[X.indices], X.indptr
         else:

@@ -34,6 +34,7 @@ class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, Streami
     and Laplace kernels, and gives ||z(x)||^2 = k(x, x) exactly.
 
     **Polynomial** kernels: TensorSketch (Pham and Pagh 2013), a tree of sketches from degree 4 on (Ahle et al. 2020).
+    At degree 2 and 3 the constant and the linear term are exact where they take no more than a quarter of the columns.
     **AllSubsets** and **Anova**: polynomials of randomly signed columns. **Linear** and **Constant**: exactly where
     there are columns enough.
 
@@ -71,8 +72,9 @@ class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, Streami
     Notes
     -----
     Memory: m x n_features float64 numbers and a copy in the precision of the input for waves; bytes and such a copy for
-    all-subsets and ANOVA; one bucket and one sign per column and degree for polynomials; for structured frequencies 3
-    bytes per column and block. Beside the output `transform` holds the size of one block of 256 rows of it per thread.
+    all-subsets and ANOVA; for polynomials one bucket and one sign per column and degree, for every 16,384 outputs anew;
+    for structured frequencies 3 bytes per column and block. Beside the output `transform` holds the size of one block
+    of 256 rows of it per thread.
 
     Examples
     --------

@@ -1,16 +1,25 @@
-"""Polynomial kernels by TensorSketch (Pham and Pagh 2013), left in the Fourier domain.
+"""Polynomial kernels by TensorSketch (Pham and Pagh 2013), with Hadamard in the place of Fourier transforms.
 
-A CountSketch C adds every coordinate, with a random sign, to a random one of D buckets. The circular convolution of
-p independent CountSketches of x is a CountSketch of x (x) ... (x) x, so its inner products estimate <x, z>^p without
-bias. It is computed as a product of Fourier transforms. As the transform preserves inner products, there is no need
-to transform back: the features here are the real and imaginary parts of
+A CountSketch C adds every coordinate, with a random sign, to a random one of P buckets. Of p independent ones
 
-    w_f prod_q F[C_q x]_f,  f = 0..D/2,   w_f = sqrt(2/D), or sqrt(1/D) where the transform is real,
+    H C_1 x * ... * H C_p x     (entry by entry, H the Hadamard matrix of signs, P a power of two)
 
-D columns in all, whose inner products are those of the sketch of Pham and Pagh; one of p + 1 transforms is saved, and
-every column carries the same share of the kernel. Variance at most (2 + 3^p)/D ||x||^{2p} ||z||^{2p} (Avron, Nguyen
-and Woodruff 2014). From degree 4 on the factor 3^p is avoided by a binary tree of sketches of degree 2 and 3 (Ahle et
-al., Oblivious sketching of high-degree polynomial kernels, 2020).
+is H times a CountSketch of x (x) ... (x) x, whose bucket for (j_1, .., j_p) is the exclusive or of p buckets where
+Pham and Pagh, with Fourier transforms, have their sum. As H preserves inner products up to a factor P, there is no
+need to transform back. Every entry alone is a product of p sums of randomly signed coordinates, and its inner products
+estimate <x, z>^p without bias. So any D entries, of one transform or of several, make D columns: divided by sqrt(D),
+each carries the same share of the kernel. Variance at most (2 + 3^p)/D ||x||^{2p} ||z||^{2p} (Avron, Nguyen and
+Woodruff 2014). From degree 4 on the factor 3^p is avoided by a binary tree of sketches of degree 2 and 3 (Ahle et al.,
+Oblivious sketching of high-degree polynomial kernels, 2020).
+
+The variance is that of the whole kernel, offset included, so what is known exactly had better not be sketched. With t =
+scale <x, z> and offset c,
+
+    (c + t)^2 = c^2 + 2 c t + t^2,    (c + t)^3 = c^3 + 3 c^2 t + t^2 (3 c + t)
+
+and of these the constant and the linear term take 1 + d columns without any error; `polynomial_map` sketches only the
+rest. For rows of norm 1 at right angles and c = 1 that leaves a variance of 1/D at degree 2 and 16/D at degree 3 where
+independent signs for all of the kernel have 15/D and 63/D.
 """
 
 from __future__ import annotations
@@ -18,64 +27,77 @@ from __future__ import annotations
 from functools import reduce
 
 import numpy as np
-from scipy import fft
 
+from mercer import _numeric
 from mercer.expand.count_sketch import CountSketch
-from mercer.expand.maps import FeatureMap
+from mercer.expand.maps import Columns, FeatureMap, Flat, SideBySide
 from mercer.kernels import Polynomial
 
 #: The degree up to which all factors are convolved at once.
 FLAT = 3
+#: The part of the columns that exact terms may take: long rows, of which the sketch is all that matters, lose no more.
+EXACT = 0.25
 #: Numbers of a block of sketches: small enough for the second-level cache.
-BLOCK = 2**17
+BLOCK = 2**16
+#: Entries of the longest transform: longer ones leave the second-level cache.
+LONGEST = 2**14
+
+
+def polynomial_map(kernel: Polynomial, d: int, n_components: int, weight: float, seed, spread: bool) -> FeatureMap:
+    """The features of sqrt(weight) times the kernel, of degree >= 1: exact terms and a sketch, or all of it a sketch.
+
+    The exact terms need columns enough, and are out of place where all columns are to matter alike (`spread`).
+    """
+    p, c = kernel.degree, kernel.offset
+    if p not in (2, 3) or c == 0 or spread or 1 + d > EXACT * n_components:
+        return TensorSketch(kernel, d, n_components, weight, seed)
+    exact = [Flat(1, weight * c**p), Columns(d, d, weight * p * c ** (p - 1) * kernel.scale)]
+    rest = Polynomial(p, offset=0.0 if p == 2 else 3 * c, scale=kernel.scale)
+    both = SideBySide([*exact, TensorSketch(rest, d, n_components - 1 - d, weight, seed, plain=2)])
+    both.how = TensorSketch.how
+    return both
 
 
 class TensorSketch(FeatureMap):
-    """sqrt(weight) times the sketch of (offset + scale <x, z>)^degree, degree >= 1.
+    """sqrt(weight) times the sketch of (scale <x, z>)^plain (offset + scale <x, z>)^(degree - plain), degree >= 1.
 
-    The offset is one more coordinate, sqrt(offset).
+    The offset is one more coordinate, sqrt(offset), of all factors but the first `plain`, which is 0 from degree 4 on.
     """
 
     how = ("tensor sketch",)
+    plain = 0
 
-    def __init__(self, kernel: Polynomial, d: int, n_components: int, weight: float, seed):
-        self.offset, self.scale = kernel.offset, kernel.scale
+    def __init__(self, kernel: Polynomial, d: int, n_components: int, weight: float, seed, plain: int = 0):
+        self.offset, self.scale, self.plain = kernel.offset, kernel.scale, plain
         self.n_components, self.weight = n_components, weight
         self.tree = _Tree(kernel.degree, d + (self.offset > 0), n_components, seed)
 
     def apply(self, X, out):
-        step = max(1, BLOCK // self.n_components)
+        step = max(1, BLOCK // min(self.n_components, LONGEST))
         for start in range(0, X.shape[0], step):
             rows = slice(start, start + step)
-            spectrum = self.tree.spectrum(_Rows(X[rows], self.scale, self.offset))
-            self._write(spectrum, out[rows])
-
-    def _write(self, spectrum, out):
-        """The real values of the transform first, then its other values as (real, imaginary)."""
-        D = self.n_components
-        one, half = np.sqrt(self.weight / D), D // 2
-        n_real = 2 - D % 2
-        out[:, :n_real] = spectrum.real[:, [0, half][:n_real]] * one
-        numbers = spectrum.view(spectrum.real.dtype)
-        np.multiply(numbers[:, 2 : 2 + D - n_real], np.sqrt(2.0) * one, out=out[:, n_real:], dtype=out.dtype)
+            self.tree.write(_Rows(X[rows], self.scale, self.offset, self.plain), np.sqrt(self.weight), out[rows])
 
 
 class _Rows:
     """A block of rows sqrt(scale) x with sqrt(offset) appended, before any is made."""
 
-    def __init__(self, X, scale, offset):
-        self.X, self.scale, self.offset = X, scale, offset
+    def __init__(self, X, scale, offset, plain=0):
+        self.X, self.scale, self.offset, self.plain = X, scale, offset, plain
 
-    def sketched(self, sketch: CountSketch) -> np.ndarray:
+    def sketched(self, sketch: CountSketch, factor: int) -> np.ndarray:
         out = sketch.of(self.X, np.sqrt(self.scale))
-        if self.offset > 0:
+        if self.offset > 0 and factor >= self.plain:
             bucket, sign = sketch.buckets[-1], sketch.signs[-1]
             out[:, bucket] += out.dtype.type(sign * np.sqrt(self.offset))
         return out
 
 
 class _Tree:
-    """The sketch of degree p: p CountSketches of the rows, or a sketch of degree 2 of two smaller trees."""
+    """The sketch of degree p: of p times the rows, or of degree 2 of two smaller trees.
+
+    `sketches` has a list of CountSketches, one for each factor, for every transform.
+    """
 
     def __init__(self, degree: int, d: int, D: int, seed):
         self.D = D
@@ -84,18 +106,45 @@ class _Tree:
             self.branches = [_Tree(p, d, D, seed.child(i)) for i, p in enumerate((degree - degree // 2, degree // 2))]
         width, count = (D, 2) if self.branches else (d, degree)
         rng = seed.rng()
-        self.sketches = [CountSketch.draw(width, D, rng) for _ in range(count)]
+        self.sketches = [[CountSketch.draw(width, P, rng) for _ in range(count)] for P in transforms(D)]
 
-    def spectrum(self, rows: _Rows) -> np.ndarray:
-        """Fourier transform of the sketch of a block of rows, shape (rows, D // 2 + 1)."""
-        # One worker: the pool over blocks is the only parallel layer.
-        transformed = (fft.rfft(sketched, axis=1, overwrite_x=True, workers=1) for sketched in self._sketched(rows))
-        return reduce(lambda product, factor: np.multiply(product, factor, out=product), transformed)
+    def write(self, rows: _Rows, factor: float, out: np.ndarray) -> None:
+        """Write `factor` times the features of a block of rows."""
+        below = [branch.features(rows) for branch in self.branches]
+        start = 0
+        for sketches in self.sketches:
+            columns = out[:, start : start + sketches[0].n_buckets]  # the last transform may have entries to spare
+            turned = _turned(sketches, rows, below)
+            product = reduce(lambda product, other: np.multiply(product, other, out=product), turned)
+            scale = factor * sketches[0].n_buckets ** (len(sketches) / 2) / np.sqrt(self.D)
+            np.multiply(product[:, : columns.shape[1]], scale, out=columns, dtype=out.dtype)
+            start += columns.shape[1]
 
-    def _sketched(self, rows):
-        if not self.branches:
-            yield from (rows.sketched(sketch) for sketch in self.sketches)
-            return
-        for branch, sketch in zip(self.branches, self.sketches, strict=True):
-            below = fft.irfft(branch.spectrum(rows), n=self.D, axis=1, overwrite_x=True, workers=1)
-            yield sketch.of(below)
+    def features(self, rows: _Rows) -> np.ndarray:
+        """The features of a block of rows, shape (rows, D)."""
+        out = np.empty((rows.X.shape[0], self.D), dtype=rows.X.dtype)
+        self.write(rows, 1.0, out)
+        return out
+
+
+def transforms(D: int) -> list[int]:
+    """Lengths of the transforms that D columns are taken from: powers of two, of which at most a quarter is not used.
+
+    >>> transforms(4096), transforms(1000), transforms(700)
+    ([4096], [1024], [512, 128, 64])
+    """
+    lengths = []
+    while D > 0:
+        above = 1 << (D - 1).bit_length()
+        P = min(above if 3 * above <= 4 * D else above // 2, LONGEST)
+        lengths.append(P)
+        D -= P
+    return lengths
+
+
+def _turned(sketches, rows, below):
+    """H C / sqrt(P) of the rows, or of the features below, for each CountSketch C."""
+    for i, sketch in enumerate(sketches):
+        turned = sketch.of(below[i]) if below else rows.sketched(sketch, i)
+        _numeric.hadamard(turned, turned)
+        yield turned

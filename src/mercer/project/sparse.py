@@ -6,6 +6,7 @@ from mercer import _numeric
 from mercer.project.base import Projection, _whole
 
 _SEED_BITS = (1 << 64) - 1
+_BLOCK_BYTES = 1 << 22  # of output per call: rows are finished one by one, so few calls serve best
 
 
 class SparseProjection(Projection):
@@ -79,6 +80,9 @@ class SparseProjection(Projection):
         super()._finish(learned)
         self.nonzeros_ = min(int(self.nonzeros), self.n_components_)
         self._with_signs = bool(self.signed)
+
+    def _rows_per_block(self, itemsize):
+        return max(1, _BLOCK_BYTES // (itemsize * self.n_components_))
 
     def _write(self, X, rows, out):
         how = (self._seed & _SEED_BITS, self.nonzeros_, self._with_signs, out)
