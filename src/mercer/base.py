@@ -115,7 +115,7 @@ class StreamingEstimator(BaseEstimator):
     def _open(self, X, y, sample_weight) -> Source:
         """The rows as a source of checked blocks, after setting `n_features_in_` and feature names."""
         if not isinstance(X, Source):
-            return self._in_memory(X, y, sample_weight)
+            return self._from_memory(X, y, sample_weight)
         if y is not None or sample_weight is not None:
             raise ValueError("A Source brings its own target and weights: give them to the source, not to fit.")
         blocks = (task.read() for task in X.tasks())
@@ -128,7 +128,7 @@ class StreamingEstimator(BaseEstimator):
             self.feature_names_in_ = np.array(X.names, dtype=object)
         return X.map(lambda block: self._check_read(block, reset=False))
 
-    def _in_memory(self, X, y, sample_weight) -> Source:
+    def _from_memory(self, X, y, sample_weight) -> Source:
         block = self._checked_block(X, y, sample_weight, reset=True)
         return MemorySource(block.X, block.y, block.weight)
 

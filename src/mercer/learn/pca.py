@@ -109,10 +109,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
     def _empty(self):
         return Scatter()
 
-    def _in_memory(self, X, y, sample_weight):
+    def _from_memory(self, X, y, sample_weight):
         plain = isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2 and sample_weight is None
         if not plain or self._takes_steps(X.shape[1]):
-            return super()._in_memory(X, y, sample_weight)
+            return super()._from_memory(X, y, sample_weight)
         # The statistic refuses NaN and infinity, which it meets in its sums: rows are not read one more time for that.
         return MemorySource(validate_data(self, X, reset=True, ensure_all_finite=False, **self._check_X))
 
