@@ -22,7 +22,7 @@ from mercer.normalize import Impute, Standardize
 SETS = ("kin8nm", "pumadyn32nm", "kin40k", "fried", "california_housing", "magic_telescope")
 TRAIN_ROWS = 10_000
 COLUMNS = 1024
-SPLITS = int(os.environ.get("MERCER_BENCH_SPLITS", "1"))
+SPLITS = int(os.environ.get("MERCER_BENCH_SPLITS", "3"))
 
 
 def run() -> None:

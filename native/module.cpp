@@ -14,6 +14,7 @@ void bind_dual(nb::module_&);
 void bind_hashing(nb::module_&);
 void bind_lasso(nb::module_&);
 void bind_projection(nb::module_&);
+void bind_scatter(nb::module_&);
 void bind_sequences(nb::module_&);
 void bind_monomials(nb::module_&);
 void bind_names(nb::module_&);
@@ -40,6 +41,7 @@ NB_MODULE(_native, m) {
     bind_hashing(m);
     bind_lasso(m);
     bind_projection(m);
+    bind_scatter(m);
     bind_sequences(m);
     bind_monomials(m);
     bind_names(m);

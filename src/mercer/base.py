@@ -115,8 +115,7 @@ class StreamingEstimator(BaseEstimator):
     def _open(self, X, y, sample_weight) -> Source:
         """The rows as a source of checked blocks, after setting `n_features_in_` and feature names."""
         if not isinstance(X, Source):
-            block = self._checked_block(X, y, sample_weight, reset=True)
-            return MemorySource(block.X, block.y, block.weight)
+            return self._from_memory(X, y, sample_weight)
         if y is not None or sample_weight is not None:
             raise ValueError("A Source brings its own target and weights: give them to the source, not to fit.")
         blocks = (task.read() for task in X.tasks())
@@ -128,6 +127,10 @@ class StreamingEstimator(BaseEstimator):
         if X.names is not None and not X.derived and len(X.names) == self.n_features_in_:
             self.feature_names_in_ = np.array(X.names, dtype=object)
         return X.map(lambda block: self._check_read(block, reset=False))
+
+    def _from_memory(self, X, y, sample_weight) -> Source:
+        block = self._checked_block(X, y, sample_weight, reset=True)
+        return MemorySource(block.X, block.y, block.weight)
 
     def _check_read(self, block: Block, reset: bool) -> Block:
         if len(block) == 0:  # a source may have kept none of the rows of a block

@@ -51,6 +51,7 @@ def test_any_split_in_any_order_gives_the_svd(cuts, order):
     total = Scatter()
     for part in parts:
         total = total.merge(Scatter().of(Block(part)))
+    total = total.finish()
     centered = X - X.mean(axis=0)
     np.testing.assert_allclose(total.S, centered.T @ centered, atol=1e-10 * 300 * 9)
     pca = PCA(12)
@@ -235,3 +236,24 @@ def test_too_many_columns_for_their_square_are_refused_before_memory_runs_out(mo
     monkeypatch.setattr(memory, "available_memory", lambda: 10**8)
     with pytest.raises(MemoryError, match="solver='randomized'"):
         PCA(2, solver="exact").fit(sparse.csr_matrix((3, 6000)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("solver", ["exact", "randomized"])
+@pytest.mark.parametrize(("bad", "kind"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
+def test_the_first_entry_that_is_not_finite_is_named(dtype, solver, bad, kind):
+    X = rows(9000, 4).astype(dtype)
+    X[8500, 2], X[8700, 1] = bad, np.nan
+    with pytest.raises(ValueError, match=f"contains {kind}: column 2, first at row 8500"):
+        PCA(2, solver=solver).fit(X)
+    if solver == "exact":
+        pca = PCA(2).fit(X[:100])
+        with pytest.raises(ValueError, match=f"contains {kind}: column 2, first at row 300"):
+            pca.partial_fit(X[8200:8600])
+        assert pca.components_.tobytes() == PCA(2).fit(X[:100]).components_.tobytes()
+
+
+def test_finite_values_whose_sums_overflow_are_not_called_infinite():
+    X = np.full((50, 3), 3e38, dtype=np.float32)
+    with pytest.raises(ValueError, match="squares of these values overflow"):
+        PCA(2).fit(X)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.learn import PiecewiseLinear
-from mercer.learn.piecewise import quantile_edges
 from mercer.linear import RidgeRegressor
+from mercer.normalize.ranks import balanced_edges
 
 
 def by_formula(x, edges):
@@ -96,7 +96,7 @@ def test_names_tell_bins_apart():
 
 
 def test_edges_of_one_value():
-    assert quantile_edges(np.full(5, 2.0), np.ones(5), 4).tolist() == [2.0]
+    assert balanced_edges(np.full(5, 2.0), np.ones(5), 4).tolist() == [2.0]
 
 
 def test_sparse_rows_are_refused_with_a_remedy():

@@ -82,6 +82,18 @@ def less_outer_products(G: np.ndarray, h: np.ndarray, m: np.ndarray) -> np.ndarr
     return out
 
 
+def plus_outer_product(G: np.ndarray, h: np.ndarray, m: np.ndarray, more: np.ndarray | None = None) -> np.ndarray:
+    """G + more + h m', a few rows at a time, so that every entry is read and written once."""
+    out = np.empty_like(G)
+    for i in range(0, len(G), _STRIP):
+        rows = slice(i, i + _STRIP)
+        np.multiply(h[rows, None], m, out=out[rows])
+        out[rows] += G[rows]
+        if more is not None:
+            out[rows] += more[rows]
+    return out
+
+
 def aligned_empty(shape, dtype) -> np.ndarray:
     """An array that starts at a multiple of 64 bytes: matrix products of equal rows then have equal bits."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize

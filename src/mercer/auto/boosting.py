@@ -77,12 +77,13 @@ class Forest:
 
 
 def ranked(X, ranks: dict[int, np.ndarray]) -> np.ndarray:
-    """X with the codes of some columns replaced by their ranks."""
+    """X with the codes of some columns replaced by their ranks; a code that no rank is known for counts as 0, none."""
     if not ranks:
         return X
     X = X.copy()
     for column, rank in ranks.items():
-        X[:, column] = rank[X[:, column].astype(np.intp)]
+        code = X[:, column].astype(np.intp)
+        X[:, column] = rank[np.where((code >= 0) & (code < len(rank)), code, 0)]
     return X
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.pool import ordered_map
-from mercer.learn.piecewise import quantile_edges
 from mercer.linear.losses import LogLoss
+from mercer.normalize.ranks import balanced_edges
 
 _BINS = 255
 _SAMPLE_ROWS = 50_000
@@ -34,7 +34,7 @@ class Binning:
 
 def _cuts(column: np.ndarray) -> np.ndarray:
     values = column.astype(np.float64)
-    edges = quantile_edges(values, np.ones(len(values)), _BINS)
+    edges = balanced_edges(values, np.ones(len(values)), _BINS)
     # A value belongs to the bin of the first cut that is not below it; the last bin has no cut.
     return edges[:-1]
 

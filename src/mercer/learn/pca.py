@@ -7,7 +7,7 @@ from numbers import Integral, Real
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._numeric.checks import refuse_missing
 from mercer._numeric.pool import for_each, single_threaded_blas
@@ -19,7 +19,7 @@ from mercer.learn.scatter import Scatter
 from mercer.learn.subspace import leading_directions
 from mercer.linear.overflow import refuse_overflow
 from mercer.linear.passes import IteratedEstimator
-from mercer.source import Source
+from mercer.source import MemorySource, Source
 from mercer.stats import Moments
 
 SOLVERS = ("auto", "exact", "randomized")
@@ -109,9 +109,19 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
     def _empty(self):
         return Scatter()
 
+    def _from_memory(self, X, y, sample_weight):
+        plain = isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2 and sample_weight is None
+        if not plain or self._takes_steps(X.shape[1]):
+            return super()._from_memory(X, y, sample_weight)
+        # The statistic refuses NaN and infinity, which it meets in its sums: rows are not read one more time for that.
+        return MemorySource(validate_data(self, X, reset=True, ensure_all_finite=False, **self._check_X))
+
+    def _takes_steps(self, n_columns: int) -> bool:
+        wide = self.solver == "auto" and n_columns > WIDE and isinstance(self.n_components, Integral)
+        return wide or self.solver == "randomized"
+
     def _learn_from(self, source):
-        wide = self.solver == "auto" and self.n_features_in_ > WIDE and isinstance(self.n_components, Integral)
-        if self.solver != "randomized" and not wide:
+        if not self._takes_steps(self.n_features_in_):
             return StreamingTransformer._learn_from(self, source)
         self._refuse_too_many()
         moments = source.fold(Moments()).finish()

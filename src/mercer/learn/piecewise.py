@@ -10,7 +10,7 @@ from mercer._numeric.checks import check_whole
 from mercer._numeric.pool import for_each
 from mercer.base import StreamingTransformer
 from mercer.normalize.elementwise import refuse_sparse
-from mercer.normalize.ranks import columns_of
+from mercer.normalize.ranks import balanced_edges, columns_of
 from mercer.stats import Sample
 from mercer.stats.sample import SAMPLE_ROWS, SampledRows
 
@@ -89,27 +89,8 @@ class PiecewiseLinear(PiecewiseEncoding):
         return Sample(size=int(self.sample_size))
 
     def _finish(self, learned: SampledRows):
-        self.bins_ = [quantile_edges(column, learned.weight, self.n_bins) for column in columns_of(learned.X)]
+        self.bins_ = [balanced_edges(column, learned.weight, self.n_bins) for column in columns_of(learned.X)]
         self.exact_ = learned.complete
-
-
-def quantile_edges(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.ndarray:
-    """Edges of at most n_bins bins of equal weight, at values; one value alone in case of a constant."""
-    distinct, codes = np.unique(values + 0.0, return_inverse=True)
-    if len(distinct) <= n_bins + 1:
-        return distinct
-    share = np.bincount(codes, weight)
-    upper = np.cumsum(np.minimum(share, _bin_weight(share, n_bins)))
-    places = np.searchsorted(upper, np.linspace(0.0, 1.0, n_bins + 1)[1:-1] * upper[-1])
-    return distinct[np.unique(np.concatenate([[0], places, [len(distinct) - 1]]))]
-
-
-def _bin_weight(share: np.ndarray, n_bins: int) -> float:
-    """The weight c of a bin when no value counts for more than one: n_bins c = sum of min(share, c)."""
-    weight = np.inf
-    while (smaller := np.minimum(share, weight).sum() / n_bins) < weight * (1 - 1e-6):
-        weight = smaller
-    return weight
 
 
 def encode(X: np.ndarray, bins: list[np.ndarray]) -> np.ndarray:

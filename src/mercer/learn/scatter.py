@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from mercer import _numeric
-from mercer._numeric.gram import FLOAT32_ROWS, aligned_empty
+from mercer._numeric.checks import refuse_missing
+from mercer._numeric.gram import mirror, plus_outer_product
 from mercer._numeric.memory import refuse_too_large
 from mercer.stats.base import Statistic
 
@@ -18,8 +19,6 @@ _FIRST_ROWS = 256
 _NEAR = 2.0
 #: With more columns than this, ask whether there is memory for their square.
 _MANY = 5000
-#: Rows multiplied at a time.
-_STEP = {np.dtype(np.float64): 8192, np.dtype(np.float32): FLOAT32_ROWS}
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,8 @@ class Scatter(Statistic):
 
     Blocks are measured from near their own mean, and two statistics merge by S = S1 + S2 + (w1 w2 / w) d d', d the
     difference of their means (Chan, Golub and LeVeque 1983): an offset costs no accuracy. Products of float32 rows are
-    summed in float64 every 1,024 rows.
+    summed in float64 every 1,024 rows or sooner. Until `finish` only the upper triangle of S counts. NaN and infinity
+    are refused: they show in the sums of their columns, so rows need no check before.
     """
 
     n: int = 0
@@ -47,46 +47,34 @@ class Scatter(Statistic):
             origin, sums, S = _sparse_sums(block.X.tocsr().astype(np.float64), weight)
         else:
             origin, sums, S = _dense_sums(block.X, weight)
+        if not np.isfinite(sums).all():
+            refuse_missing(block.X, start=block.start)
         with np.errstate(over="ignore", invalid="ignore"):
-            S -= np.outer(sums, sums) / total
+            S = plus_outer_product(S, -sums, sums / total)
         return replace(self, n=len(block), weight=total, mean=origin + sums / total, S=S)
 
     def _merge(self, other):
         weight = self.weight + other.weight
         apart = other.mean - self.mean
         with np.errstate(over="ignore", invalid="ignore"):
-            S = self.S + other.S
-            S += np.outer(apart, apart * (self.weight * other.weight / weight))
+            S = plus_outer_product(self.S, apart, apart * (self.weight * other.weight / weight), other.S)
         return replace(self, n=self.n + other.n, weight=weight, mean=self.mean + apart * (other.weight / weight), S=S)
 
     def finish(self):
         if self.n == 0:
             raise ValueError("No rows: the scatter of nothing is not defined.")
-        return self
+        return replace(self, S=mirror(self.S))
 
 
 def _dense_sums(X, weight):
-    """An origin near the mean, and the sums of w z and w z z' for z measured from it."""
-    X = np.require(X, requirements=["C", "A"])  # equal rows, equal bits, in whatever memory they came
-    n, d = X.shape
-    step = _STEP[X.dtype]
+    """An origin near the mean, and the sums of w z and w z z' (upper triangle) for z measured from it."""
+    X = np.require(X, requirements=["C", "A"])
+    d = X.shape[1]
     sums, S = np.zeros(d), np.zeros((d, d))
+    root = None if weight is None else np.sqrt(weight).astype(X.dtype)
     with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused at the end
         origin = _origin(X)
-        room = None if origin is None and weight is None else aligned_empty((min(step, n), d), X.dtype)
-        ones = np.ones(min(step, n), dtype=X.dtype)
-        for start in range(0, n, step):
-            z, root = X[start : start + step], ones[: n - start]
-            if room is not None:
-                z = np.subtract(z, 0 if origin is None else origin, out=room[: len(z)])
-            if weight is not None:
-                root = np.sqrt(weight[start : start + step]).astype(X.dtype)
-                z *= root[:, None]
-            sums += root @ z
-            if X.dtype == np.float32:
-                _numeric.add_widened(S, z.T @ z)
-            else:
-                S += z.T @ z
+        _numeric.add_scatter(S, sums, X, origin, root)
     return np.zeros(d) if origin is None else origin.astype(np.float64), sums, S
 
 

@@ -8,10 +8,10 @@ from mercer._numeric.checks import check_whole
 from mercer._numeric.pool import ordered_map
 from mercer.base import seed_of
 from mercer.learn.out_of_fold import OutOfFoldTransformer
-from mercer.learn.piecewise import PiecewiseEncoding, encode, locate, quantile_edges
+from mercer.learn.piecewise import PiecewiseEncoding, encode, locate
 from mercer.learn.segmentation import Segmentation, entropy_costs, squared_costs
 from mercer.learn.targets import check_task, classes_in, with_numeric_target
-from mercer.normalize.ranks import columns_of
+from mercer.normalize.ranks import balanced_edges, columns_of
 from mercer.stats import Sample
 from mercer.stats.target_tables import LevelSums, TargetTables
 
@@ -134,7 +134,7 @@ def _wide(bins):
 
 def fine_edges(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Edges of the fine bins: the ends, and midpoints between neighbors at quantiles. A constant has one edge."""
-    edges = quantile_edges(values, weight, _FINE_BINS)
+    edges = balanced_edges(values, weight, _FINE_BINS)
     if len(edges) < 3:
         return edges if len(edges) < 2 else np.array([edges[0], _between(edges[0], edges[1]), edges[1]])
     distinct = np.unique(values + 0.0)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_array, validate_data
 
 from mercer._numeric.checks import check_whole
 from mercer.base import seed_of
 from mercer.learn.out_of_fold import OutOfFoldTransformer
 from mercer.learn.targets import check_task, classes_in, target_names, with_numeric_target
-from mercer.normalize.onehot import _objects
+from mercer.normalize.levels import LevelTransformer
 from mercer.stats.counts import distinct
 from mercer.stats.target_tables import LevelSums, TargetTables
 
 
-class TargetEncoding(OutOfFoldTransformer):
+class TargetEncoding(LevelTransformer, OutOfFoldTransformer):
     """Each level as the mean target of its rows, shrunk to the mean of all rows:
 
         TE(c) = (S_c + a mean) / (n_c + a),
@@ -66,8 +65,6 @@ class TargetEncoding(OutOfFoldTransformer):
            [4.        ]])
     """
 
-    _check_X = {"dtype": None}
-    _allow_missing = True
     _folds_by_number = True
 
     def __init__(self, shrinkage="auto", n_folds=5, task="auto", random_state=0):
@@ -82,13 +79,6 @@ class TargetEncoding(OutOfFoldTransformer):
             raise ValueError(f"shrinkage must be 'auto' or a finite number of at least 0, not {self.shrinkage!r}.")
         check_whole("n_folds", self.n_folds, 2)
         check_task(self.task)
-
-    def _checked_X(self, X, reset, start=0):
-        if hasattr(X, "columns"):  # column by column: a common type would turn integers into floats
-            X = validate_data(self, X, reset=reset, skip_check_array=True)
-            return check_array(_objects(X), dtype=None, ensure_all_finite=False, estimator=self)
-        X = super()._checked_X(X, reset, start)
-        return X.astype(object) if X.dtype.kind in "US" else X  # so that blocks of strings and numbers may follow
 
     def _learn_from(self, source):
         self.classes_ = classes_in(source, self.task)
@@ -138,13 +128,6 @@ class TargetEncoding(OutOfFoldTransformer):
         names = self._input_names(input_features)
         shown = target_names(self.classes_, len(self.target_mean_))
         return np.array([f"{name}_{label}" if label else name for name in names for label in shown], dtype=object)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
 
 def empirical_bayes(table: LevelSums) -> np.ndarray:

@@ -7,16 +7,16 @@ from numbers import Integral
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from mercer.base import StreamingTransformer
+from mercer.normalize.levels import LevelTransformer
 from mercer.stats import Counts
 from mercer.stats.counts import Levels, distinct
 
 _OTHER, _MISSING = "other", "missing"
 
 
-class OneHot(StreamingTransformer):
+class OneHot(LevelTransformer):
     """One indicator column per level: f <- (1[f = l_1], ..., 1[f = l_k]).
 
     Columns may hold numbers, strings or any mixture; a missing value (None, NaN) is a level of its own.
@@ -54,9 +54,6 @@ class OneHot(StreamingTransformer):
            [0., 0., 0.]])
     """
 
-    _check_X = {"dtype": None}
-    _allow_missing = True
-
     def __init__(self, max_levels=None, unseen="zeros", sparse_output=True):
         self.max_levels = max_levels
         self.unseen = unseen
@@ -67,13 +64,6 @@ class OneHot(StreamingTransformer):
             raise ValueError(f"unseen must be 'zeros' or 'error', not {self.unseen!r}.")
         if self.max_levels is not None and (not isinstance(self.max_levels, Integral) or self.max_levels < 1):
             raise ValueError(f"max_levels must be a whole number of at least 1 or None, not {self.max_levels!r}.")
-
-    def _checked_X(self, X, reset, start=0):
-        if hasattr(X, "columns"):  # column by column: a common type would turn integers into floats
-            X = validate_data(self, X, reset=reset, skip_check_array=True)
-            return check_array(_objects(X), dtype=None, ensure_all_finite=False, estimator=self)
-        X = super()._checked_X(X, reset, start)
-        return X.astype(object) if X.dtype.kind in "US" else X  # so that blocks of strings and numbers may follow
 
     def _empty(self):
         return Counts()
@@ -138,23 +128,6 @@ class OneHot(StreamingTransformer):
         levels = zip(names, self.categories_, self.others_, strict=True)
         out = [f"{name}={label}" for name, kept, others in levels for label in _labels(kept, others)]
         return np.array(out, dtype=object)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
-
-def _objects(frame) -> np.ndarray:
-    """The values of a pandas, polars or pyarrow table as they are, integers beside missing values too."""
-    names = getattr(frame, "column_names", frame.columns)  # pyarrow calls them so
-    values = np.empty((len(frame), len(names)), dtype=object)
-    for j, name in enumerate(names):
-        column = frame[name]
-        values[:, j] = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
-    return values
 
 
 def _most_frequent(column: Levels, most):

@@ -82,3 +82,28 @@ def interpolate(x: np.ndarray, start: np.ndarray, image: np.ndarray) -> np.ndarr
 def _unit(values) -> float:
     """1/2 where a difference of such values may exceed float64, else 1, which spares subnormal numbers."""
     return 0.5 if max(-values[0], values[-1]) > 0.25 * np.finfo(np.float64).max else 1.0
+
+
+def balanced_edges(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.ndarray:
+    """Edges of at most n_bins bins of equal weight, at values, the first and the last of which are edges too.
+
+    A value that weighs more than a bin counts as one bin; a constant has one edge.
+
+    >>> balanced_edges(np.array([1.0, 2.0, 2.0, 2.0, 3.0, 4.0]), np.ones(6), 2)
+    array([1., 2., 4.])
+    """
+    distinct, codes = np.unique(values + 0.0, return_inverse=True)
+    if len(distinct) <= n_bins + 1:
+        return distinct
+    share = np.bincount(codes, weight)
+    upper = np.cumsum(np.minimum(share, _bin_weight(share, n_bins)))
+    places = np.searchsorted(upper, np.linspace(0.0, 1.0, n_bins + 1)[1:-1] * upper[-1])
+    return distinct[np.unique(np.concatenate([[0], places, [len(distinct) - 1]]))]
+
+
+def _bin_weight(share: np.ndarray, n_bins: int) -> float:
+    """The weight c of a bin when no value counts for more than one: n_bins c = sum of min(share, c)."""
+    weight = np.inf
+    while (smaller := np.minimum(share, weight).sum() / n_bins) < weight * (1 - 1e-6):
+        weight = smaller
+    return weight
