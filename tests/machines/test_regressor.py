@@ -6,8 +6,8 @@ from sklearn.kernel_ridge import KernelRidge
 
 from mercer._numeric.block import Block
 from mercer._numeric.cholesky import solve_upper, upper_cholesky
-from mercer.kernels import Gaussian, Linear, Polynomial
-from mercer.machines import KernelRegressor
+from mercer.kernels import Custom, Gaussian, Linear, Polynomial
+from mercer.machines import KernelRegressor, falkon
 from mercer.source import MemorySource, StreamSource
 from naive import squared_features
 
@@ -94,9 +94,9 @@ def test_falkon_with_all_rows_as_centers_is_exact():
     Y = np.column_stack([y, X[:, 1] ** 2])
     weight = np.random.default_rng(1).uniform(0.5, 2.0, 150)
     exact = KernelRegressor(Gaussian(1.0), alpha=0.1).fit(X, Y, weight)
-    falkon = KernelRegressor(Gaussian(1.0), alpha=0.1, solver="falkon", tol=1e-12).fit(X, Y, weight)
-    assert falkon.n_iter_ == len(falkon.residuals_) < 50
-    np.testing.assert_allclose(falkon.predict(X), exact.predict(X), atol=1e-7)
+    machine = KernelRegressor(Gaussian(1.0), alpha=0.1, solver="falkon", tol=1e-12).fit(X, Y, weight)
+    assert machine.n_iter_ == len(machine.residuals_) < 50
+    np.testing.assert_allclose(machine.predict(X), exact.predict(X), atol=1e-7)
 
 
 def test_falkon_with_some_centers_solves_its_own_normal_equations():
@@ -106,6 +106,76 @@ def test_falkon_with_some_centers_solves_its_own_normal_equations():
     K, M = kernel(X, C), kernel(C)
     a = np.linalg.lstsq(K.T @ K + 0.01 * M, K.T @ y, rcond=None)[0]
     np.testing.assert_allclose(machine.predict(X), K @ a, atol=1e-6)
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-8])
+def test_falkon_is_as_close_to_the_direct_solution_as_its_tolerance_says(tol):
+    """In the norm ||f||_H^2 = sum w f^2 + alpha ||f||^2 the relative error is at most tol sqrt(condition of H)."""
+    X, y = data(3000)
+    weight = np.random.default_rng(3).uniform(0.5, 2.0, 3000)
+    kernel, alpha = Gaussian(1.0), 0.01
+    machine = KernelRegressor(kernel, alpha=alpha, solver="falkon", n_centers=60, tol=tol).fit(X, y, weight)
+    rows, sampled = falkon.sample(MemorySource(X, y, weight), 60, 0)
+    chosen = falkon.choose(kernel, rows, sampled, 60, 0)
+    np.testing.assert_array_equal(chosen.centers, machine.X_fit_)
+    K, gram = kernel(X, chosen.centers), kernel(chosen.centers)
+    normal = K.T @ (weight[:, None] * K) + alpha * gram
+    M = falkon.Preconditioner.of(chosen, weight.sum(), alpha)
+    values = np.linalg.eigvalsh(M.back(M.back(normal).T))
+    direct = np.linalg.solve(normal, K.T @ (weight * y))
+    error = machine.dual_coef_ - direct
+    bound = tol * np.sqrt(values.max() / values.min())
+    rounding = 1e-9  # normal equations of condition 1e7 or so
+    assert np.sqrt(error @ normal @ error) <= (bound + rounding) * np.sqrt(direct @ normal @ direct)
+
+
+def test_the_preconditioned_system_of_falkon_is_nearly_the_identity():
+    X, y = data(20_000)
+    rows, weight = falkon.sample(MemorySource(X, y), 100, 0)
+    chosen = falkon.choose(Gaussian(1.0), rows, weight, 100, 0)
+    np.testing.assert_allclose(chosen.T.T @ chosen.T, Gaussian(1.0)(chosen.centers), atol=1e-12)
+    K = Gaussian(1.0)(X, chosen.centers)
+    M = falkon.Preconditioner.of(chosen, len(X), 1e-3)
+    values = np.linalg.eigvalsh(M.back(M.back(K.T @ K + 1e-3 * Gaussian(1.0)(chosen.centers)).T))
+    assert 0.4 < values.min() <= values.max() < 2.5
+
+
+def test_centers_of_falkon_span_more_than_as_many_uniform_rows():
+    X, y = data(4000)
+    kernel = Gaussian(1.0)
+    rows, weight = falkon.sample(MemorySource(X, y), 50, 0)
+
+    def left(centers):
+        K = kernel(centers, X)
+        return 1 - np.sum(K * np.linalg.solve(kernel(centers), K)) / len(X)
+
+    assert left(falkon.choose(kernel, rows, weight, 50, 0).centers) < left(rows[:50])
+
+
+def test_falkon_needs_no_more_centers_than_the_rank_of_the_kernel():
+    X, y = data(500)
+    y = y + X @ [1.0, 2.0, 3.0]
+    machine = KernelRegressor(Linear(), alpha=0.1, solver="falkon", n_centers=40, tol=1e-12).fit(X, y)
+    assert machine.X_fit_.shape == (3, 3)
+    w = np.linalg.solve(X.T @ X + 0.1 * np.eye(3), X.T @ y)
+    np.testing.assert_allclose(machine.predict(X), X @ w, atol=1e-9)
+
+
+def test_falkon_on_a_similarity_of_the_user_draws_centers_uniformly():
+    X, y = data(300)
+    own = Custom(lambda x, z: float(np.exp(-0.5 * np.sum((x - z) ** 2))))
+    machine = KernelRegressor(own, alpha=0.1, solver="falkon", n_centers=12, tol=1e-10).fit(X, y)
+    C = machine.X_fit_
+    np.testing.assert_array_equal(C, falkon.sample(MemorySource(X, y), 12, 0)[0][:12])
+    K = Gaussian(1.0)(X, C)
+    a = np.linalg.solve(K.T @ K + 0.1 * Gaussian(1.0)(C), K.T @ y)
+    np.testing.assert_allclose(machine.predict(X), K @ a, atol=1e-6)
+
+
+def test_falkon_where_the_kernel_is_zero_predicts_zero():
+    X = np.zeros((30, 2))
+    machine = KernelRegressor(Linear(), alpha=1.0, solver="falkon").fit(X, np.ones(30))
+    np.testing.assert_array_equal(machine.predict(X), np.zeros(30))
 
 
 def test_falkon_reads_a_source_in_any_pieces_with_the_same_bits():

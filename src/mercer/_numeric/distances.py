@@ -21,8 +21,12 @@ def squared_distances(X, Y=None, scale=1.0):
     squares, factor = _squares(X, Y, scale)
     if factor != 1:
         with np.errstate(over="ignore", under="ignore"):
-            squares *= factor
-            squares *= factor
+            both, limits = factor * factor, np.finfo(squares.dtype)
+            if limits.tiny <= both <= limits.max:  # one pass over the entries instead of two
+                squares *= both
+            else:
+                squares *= factor
+                squares *= factor
     return squares
 
 

@@ -22,10 +22,14 @@ Gram = Callable[[Any, Any], np.ndarray]
 
 @dataclass(frozen=True)
 class Pivots:
-    """The chosen rows in their order, and the weighted trace of the residual after 0, 1, 2, ... of them."""
+    """The chosen rows in their order, and the weighted trace of the residual after 0, 1, 2, ... of them.
+
+    `factor` is F = L^-1 K[S, :] with LL' = K[S, S], one row for each pivot: K ~ F'F, and F[:, S] = L'.
+    """
 
     chosen: np.ndarray
     traces: np.ndarray
+    factor: np.ndarray
 
 
 def rp_cholesky(
@@ -58,7 +62,8 @@ def rp_cholesky(
             accepted, factor = state.accept(proposed, chances)
             if len(accepted):
                 state.extend(accepted, factor, target)
-    return Pivots(np.array(state.chosen, dtype=np.intp), np.array(state.traces))
+    factor = state.factor[: len(state.chosen)]
+    return Pivots(np.array(state.chosen, dtype=np.intp), np.array(state.traces), factor)
 
 
 class _State:

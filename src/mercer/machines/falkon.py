@@ -4,10 +4,13 @@ f = sum_j a_j k(., c_j) over m centers minimizes sum_i w_i (y_i - f(x_i))^2 + al
 
     (K_nm' W K_nm + alpha K_mm) a = K_nm' W y.
 
-With T'T = K_mm and A'A = T^{-T} (n/s) K_sm'K_sm T^{-1} + alpha for a sample of s rows, the change of variable
+With T'T = K_mm and A'A = T^{-T} (n/s) K_ms K_sm T^{-1} + alpha for a sample of s rows, the change of variable
 a = T^{-1} A^{-1} b makes the system nearly the identity, and a few steps of conjugate gradients solve it. Each step is
 one pass over the rows; K_nm exists only a block at a time. The paper samples the centers themselves, s = m; several
 times as many rows cost no pass more and keep the number of steps small for small penalties too.
+
+The centers are the pivots of a randomly pivoted Cholesky factorization of K_ss (Chen, Epperly, Tropp and Webber 2023),
+which span more of it than as many rows drawn uniformly, and whose factor is T^{-T} K_ms already.
 """
 
 from __future__ import annotations
@@ -19,29 +22,27 @@ import numpy as np
 
 from mercer._numeric.block import Block, take_rows
 from mercer._numeric.pool import ordered_map
+from mercer._numeric.rpcholesky import rp_cholesky
 from mercer.kernels import Kernel
-from mercer.machines.similarity import cross, is_vouched_for
+from mercer.machines.similarity import cross, gram, is_vouched_for, symmetric_part
 from mercer.source import Source
 from mercer.stats import Sample
 
-#: Rows of K_nm that exist at a time, on each core.
-ROWS = 2048
-#: Rows of the preconditioner, or four times the centers.
-SAMPLED = 4096
+#: Entries of K_nm that exist at a time, on each core: they stay in the cache for both products.
+ENTRIES = 2**19
+#: Rows of the preconditioner: eight for each center while that many similarities fit, four beyond.
+FEWEST_SAMPLED, SAMPLED_ENTRIES = 4096, 2**25
+#: Pivots below this many roundings of k(x, x) are taken for 0.
+ROUNDING = 64
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The centers, and a larger sample of rows with the weight of each."""
+    """The centers, the upper T with T'T = K_mm, and the mean of T^{-T} k_m(x) k_m(x)' T^{-1} over a sample of rows."""
 
     centers: Any
-    rows: Any
-    weight: np.ndarray
-
-    def scaled(self, kernel: Kernel, total: float) -> np.ndarray:
-        """K_sm with rows scaled such that K_sm'K_sm estimates K_nm' W K_nm, `total` being the sum of all weights."""
-        root = np.sqrt(self.weight * (total / self.weight.sum()))
-        return root[:, None] * cross(kernel, self.centers, self.rows).T.astype(np.float64)
+    T: np.ndarray
+    moment: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,11 @@ class Preconditioner:
     A: np.ndarray
 
     @classmethod
-    def of(cls, K: np.ndarray, sampled: np.ndarray, alpha: float) -> Preconditioner:
-        """From the Gram matrix of the centers and a K_sm whose rows are scaled to stand for all."""
-        T = _cholesky(K)
-        B = _solve(T, sampled.T, transposed=True)
-        C = B @ B.T
+    def of(cls, chosen: Chosen, total: float, alpha: float) -> Preconditioner:
+        """For all rows together, `total` being the sum of their weights."""
+        C = total * chosen.moment
         C.flat[:: len(C) + 1] += alpha
-        return cls(T, _cholesky(C))
+        return cls(chosen.T, _cholesky(C))
 
     def out(self, b):
         """T^{-1} A^{-1} b."""
@@ -113,9 +112,9 @@ class Passes:
         return ordered_map(work, tasks) if is_vouched_for(self.kernel) else map(work, tasks)
 
     def _of_block(self, block: Block, terms):
-        total = None
-        for start in range(0, len(block), ROWS):
-            rows = block.rows(slice(start, start + ROWS))
+        total, step = None, max(64, ENTRIES // self.chosen.centers.shape[0])
+        for start in range(0, len(block), step):
+            rows = block.rows(slice(start, start + step))
             y = np.reshape(rows.y, (len(rows), -1))  # type: ignore[arg-type]
             w = np.ones(len(rows)) if rows.weight is None else rows.weight
             parts = [np.asarray(p, dtype=np.float64) for p in terms(self.kernel(rows.X, self.chosen.centers), y, w)]
@@ -123,10 +122,10 @@ class Passes:
         return total
 
 
-def solve(passes: Passes, K: np.ndarray, alpha: float, max_iter: int, tol: float) -> Solution:
-    """Conjugate gradients on all targets at once; K is the Gram matrix of the centers."""
+def solve(passes: Passes, alpha: float, max_iter: int, tol: float) -> Solution:
+    """Conjugate gradients on all targets at once."""
     right, n, _ = passes.target_products()
-    M = Preconditioner.of(K.astype(np.float64), passes.chosen.scaled(passes.kernel, float(n)), alpha)
+    M = Preconditioner.of(passes.chosen, float(n), alpha)
     b = np.zeros_like(right)
     r = M.back(right)
     p, square = r.copy(), np.sum(r * r, axis=0)
@@ -143,19 +142,58 @@ def solve(passes: Passes, K: np.ndarray, alpha: float, max_iter: int, tol: float
     return Solution(M.out(b), len(residuals) - 1, np.array(residuals[1:]))
 
 
-def choose(source: Source, n_centers: int, seed: int) -> Chosen:
-    """Centers drawn uniformly from the distinct rows: the same for any cut of the data into blocks."""
-    sample = source.fold(Sample(max(4 * n_centers, SAMPLED), seed)).finish()
-    # The rows come in the order of their hashes: any first few are a uniform sample too.
-    return Chosen(take_rows(sample.X, slice(0, n_centers)), sample.X, sample.weight)
+def sample(source: Source, n_centers: int, seed: int) -> tuple[Any, np.ndarray]:
+    """Distinct rows, the same for any cut of the data into blocks, and the weight of each."""
+    drawn = source.fold(Sample(_sample_size(n_centers), seed)).finish()
+    return drawn.X, drawn.weight
 
 
-def choose_objects(X, n_centers: int, seed: int) -> Chosen:
-    """Centers drawn uniformly from rows that are not numbers."""
-    n = X.shape[0]
-    order = np.random.default_rng(seed).permutation(n)[: max(4 * n_centers, SAMPLED)]
-    rows = take_rows(X, order)
-    return Chosen(take_rows(rows, slice(0, n_centers)), rows, np.ones(len(order)))
+def sample_objects(X, n_centers: int, seed: int) -> tuple[Any, np.ndarray]:
+    """Rows that are not numbers, drawn uniformly."""
+    order = np.random.default_rng(seed).permutation(X.shape[0])[: _sample_size(n_centers)]
+    return take_rows(X, order), np.ones(len(order))
+
+
+def choose(kernel: Kernel, rows, weight: np.ndarray, n_centers: int, seed: int) -> Chosen:
+    """Centers among the sampled rows, fewer than asked for where the others are combinations of these.
+
+    By pivots where the kernel is known to be Mercer. Where the similarity is the user's own, the first of the rows,
+    which come in random order.
+    """
+    if is_vouched_for(kernel):
+        X, rng = _wide(rows), np.random.default_rng([seed, 3])
+        diagonal = kernel.diag(X).astype(np.float64, copy=False)
+        rounding = ROUNDING * float(np.finfo(_precision(rows)).eps)
+        found = rp_cholesky(
+            lambda i, j: kernel(take_rows(X, i), take_rows(X, j)).astype(np.float64, copy=False),
+            diagonal, n_centers, rng, weight, rounding=rounding,
+        )  # fmt: skip
+        if len(found.chosen):
+            T = np.triu(found.factor[:, found.chosen])
+            return Chosen(take_rows(rows, found.chosen), T, _moment(found.factor, weight))
+    centers = take_rows(rows, slice(0, n_centers))
+    T = _cholesky(symmetric_part(gram(kernel, centers).astype(np.float64)))
+    factor = _solve(T, cross(kernel, centers, rows).astype(np.float64), transposed=True)
+    return Chosen(centers, T, _moment(factor, weight))
+
+
+def _moment(factor, weight):
+    """The mean of f f' over the columns f of the factor, which is given up."""
+    factor *= np.sqrt(weight / weight.sum())
+    return factor @ factor.T
+
+
+def _sample_size(n_centers: int) -> int:
+    return max(4 * n_centers, min(8 * n_centers, SAMPLED_ENTRIES // n_centers), FEWEST_SAMPLED)
+
+
+def _precision(rows) -> np.dtype:
+    return np.dtype(np.float32) if getattr(rows, "dtype", None) == np.float32 else np.dtype(np.float64)
+
+
+def _wide(rows):
+    """Numbers in float64, everything else as it is."""
+    return rows.astype(np.float64) if getattr(rows, "dtype", None) == np.float32 else rows
 
 
 def _cholesky(K):

@@ -39,7 +39,8 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         rows and needs memory for those only: a few passes over the data, which may be a `Source` larger than memory.
         "auto" is exact up to 5,000 rows or where leave-one-out is asked for, falkon beyond.
     n_centers : int, default=2000
-        Centers of falkon, drawn uniformly from the distinct rows.
+        Centers of falkon: pivots of a randomly pivoted Cholesky factorization (Chen et al. 2023) of a sample of the
+        distinct rows, fewer where the others are combinations of these; drawn uniformly if the similarity is your own.
     max_iter, tol : int, default=50, and float, default=1e-6
         Falkon stops after that many steps (one pass each), or when its residual is `tol` times the first one.
     random_state : int, RandomState or None, default=0
@@ -200,15 +201,15 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         rows = getattr(source, "X", None)
         if are_objects(rows):
             self.kernel_ = self._settle(rows)
-            chosen = falkon.choose_objects(rows, self.n_centers, seed)
+            rows, weight = falkon.sample_objects(rows, self.n_centers, seed)
         else:
-            chosen = falkon.choose(source, self.n_centers, seed)
-            self.kernel_ = self._settle_on(chosen.rows)
+            rows, weight = falkon.sample(source, self.n_centers, seed)
+            self.kernel_ = self._settle_on(rows)
+        chosen = falkon.choose(self.kernel_, rows, weight, self.n_centers, seed)
         K = similarity.gram(self.kernel_, chosen.centers)
         similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
         self.alpha_ = max(float(self.alpha), self._least_penalty(K))
-        passes = falkon.Passes(source, self.kernel_, chosen)
-        found = falkon.solve(passes, similarity.symmetric_part(K), self.alpha_, self.max_iter, self.tol)
+        found = falkon.solve(falkon.Passes(source, self.kernel_, chosen), self.alpha_, self.max_iter, self.tol)
         self.n_iter_, self.residuals_ = found.n_iter, found.residuals
         if found.n_iter and found.residuals[-1] > self.tol:
             warnings.warn(
