@@ -30,15 +30,17 @@ class Effort:
     n_rounds: int = 3
     #: What waves must gain on the rows of the search, as a share of the loss, for a metric to be learned for them.
     hope: float = 2e-3
+    #: Whether a metric that gains much is learned once more, from twice as many rows and waves.
+    sharpen: bool = True
     most_features: int = 1_000_000
 
 
-#: Where rows are few, an ensemble should miss as few of them as possible: below so many rows there are more folds.
-_FEW_ROWS, _MANY_FOLDS = 2500, 10
+#: Where rows are few, an ensemble should miss as few of them as possible: below so many, there are twice the folds.
+_FEW_ROWS = 2500
 
 EFFORTS = {
     "fast": Effort(
-        (Growth(n_trees=80, rate=0.15, patience=10, max_bins=64),),
+        (Growth(n_trees=100, rate=0.15, patience=10),),
         tree_folds=3,
         n_bins=0,
         search_waves=128,
@@ -51,6 +53,7 @@ EFFORTS = {
         metric_waves=128,
         n_rounds=2,
         hope=0.02,
+        sharpen=False,
     ),
     "normal": Effort((Growth(n_trees=600), Growth(n_trees=600, max_leaves=63, least_rows=5.0))),
     "high": Effort(
@@ -81,11 +84,11 @@ def sized(effort: Effort, n: int, n_outputs: int) -> Effort:
     if n < 500:
         growths = (replace(growths[0], n_trees=min(growths[0].n_trees, 60), least_rows=5.0, max_leaves=8, patience=10),)
         return replace(
-            effort, growths=growths, tree_folds=_MANY_FOLDS, search_waves=64, most_waves=128, multiples=(1.0,),
+            effort, growths=growths, tree_folds=10, search_waves=64, most_waves=128, multiples=(1.0,),
             kernels=("Gaussian",), n_rounds=0, hope=0.0,
         )  # fmt: skip
-    few = n < _FEW_ROWS and effort.tree_folds >= 5 and n_outputs <= 2
-    return replace(effort, growths=growths, tree_folds=_MANY_FOLDS if few else effort.tree_folds)
+    more = 2 if n < _FEW_ROWS and n_outputs <= 2 else 1
+    return replace(effort, growths=growths, tree_folds=more * effort.tree_folds)
 
 
 class Clock:

@@ -38,8 +38,8 @@ class Lens:
         return Waves(drawn @ self.root.T, repr(self.kernel))
 
 
-def lenses(X: np.ndarray, gains, names, multiples, masked: bool) -> Iterator[tuple[str, str, Lens]]:
-    """Families, titles and lenses: kernels of some names at multiples of the median distance of the rows X."""
+def lenses(X: np.ndarray, gains, names, multiples, masked: bool) -> Iterator[tuple[str, Lens]]:
+    """Titles and lenses: kernels of some names at multiples of the median distance of the rows X."""
     d = X.shape[1]
     roots = {"even columns": np.ones(d)}
     known = gains is not None and gains.sum() > 0 and d > 1
@@ -50,7 +50,7 @@ def lenses(X: np.ndarray, gains, names, multiples, masked: bool) -> Iterator[tup
         for name in names:
             for multiple in multiples:
                 kernel = getattr(kernels, name)(bandwidth=multiple * median)
-                yield f"{name}, {metric}", f"{name}, {multiple:g} x median, {metric}", Lens(kernel, np.diag(root))
+                yield f"{name}, {multiple:g} x median, {metric}", Lens(kernel, np.diag(root))
     if masked and d > _ORDER:
         shares = gains / gains.sum() if known else np.full(d, 1.0 / d)
         chances = ((1 - _EVEN) * shares + _EVEN / d).tolist()
@@ -58,4 +58,4 @@ def lenses(X: np.ndarray, gains, names, multiples, masked: bool) -> Iterator[tup
         for multiple in multiples:
             kernel = OnSubsets(kernels.Gaussian(bandwidth=multiple * few), order=_ORDER, chances=chances)
             title = f"Gaussian, {multiple:g} x median, on {_ORDER} columns at a time"
-            yield "masked", title, Lens(kernel, np.eye(d))
+            yield title, Lens(kernel, np.eye(d))

@@ -33,8 +33,9 @@ _TOL, _STEPS = 1e-3, 24
 _ROUNDING = 1e-7
 #: Pairs of waves that penalty and temperature are chosen with.
 _FEW = 192
-#: Up to so many rows, each fold is held out in turn.
+#: Up to so many rows, each fold is held out in turn, and stronger penalties are tried: classes may well be separable.
 _FEW_ROWS = 1500
+_STRONG = (1.0, 8.0)
 
 
 @dataclass
@@ -272,13 +273,14 @@ def _chosen_head(heads: list[Found], rows: Rows, labels, seed) -> tuple[Found, f
 def _losses(head: Found, parts, rows: Rows, labels, seed):
     """(log loss, penalty, temperature) of all choices, over all the held-out rows of the parts."""
     columns = _narrow(head.dictionary)
-    total = dict.fromkeys(((alpha, t) for alpha in _LOGISTIC for t in _TEMPERATURES), 0.0)
+    alphas = (*_LOGISTIC, *_STRONG) if len(rows) <= _FEW_ROWS else _LOGISTIC
+    total = dict.fromkeys(((alpha, t) for alpha in alphas for t in _TEMPERATURES), 0.0)
     for train, test in parts:
         Z_train, Z_test = (
             _scaled(head, rows.at(each), None if head.scores is None else head.scores[each])[:, columns]
             for each in (train, test)
         )
-        for alpha in _LOGISTIC:
+        for alpha in alphas:
             model = _solved(Z_train, labels[train], alpha, seed)
             scores = model.decision_function(Z_test).astype(np.float64).reshape(len(test), -1)
             for t in _TEMPERATURES:

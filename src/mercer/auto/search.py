@@ -113,15 +113,10 @@ class Search:
         seconds = time.perf_counter() - start
         self.scores, self.gains = grown.scores, grown.gains
         self.n_rounds, self.growth = grown.n_rounds, grown.growth
-        for growth, loss in grown.tried:
+        for growth, loss, cost in grown.tried:
             name = f"at most {growth.max_leaves} leaves of at least {growth.least_rows:g} rows"
-            kept = growth == grown.growth
-            why = (
-                "least loss on the first fold"
-                if kept
-                else f"loss {loss / min(each for _, each in grown.tried):.4g} x the least"
-            )
-            self.candidates.append(Candidate("growth", name, loss, 0.0, grown.block.width, kept, why))
+            self.candidates.append(Candidate("growth", name, loss, cost, grown.block.width, growth == grown.growth))
+            self.candidates[-1].why = f"loss {loss / min(each for _, each, _ in grown.tried):.4g} x the least"
         larger = Dictionary([grown.block, *current.blocks])
         tried = self._try("trees", f"score of {sum(self.n_rounds)} rounds of boosting", larger, extra=seconds)
         return self._choose(tried, larger, current)
@@ -151,7 +146,9 @@ class Search:
             with self.steps("learned metric"):
                 n_rows, width = self.effort.metric_rows, self.effort.metric_waves
                 lens, gain = self._best_metric(base, lens, n_rows, width)
-                if gain > _MUCH and self.clock.allows(0.6):  # the metric decides here: a sharper one is worth its price
+                if (
+                    gain > _MUCH and self.effort.sharpen and self.clock.allows(0.6)
+                ):  # the metric decides here: a sharper one is worth its price
                     lens, _ = self._best_metric(base, lens, 2 * n_rows, 2 * width)
         with self.steps("number of waves"):
             return self._grown_waves(current, lens)
@@ -160,11 +157,10 @@ class Search:
         """The kernel that helps most beside the blocks so far, and what it gains there, as a share of the loss."""
         without = self._try("kernel", "no waves", base, sample, place, steps=3)
         tried: list[tuple] = []
-        hopeless: set[str] = set()
         looks = lenses(sample.X[:2048], self.gains, self.effort.kernels, self.effort.multiples, self.effort.masked)
-        for family, title, lens in looks:
-            if family in hopeless or (tried and not self.clock.allows(0.75)):
-                continue
+        for title, lens in looks:
+            if tried and not self.clock.allows(0.75):
+                break
             larger = Dictionary([*base.blocks, lens.waves(self.effort.search_waves, self.seed)])
             found = self._try("kernel", title, larger, sample, place, steps=3)
             tried.append((found.loss, len(tried), lens, found))
