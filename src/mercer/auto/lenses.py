@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,24 +37,29 @@ class Lens:
         return Waves(drawn @ self.root.T, repr(self.kernel))
 
 
-def lenses(X: np.ndarray, gains, names, multiples, masked: bool) -> Iterator[tuple[str, Lens]]:
-    """Titles and lenses: kernels of some names at multiples of the median distance of the rows X."""
+def lenses(X: np.ndarray, gains, names, multiples, masked: bool) -> list[list[tuple[str, Lens]]]:
+    """Families of lenses with titles: one kernel in one metric at multiples of the median distance of the rows X."""
     d = X.shape[1]
     roots = {"even columns": np.ones(d)}
     known = gains is not None and gains.sum() > 0 and d > 1
     if known:
         roots["columns weighted by the trees"] = np.sqrt(np.maximum(gains / gains.sum() * d, _LEAST))
+    families = []
     for metric, root in roots.items():
         median = median_distance(X * root) or 1.0
         for name in names:
-            for multiple in multiples:
-                kernel = getattr(kernels, name)(bandwidth=multiple * median)
-                yield f"{name}, {multiple:g} x median, {metric}", Lens(kernel, np.diag(root))
+            made = [Lens(getattr(kernels, name)(bandwidth=multiple * median), np.diag(root)) for multiple in multiples]
+            families.append(_titled(name, multiples, metric, made))
     if masked and d > _ORDER:
         shares = gains / gains.sum() if known else np.full(d, 1.0 / d)
         chances = ((1 - _EVEN) * shares + _EVEN / d).tolist()
         few = (median_distance(X) or 1.0) * np.sqrt(_ORDER / d)
-        for multiple in multiples:
-            kernel = OnSubsets(kernels.Gaussian(bandwidth=multiple * few), order=_ORDER, chances=chances)
-            title = f"Gaussian, {multiple:g} x median, on {_ORDER} columns at a time"
-            yield title, Lens(kernel, np.eye(d))
+        gaussians = [kernels.Gaussian(bandwidth=float(multiple * few)) for multiple in multiples]
+        made = [Lens(OnSubsets(each, order=_ORDER, chances=chances), np.eye(d)) for each in gaussians]
+        families.append(_titled("Gaussian", multiples, f"on {_ORDER} columns at a time", made))
+    return families
+
+
+def _titled(name, multiples, where, made) -> list[tuple[str, Lens]]:
+    titles = [f"{name}, {multiple:g} x median, {where}" for multiple in multiples]
+    return list(zip(titles, made, strict=True))

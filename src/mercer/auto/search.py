@@ -29,6 +29,8 @@ _GAIN = 2e-3
 _PER_NUMBER, _ENOUGH = 3, 1500
 #: A metric that gains this share of the loss is learned once more, from twice as many rows and waves.
 _MUCH = 0.05
+#: Kernels in a metric that are tried at more than one bandwidth.
+_PROMISING = 2
 
 
 @dataclass
@@ -156,14 +158,22 @@ class Search:
     def _best_kernel(self, base, sample, place) -> tuple[Lens, float]:
         """The kernel that helps most beside the blocks so far, and what it gains there, as a share of the loss."""
         without = self._try("kernel", "no waves", base, sample, place, steps=3)
+        families = lenses(sample.X[:2048], self.gains, self.effort.kernels, self.effort.multiples, self.effort.masked)
         tried: list[tuple] = []
-        looks = lenses(sample.X[:2048], self.gains, self.effort.kernels, self.effort.multiples, self.effort.masked)
-        for title, lens in looks:
+
+        def look(title, lens) -> float:
             if tried and not self.clock.allows(0.75):
-                break
+                return np.inf
             larger = Dictionary([*base.blocks, lens.waves(self.effort.search_waves, self.seed)])
             found = self._try("kernel", title, larger, sample, place, steps=3)
             tried.append((found.loss, len(tried), lens, found))
+            return found.loss
+
+        middle = len(self.effort.multiples) // 2
+        first = [look(*family[middle]) for family in families]
+        for number in np.argsort(first, kind="stable")[:_PROMISING]:
+            for each in families[number][:middle] + families[number][middle + 1 :]:
+                look(*each)
         loss, _, lens, found = min(tried)
         for _, _, _, other in tried:
             other.why = "least loss of the kernels" if other is found else f"loss {other.loss / loss:.4g} x the least"
