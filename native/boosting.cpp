@@ -25,6 +25,10 @@ struct Cell {
     double g = 0, h = 0;
 };
 
+// Up to so many rows, only the nodes that they visit are checked.
+constexpr int64_t few_rows = 8;
+constexpr int64_t span_rows = 512;
+
 struct Split {
     double gain = 0;
     int64_t column = -1, bin = -1;
@@ -218,23 +222,33 @@ void add_boosted_trees(const Table& X, const Vector<int64_t>& roots, const Vecto
     nb::gil_scoped_release released;
     const int64_t n = X.shape(0), p = X.shape(1), nodes = column.shape(0), outputs = out.shape(1);
     if (out.shape(0) != X.shape(0)) throw std::invalid_argument("out must have a row for each row of X.");
-    for (int64_t k = 0; k < nodes; ++k) {
-        if (column.data()[k] < 0) continue;
-        if (column.data()[k] >= p) throw std::invalid_argument("a tree asks for a column that X has not.");
-        // Children come after their parent, so every walk ends.
-        if (left.data()[k] <= k || right.data()[k] <= k || left.data()[k] >= nodes || right.data()[k] >= nodes)
-            throw std::invalid_argument("a tree is not well formed.");
-    }
     for (size_t t = 0; t < roots.shape(0); ++t)
         if (roots.data()[t] < 0 || roots.data()[t] >= nodes || output.data()[t] < 0 || output.data()[t] >= outputs)
             throw std::invalid_argument("a tree is not well formed.");
-    for (int64_t i = 0; i < n; ++i) {
-        const double* x = X.data() + i * p;
+    // Children come after their parent, so every walk ends.
+    const auto check_node = [&](int64_t k) {
+        if (column.data()[k] >= p) throw std::invalid_argument("a tree asks for a column that X has not.");
+        if (left.data()[k] <= k || right.data()[k] <= k || left.data()[k] >= nodes || right.data()[k] >= nodes)
+            throw std::invalid_argument("a tree is not well formed.");
+    };
+    // A few rows visit few of the nodes: these are checked on the way. Many rows visit most, which are checked once.
+    const bool few = n <= few_rows;
+    for (int64_t k = 0; k < nodes && !few; ++k)
+        if (column.data()[k] >= 0) check_node(k);
+    // A tree at a time for a span of rows: the nodes of one tree stay in the nearest cache.
+    for (int64_t start = 0; start < n; start += span_rows) {
+        const int64_t stop = std::min(n, start + span_rows);
         for (size_t t = 0; t < roots.shape(0); ++t) {
-            int64_t node = roots.data()[t];
-            while (column.data()[node] >= 0)
-                node = x[column.data()[node]] <= threshold.data()[node] ? left.data()[node] : right.data()[node];
-            out.data()[i * outputs + output.data()[t]] += value.data()[node];
+            double* sums = out.data() + output.data()[t];
+            for (int64_t i = start; i < stop; ++i) {
+                const double* x = X.data() + i * p;
+                int64_t node = roots.data()[t];
+                while (column.data()[node] >= 0) {
+                    if (few) check_node(node);
+                    node = x[column.data()[node]] <= threshold.data()[node] ? left.data()[node] : right.data()[node];
+                }
+                sums[i * outputs] += value.data()[node];
+            }
         }
     }
 }

@@ -17,9 +17,16 @@ def test_scores_out_of_fold_explain_the_target_and_new_rows():
     X, y, folds = problem()
     grown = boost(X, Squares(y), folds, Growth(n_trees=120, rate=0.1))
     fresh, truth, _ = problem(seed=1)
-    for scores, target in ((grown.scores, y), (grown.forest.scores(fresh), truth)):
+
+    def bagged(rows):
+        return np.mean([forest.scores(rows) for forest in grown.forests], axis=0)
+
+    assert len(grown.forests) == 5
+    for scores, target in ((grown.scores, y), (bagged(fresh), truth)):
         assert np.mean((scores[:, 0] - target) ** 2) < 0.25 * np.var(target)
-    assert np.mean((grown.forest.scores(X)[:, 0] - y) ** 2) < np.mean((grown.scores[:, 0] - y) ** 2)
+    assert np.mean((bagged(X)[:, 0] - y) ** 2) < np.mean((grown.scores[:, 0] - y) ** 2)
+    for k, forest in enumerate(grown.forests):  # the scores of a fold are those of the ensemble that never saw it
+        np.testing.assert_allclose(forest.scores(X[folds == k]), grown.scores[folds == k], atol=1e-12)
     assert set(np.argsort(grown.gains)[1:]) == {0, 1, 2}
 
 
@@ -46,14 +53,14 @@ def test_classes(n_classes):
 def test_slopes_are_derivatives(n_classes):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, n_classes, 6)
-    loss, rows = LogLoss(labels, n_classes), np.arange(6)
+    loss = LogLoss(labels, n_classes)
     scores = rng.normal(size=(6, 1 if n_classes == 2 else n_classes))
-    gradient, _ = loss.slopes(scores, rows)
+    gradient, _ = loss.slopes(scores)
     for i in range(6):
         for k in range(scores.shape[1]):
             step = np.zeros_like(scores)
             step[i, k] = 1e-5
-            slope = (loss.loss(scores + step, rows) - loss.loss(scores - step, rows)) / 2e-5
+            slope = (loss.loss(scores + step) - loss.loss(scores - step)) / 2e-5
             assert abs(slope - gradient[i, k]) < 1e-8
 
 

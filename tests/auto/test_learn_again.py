@@ -23,13 +23,13 @@ def test_waves_follow_their_columns():
 @pytest.mark.parametrize("classify", [False, True])
 def test_levels_that_the_first_rows_lack(classify):
     rng = np.random.default_rng(0)
-    a, b = rng.uniform(-2, 2, size=(2, 240))
-    level = rng.choice(["x", "y"], 240)
-    level[200:220] = "n"  # sorted before the others, so that their columns move
+    a, b = rng.uniform(-2, 2, size=(2, 480))
+    level = rng.choice(["x", "y"], 480)
+    level[400:430] = "n"  # sorted before the others, so that their columns move
     y = np.sin(2 * a + b)
     y = np.where(y > 0, "up", "down") if classify else y
     encoders, encoded = [], []
-    for rows in (slice(200), slice(None)):
+    for rows in (slice(400), slice(None)):
         encoders.append(TableEncoder(roles={"level": "category"}))
         table = {"a": a[rows], "level": level[rows].tolist(), "b": b[rows]}
         encoded.append(encoded_rows(encoders[-1], read_table(table, y[rows]), learn=True))

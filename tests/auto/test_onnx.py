@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import mercer
 from mercer.auto import Model, export
 from mercer.auto.blocks import Dictionary, Pieces, Plain, Score, TreeColumns, Waves
-from mercer.auto.boosting import Forest, Growth, LogLoss, Squares, grown
+from mercer.auto.boosting import Forest, Growth, LogLoss, Squares, boost
 from mercer.auto.encoding import dense
 from mercer.auto.export import likely_rows, onnx_inputs
 from mercer.auto.onnx_blocks import block_features
@@ -48,6 +48,11 @@ def target(columns, n_classes=None):
     return y if n_classes is None else np.digitize(y, np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1]))
 
 
+def grown(X, loss, growth, codes):
+    """An ensemble grown without the first half of the rows."""
+    return boost(X, loss, np.arange(len(X)) * 2 // len(X), growth, codes).forests[0]
+
+
 def made_up(columns=None, roles=ROLES[0], n_classes=None, classes=None, blocks="plain pieces waves score"):
     """A model with every kind of block and weights drawn at random: its numbers matter, its skill does not."""
     rng = np.random.default_rng(1)
@@ -59,7 +64,7 @@ def made_up(columns=None, roles=ROLES[0], n_classes=None, classes=None, blocks="
     slices = [slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2]
     seen = TreeColumns.of(X.shape[1], slices)
     codes = [seen.codes, seen.codes[1:]]  # the second forest takes the first category's codes as they are
-    forests = [grown(seen(X), loss, Growth(max_leaves=6, seed=k), 5, codes[k]) for k in range(2)]
+    forests = [grown(seen(X), loss, Growth(n_trees=5, max_leaves=6, seed=k), codes[k]) for k in range(2)]
     outputs = len(forests[0].base)
     kinds = {
         "plain": lambda: Plain(X.shape[1]),
@@ -172,7 +177,7 @@ def test_trees_that_see_categories_alone(n_classes):
     X = encoder.fit_transform(columns, y)
     seen = TreeColumns.of(X.shape[1], [slice(block.start, block.stop) for block in encoder.blocks_])
     loss = Squares(y) if n_classes is None else LogLoss(y, n_classes)
-    forests = [grown(seen(X), loss, Growth(max_leaves=8, seed=k), 20, seen.codes) for k in range(2)]
+    forests = [grown(seen(X), loss, Growth(n_trees=20, max_leaves=8, seed=k), seen.codes) for k in range(2)]
     assert all(forest.ranks[0].tolist() != sorted(forest.ranks[0]) for forest in forests)
     assert {0, 1} <= set(forests[1].column.tolist())
     block = Score(forests, np.ones(len(forests[0].base)), seen, n_classes is not None)

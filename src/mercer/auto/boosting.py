@@ -1,12 +1,14 @@
 """Boosted trees on binned columns, scored out of fold while they grow.
 
 The ensembles outside each fold grow side by side; the number of trees is the one with the least loss on the held-out
-rows of all folds, and an ensemble of that many trees on all rows serves new data. Everything is arrays: nothing here
-needs more than `_numeric.add_boosted_trees` to predict.
+rows of all folds. The same ensembles, on the mean, serve new data: that is a bag of as many members as folds, steadier
+than one ensemble of all rows, and nothing has to be grown again. Everything is arrays: nothing here needs more than
+`_numeric.add_boosted_trees` to predict.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +19,9 @@ from mercer._numeric.pool import for_each, ordered_map
 _ROWS = 2048
 #: Rows of average target that every level of a category is credited with before levels are put in order.
 _PSEUDO = 10.0
+#: Rounds between two looks at the held-out rows.
+_STRIDE = 5
+_FIRST = np.zeros(1, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,6 @@ class Growth:
     least_rows: float = 20.0
     l2: float = 1.0
     columns: float = 0.7
-    rows: float = 1.0
     patience: int = 25
     max_bins: int = 128
     seed: int = 0
@@ -117,11 +121,15 @@ class Squares:
     def base(self, rows):
         return self.y[rows].mean(axis=0)
 
-    def slopes(self, scores, rows):
-        return scores - self.y[rows], np.ones(scores.shape)
+    def at(self, rows) -> Squares:
+        """The loss of some of the rows."""
+        return Squares(self.y[rows])
 
-    def loss(self, scores, rows):
-        return float(np.sum((scores - self.y[rows]) ** 2))
+    def slopes(self, scores):
+        return scores - self.y, np.ones(scores.shape)
+
+    def loss(self, scores):
+        return float(np.sum((scores - self.y) ** 2))
 
 
 class LogLoss:
@@ -140,10 +148,14 @@ class LogLoss:
         shares = np.clip(self.hot[rows].mean(axis=0), 1e-4, 1 - 1e-4)
         return np.log(shares / (1 - shares)) if self.n == 2 else np.log(shares)
 
-    def slopes(self, scores, rows):
+    def at(self, rows) -> LogLoss:
+        """The loss of some of the rows."""
+        return LogLoss(self.label[rows], self.n)
+
+    def slopes(self, scores):
         p = self._probabilities(scores)
         factor = 1.0 if self.n == 2 else self.n / (self.n - 1)  # as Friedman (2001): the columns are not independent
-        return p - self.hot[rows], np.maximum(factor * p * (1 - p), 1e-6)
+        return p - self.hot, np.maximum(factor * p * (1 - p), 1e-6)
 
     def _probabilities(self, scores):
         if self.n == 2:
@@ -151,12 +163,12 @@ class LogLoss:
         shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
         return shifted / shifted.sum(axis=1, keepdims=True)
 
-    def loss(self, scores, rows):
+    def loss(self, scores):
         if self.n == 2:
-            return float(np.sum(np.logaddexp(0, np.where(self.hot[rows] > 0, -scores, scores))))
+            return float(np.sum(np.logaddexp(0, np.where(self.hot > 0, -scores, scores))))
         top = scores.max(axis=1, keepdims=True)
         logs = np.log(np.exp(scores - top).sum(axis=1)) + top[:, 0]
-        return float(np.sum(logs - scores[np.arange(len(scores)), self.label[rows]]))
+        return float(np.sum(logs - scores[np.arange(len(scores)), self.label]))
 
 
 @dataclass(frozen=True)
@@ -196,50 +208,51 @@ def _edges(x, max_bins):
 
 
 class _Grown:
-    """One ensemble growing on some rows, watched on others."""
+    """One ensemble growing on the rows outside a fold, watched on those of the fold.
 
-    def __init__(self, loss, X, codes, growth, train, watch, stream):
+    `binned` are the bins of X where all ensembles share them: not if each puts categories in an order of its own.
+    """
+
+    def __init__(self, loss, X, codes, growth, folds, fold, stream, binned=None):
+        train, self.watch = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         self.ranks = ranks_of(X, codes, loss.leading, train)
         X = ranked(X, self.ranks)
-        self.loss, self.binned, self.X, self.growth = loss, Binned.of(X, growth.max_bins), X, growth
-        self.train, self.watch, self.watched = train, watch, X[watch]
-        self.base = loss.base(train)
-        self.scores = np.tile(self.base, (len(X), 1))
+        binned = Binned.of(X, growth.max_bins) if binned is None else binned
+        self.edges, self.widths, self.bins = binned.edges, binned.widths, binned.bins[train]
+        self.growth, self.everyone, self.watched = growth, np.arange(len(train)), X[self.watch]
+        self.least = growth.least_rows if isinstance(loss, Squares) else growth.least_rows / 10
+        self.base, self.loss, self.watched_loss_of = loss.base(train), loss.at(train), loss.at(self.watch)
+        self.scores, self.watched_scores = (np.tile(self.base, (len(each), 1)) for each in (train, self.watch))
         self.rng = np.random.default_rng([growth.seed, stream])
         self.trees: list = []
         self.gains = np.zeros(X.shape[1])
 
+    def watched_loss(self) -> float:
+        return self.watched_loss_of.loss(self.watched_scores)
+
+    def forest(self, n_rounds: int) -> Forest:
+        """The ensemble of the first rounds."""
+        made = Forest.of(self.base, self.trees[: n_rounds * len(self.base)])
+        made.ranks = self.ranks
+        return made
+
     def round(self):
         """One more tree for each output, all from the scores before it."""
-        rows = self.train
-        if self.growth.rows < 1:
-            rows = np.sort(self.rng.choice(rows, max(1, int(self.growth.rows * len(rows))), replace=False))
-        slopes = self.loss.slopes(self.scores[rows], rows)
-        added = [self._tree(rows, *(part[:, k] for part in slopes)) for k in range(self.scores.shape[1])]
-        for k, (tree, reached) in enumerate(added):
+        gradient, hessian = (np.ascontiguousarray(part.T) for part in self.loss.slopes(self.scores))
+        for k in range(len(gradient)):
+            tree, reached = self._tree(gradient[k], hessian[k])
             self.trees.append((k, *tree))
-            self.scores[rows, k] += tree[-1][reached]
-            for part, left_out in ((self.watched, self.watch), (None, self._unused(rows))):
-                if len(left_out):
-                    here = np.zeros((len(left_out), 1))
-                    seen = self.X[left_out] if part is None else part
-                    _numeric.add_boosted_trees(seen, np.zeros(1, np.int64), *tree, np.zeros(1, np.int64), here)
-                    self.scores[left_out, k] += here[:, 0]
+            self.scores[:, k] += tree[-1][reached]
+            _numeric.add_boosted_trees(self.watched, _FIRST, *tree, np.array([k]), self.watched_scores)
 
-    def _unused(self, rows):
-        return self.train[:0] if len(rows) == len(self.train) else np.setdiff1d(self.train, rows, assume_unique=True)
-
-    def _tree(self, rows, g, h):
-        p, growth = self.binned.bins.shape[1], self.growth
+    def _tree(self, gradient, hessian):
+        p, growth = self.bins.shape[1], self.growth
         columns = np.sort(self.rng.choice(p, max(1, round(growth.columns * p)), replace=False))
-        gradient, hessian = np.zeros(len(self.X)), np.zeros(len(self.X))
-        gradient[rows], hessian[rows] = g, h
-        least = growth.least_rows if isinstance(self.loss, Squares) else growth.least_rows / 10
         column, cut, left, right, value, gain, reached = _numeric.grow_boosted_tree(
-            self.binned.bins, gradient, hessian, columns, rows, self.binned.widths, growth.max_leaves, least, growth.l2
+            self.bins, gradient, hessian, columns, self.everyone, self.widths, growth.max_leaves, self.least, growth.l2
         )
         threshold = np.array(
-            [self.binned.edges[c][b] if c >= 0 else 0.0 for c, b in zip(column.tolist(), cut.tolist(), strict=True)]
+            [self.edges[c][b] if c >= 0 else 0.0 for c, b in zip(column.tolist(), cut.tolist(), strict=True)]
         )
         np.add.at(self.gains, column[column >= 0], gain[column >= 0])
         return (column, threshold, left, right, growth.rate * value), reached
@@ -247,65 +260,71 @@ class _Grown:
 
 @dataclass
 class Boosted:
-    """What boosting learned: scores of the training rows out of fold, the ensemble of all rows, and how it went.
+    """What boosting learned: scores of the training rows out of fold, the ensemble outside each fold, and how it went.
 
     `losses` are those of held-out rows every few rounds, `gains` what splits on each column gained in all.
     """
 
     scores: np.ndarray
-    forest: Forest
+    forests: list[Forest]
     losses: np.ndarray
     n_rounds: int
     gains: np.ndarray
 
 
 def boost(X, loss, folds: np.ndarray, growth: Growth, codes=(), enough=lambda: False) -> Boosted:
-    """Grow ensembles outside each fold until the held-out rows of all folds gain no more, then one on all rows.
+    """Grow ensembles outside each fold until the held-out rows of all folds gain no more.
 
     X : (n, p) float64; loss : `Squares` or `LogLoss`; folds : the fold of each row, 0..K-1; codes : the columns that
     hold codes 0, 1, ... of categories, which each ensemble puts in the order of its own training rows' targets;
     enough : asked between rounds, says whether to stop there
     """
     X = np.ascontiguousarray(X, dtype=np.float64)
-    names = np.unique(folds)
-    runs = [
-        _Grown(loss, X, codes, growth, np.flatnonzero(folds != k), np.flatnonzero(folds == k), i + 1)
-        for i, k in enumerate(names)
-    ]
-    stride = 5
-    kept: list[list[np.ndarray]] = [[run.scores[run.watch].copy()] for run in runs]
-    curve = [sum(loss.loss(k[0], run.watch) for k, run in zip(kept, runs, strict=True))]
+    binned = None if len(codes) else Binned.of(X, growth.max_bins)
+    runs = [_Grown(loss, X, codes, growth, folds, k, i + 1, binned) for i, k in enumerate(np.unique(folds))]
+    curve, kept = _raced(runs, growth, enough)
+    best = int(np.argmin(curve))
+    scores = np.empty((len(X), len(runs[0].base)))
+    for run, history in zip(runs, kept, strict=True):
+        scores[run.watch] = history[best]
+    forests = [run.forest(best * _STRIDE) for run in runs]
+    losses = np.array(curve) / sum(len(run.watch) for run in runs)
+    return Boosted(scores, forests, losses, best * _STRIDE, np.sum([run.gains for run in runs], axis=0))
+
+
+def compared(X, loss, folds: np.ndarray, growths, codes=(), enough=lambda: False) -> list[tuple[Growth, float, float]]:
+    """Growths with the loss of the first fold under the ensemble of the others, and seconds."""
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    tried: list[tuple[Growth, float, float]] = []
+    for growth in growths:
+        if tried and enough():
+            break
+        start = time.perf_counter()
+        run = _Grown(loss, X, codes, growth, folds, int(folds.min()), 1)
+        least = min(_raced([run], growth, enough)[0]) / len(run.watch)
+        tried.append((growth, least, time.perf_counter() - start))
+    return tried
+
+
+def _raced(runs: list[_Grown], growth: Growth, enough) -> tuple[list[float], list[list[np.ndarray]]]:
+    """The loss of all held-out rows every few rounds until it falls no more, and each run's scores of them."""
+    kept = [[run.watched_scores.copy()] for run in runs]
+    curve = [sum(run.watched_loss() for run in runs)]
 
     def advance(place):
-        for _ in range(stride):
+        for _ in range(_STRIDE):
             runs[place].round()
-        kept[place].append(runs[place].scores[runs[place].watch].copy())
-        return loss.loss(kept[place][-1], runs[place].watch)
+        kept[place].append(runs[place].watched_scores.copy())
+        return runs[place].watched_loss()
 
     best = 0
-    while (len(curve) - 1) * stride < growth.n_trees and (len(curve) - 1 - best) * stride < growth.patience:
+    while (len(curve) - 1) * _STRIDE < growth.n_trees and (len(curve) - 1 - best) * _STRIDE < growth.patience:
         if enough():
             break
         curve.append(sum(ordered_map(advance, range(len(runs)))))
         if curve[-1] < curve[best]:
             best = len(curve) - 1
-    scores = np.empty_like(runs[0].scores)
-    for run, history in zip(runs, kept, strict=True):
-        scores[run.watch] = history[best]
-    forest = grown(X, loss, growth, best * stride, codes)
-    return Boosted(scores, forest, np.array(curve) / len(X), best * stride, sum(run.gains for run in runs))
-
-
-def grown(X, loss, growth: Growth, n_rounds: int, codes=()) -> Forest:
-    """The ensemble of `n_rounds` rounds on all rows."""
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    everyone = np.arange(len(X))
-    run = _Grown(loss, X, codes, growth, everyone, everyone[:0], 0)
-    for _ in range(n_rounds):
-        run.round()
-    forest = Forest.of(run.base, run.trees)
-    forest.ranks = run.ranks
-    return forest
+    return curve, kept
 
 
 def _spans(n):

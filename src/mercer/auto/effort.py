@@ -10,9 +10,13 @@ from mercer.auto.boosting import Growth
 
 @dataclass(frozen=True)
 class Effort:
-    """Sizes of a search: trees, waves to search with and to end with, rows to search on, multiples of the median."""
+    """Sizes of a search: trees, waves to search with and to end with, rows to search on, multiples of the median.
 
-    growth: Growth
+    Of several `growths` one fold chooses; `tree_folds` is the number of ensembles, each grown without one fold.
+    """
+
+    growths: tuple[Growth, ...]
+    tree_folds: int = 5
     n_seeds: int = 1
     n_bins: int = 16
     search_waves: int = 256
@@ -20,27 +24,43 @@ class Effort:
     most_waves: int = 2048
     multiples: tuple[float, ...] = (0.35, 0.7, 1.4)
     kernels: tuple[str, ...] = ("Gaussian", "Laplace")
+    masked: bool = True
     metric_rows: int = 4000
     metric_waves: int = 256
     n_rounds: int = 3
+    #: What waves must gain on the rows of the search, as a share of the loss, for a metric to be learned for them.
+    hope: float = 2e-3
+    #: Whether a metric that gains much is learned once more, from twice as many rows and waves.
+    sharpen: bool = True
     most_features: int = 1_000_000
 
 
+#: Where rows are few, an ensemble should miss as few of them as possible: below so many, there are twice the folds.
+_FEW_ROWS = 2500
+
 EFFORTS = {
     "fast": Effort(
-        Growth(n_trees=150, rate=0.1, patience=15, max_bins=64),
+        (Growth(n_trees=100, rate=0.15, patience=10),),
+        tree_folds=3,
+        n_bins=0,
         search_waves=128,
         search_rows=2000,
         most_waves=512,
-        multiples=(0.5, 1.0),
+        multiples=(0.5,),
         kernels=("Gaussian",),
+        masked=False,
         metric_rows=2000,
         metric_waves=128,
         n_rounds=2,
+        hope=0.02,
+        sharpen=False,
     ),
-    "normal": Effort(Growth(n_trees=600, rate=0.08)),
+    "normal": Effort((Growth(n_trees=600), Growth(n_trees=600, max_leaves=63, least_rows=5.0))),
     "high": Effort(
-        Growth(n_trees=900, rate=0.04, patience=50),
+        (
+            Growth(n_trees=900, rate=0.04, patience=50),
+            Growth(n_trees=900, rate=0.04, patience=50, max_leaves=63, least_rows=5.0),
+        ),
         n_seeds=3,
         n_bins=24,
         most_waves=4096,
@@ -48,6 +68,7 @@ EFFORTS = {
         kernels=("Gaussian", "Laplace", "Matern"),
         metric_rows=12_000,
         metric_waves=768,
+        hope=0.0,
     ),
 }
 
@@ -55,16 +76,19 @@ EFFORTS = {
 def sized(effort: Effort, n: int, n_outputs: int) -> Effort:
     """The effort that data of this size deserve: few rows cannot tell many candidates apart, many classes need many
     trees each round."""
-    growth = effort.growth
-    if n_outputs > 2:  # rounds cost a tree per class: fewer and longer steps
+    growths = effort.growths
+    if n_outputs > 2:  # rounds cost a tree per class: fewer and longer steps, and nothing to compare them with
         share = max(0.25, 2.0 / n_outputs)
-        growth = replace(growth, n_trees=max(60, int(growth.n_trees * share)), rate=min(0.2, growth.rate / share))
+        first = growths[0]
+        growths = (replace(first, n_trees=max(60, int(first.n_trees * share)), rate=min(0.2, first.rate / share)),)
     if n < 500:
-        growth = replace(growth, n_trees=min(growth.n_trees, 60), least_rows=5.0, max_leaves=8, patience=10)
+        growths = (replace(growths[0], n_trees=min(growths[0].n_trees, 60), least_rows=5.0, max_leaves=8, patience=10),)
         return replace(
-            effort, growth=growth, search_waves=64, most_waves=128, multiples=(1.0,), kernels=("Gaussian",), n_rounds=0
-        )
-    return replace(effort, growth=growth)
+            effort, growths=growths, tree_folds=10, search_waves=64, most_waves=128, multiples=(1.0,),
+            kernels=("Gaussian",), n_rounds=0, hope=0.0,
+        )  # fmt: skip
+    more = 2 if n < _FEW_ROWS and n_outputs <= 2 else 1
+    return replace(effort, growths=growths, tree_folds=more * effort.tree_folds)
 
 
 class Clock:

@@ -9,8 +9,8 @@ from mercer.auto.explain import Explanation, contributions, importances
 from mercer.auto.predictor import Predictor
 from mercer.tables import TableEncoder
 
-#: Rows kept in mind while a column is shuffled to see what it is worth.
-_SAMPLE = 300
+#: Rows kept in mind while a column is shuffled to see what it is worth: at most, at least, and times columns.
+_SAMPLE, _LEAST, _SHUFFLED = 300, 50, 6000
 
 
 class Model:
@@ -34,8 +34,10 @@ class Model:
         self.baseline = X.mean(axis=0)
         self._told = told
         self._quick = QuickNumbers.of(encoder)
-        places = np.linspace(0, len(X) - 1, min(_SAMPLE, len(X))).astype(int)
-        self._importance = importances(predictor.scores, X[places], self.groups, seed)
+        groups = self.groups
+        size = min(len(X), _SAMPLE, max(_LEAST, _SHUFFLED // max(len(groups), 1)))
+        places = np.linspace(0, len(X) - 1, size).astype(int)
+        self._importance = importances(predictor.scores, X[places], groups, seed)
 
     @property
     def groups(self) -> dict[str, np.ndarray]:

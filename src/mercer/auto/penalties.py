@@ -128,7 +128,7 @@ def best_penalties(equations: Equations, start=None, steps: int = 12) -> tuple[n
     Parameters
     ----------
     equations : Equations
-    start : first guess, one per block; None begins at 1e-3 of each block's scale
+    start : first guess, one per block, NaN for a block that has none yet; None knows nothing of any
     steps : the most evaluations of the search
     """
     from scipy.optimize import minimize
@@ -140,7 +140,7 @@ def best_penalties(equations: Equations, start=None, steps: int = 12) -> tuple[n
         tries = [np.clip(guess + shift, low, high) for shift in (-7.0, -3.5, 0.0, 3.5)]
         first = _better_apart(equations, *_best_of(equations, tries), scale, low, high)
     else:
-        first = np.clip(np.log(start), low, high)
+        first = _placed(equations, np.log(np.asarray(start, dtype=np.float64)), np.log(scale), low, high)
     best: list = [np.inf, first, None]
 
     def objective(point):
@@ -168,6 +168,9 @@ def best_penalties(equations: Equations, start=None, steps: int = 12) -> tuple[n
 _UNIT = 4.0
 #: Where each penalty is tried at the start, relative to its block's scale: far from its best value a loss is flat.
 _LEVELS = (1e-4, 0.03, 100.0)
+#: The levels that the penalty of a new block walks along, from the middle two on.
+_WALK = (1e-6, 3e-5, 1e-3, 0.03, 1.0, 30.0, 1000.0)
+_MIDDLE = (2, 3)
 
 
 def _best_of(equations, points) -> tuple[np.ndarray, float]:
@@ -187,6 +190,26 @@ def _better_apart(equations, point, loss, scale, low, high) -> np.ndarray:
             if found < loss:
                 point, loss = moved, found
     return point
+
+
+def _placed(equations, point, scale, low, high) -> np.ndarray:
+    """A first guess completed: unknown penalties walk together from level to level as long as the loss falls."""
+    unknown = np.isnan(point)
+
+    def at(level):
+        return np.clip(np.where(unknown, scale + np.log(level), point), low, high)
+
+    if not unknown.any():
+        return np.clip(point, low, high)
+    losses = {k: equations.score(np.exp(at(_WALK[k])), slope=False).loss for k in _MIDDLE}
+    step = 1 if losses[_MIDDLE[1]] < losses[_MIDDLE[0]] else -1
+    place = _MIDDLE[1] if step > 0 else _MIDDLE[0]
+    while 0 <= place + step < len(_WALK):
+        losses[place + step] = equations.score(np.exp(at(_WALK[place + step])), slope=False).loss
+        if not losses[place + step] < losses[place]:
+            break
+        place += step
+    return at(_WALK[place])
 
 
 def _chained(objective, u):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from mercer._numeric.pool import ordered_map
 from mercer.auto.blocks import Dictionary, Pieces, Plain, Score
 from mercer.auto.effort import Clock, Effort, sized
 from mercer.auto.encoding import Encoded
+from mercer.auto.growing import grow_score
 from mercer.auto.penalties import Equations
 from mercer.auto.rows import Rows
-from mercer.auto.search import Candidate, Found, Search, grow_score
+from mercer.auto.search import Candidate, Found, Search
 from mercer.auto.steps import Steps
 from mercer.linear import LogisticClassifier
 
@@ -31,6 +33,9 @@ _TOL, _STEPS = 1e-3, 24
 _ROUNDING = 1e-7
 #: Pairs of waves that penalty and temperature are chosen with.
 _FEW = 192
+#: Up to so many rows, each fold is held out in turn, and stronger penalties are tried: classes may well be separable.
+_FEW_ROWS = 1500
+_STRONG = (1.0, 8.0)
 
 
 @dataclass
@@ -134,8 +139,8 @@ def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: in
     blocks, scores = [], None
     for block in found.dictionary.blocks:
         if block.kind == "score":
-            fixed = _fixed(effort, found.n_rounds)
-            block, scores, _ = grow_score(rows, labels, fixed, seed, [])
+            grown = grow_score(rows, labels, _fixed(effort, found), seed)
+            block, scores = grown.block, grown.scores
         elif block.kind == "pieces":
             block = Pieces.learned(rows.X, int(block.bins.n_bins)) or block
         elif block.kind == "linear":
@@ -143,18 +148,20 @@ def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: in
         elif block.kind == "waves" and places is not None:
             block = block.along(places)
         blocks.append(block)
-    again = Found(Dictionary(blocks), found.penalties, found.scored, scores, found.candidates, found.n_rounds)
+    again = Found(
+        Dictionary(blocks), found.penalties, found.scored, scores, found.candidates, found.n_rounds, found.growth
+    )
     equations = Equations(_gram(again, rows), again.dictionary.block_of_column)
     made = _head(again, equations, rows, labels, target, seed, predictor)
     made.candidates = predictor.candidates
     return made
 
 
-def _fixed(effort: Effort, n_rounds: list[int]) -> Effort:
-    from dataclasses import replace
-
-    rounds = max(5, int(np.mean(n_rounds)))
-    return replace(effort, growth=replace(effort.growth, n_trees=rounds, patience=10**9))
+def _fixed(effort: Effort, found: Found) -> Effort:
+    """The growth that was found, for as many rounds."""
+    rounds = max(5, int(np.mean(found.n_rounds)))
+    growth = effort.growths[0] if found.growth is None else found.growth
+    return replace(effort, growths=(replace(growth, n_trees=rounds, patience=10**9),))
 
 
 def _gram(found: Found, rows: Rows):
@@ -187,25 +194,38 @@ def _head(found, equations, rows, labels, target, seed, like: Predictor | None =
 
 
 def _logistic(found, rows, labels, target, seed, like) -> Predictor:
-    """Multinomial logistic regression on columns divided by the roots of their penalties, with a temperature."""
-    dictionary = found.dictionary
-    scale = (1.0 / np.sqrt(found.penalties))[dictionary.block_of_column].astype(np.float32)
-    Z = np.empty((len(rows), dictionary.width), dtype=np.float32)
+    """Multinomial logistic regression on columns divided by the roots of their penalties, with a temperature.
+
+    The choices so far were those of the squared error: whether the columns alone do better by the logistic loss is
+    asked once more, and then they are all there is.
+    """
+    if like is None:
+        plain = found.alone()
+        found, alpha, temperature = _chosen_head([found, plain] if plain else [found], rows, labels, seed)
+    else:
+        alpha, temperature = like.alpha, like.temperature
+    model, scale = _solved(_scaled(found, rows), labels, alpha, seed), _scale(found)
+    coef = model.coef_.T * scale[:, None].astype(np.float64)
+    return Predictor(
+        found.dictionary, coef, model.intercept_, target.classes, found.penalties, alpha, temperature, found=found
+    )
+
+
+def _scale(found: Found) -> np.ndarray:
+    return (1.0 / np.sqrt(found.penalties))[found.dictionary.block_of_column].astype(np.float32)
+
+
+def _scaled(found: Found, rows: Rows, scores=None) -> np.ndarray:
+    """All features of the rows, each divided by the root of its penalty."""
+    Z, scale = np.empty((len(rows), found.dictionary.width), dtype=np.float32), _scale(found)
+    scores = found.scores if scores is None else scores
 
     def fill(start):
         span = slice(start, start + _ROWS)
-        Z[span] = dictionary.features(rows.X[span], None if found.scores is None else found.scores[span]) * scale
+        Z[span] = found.dictionary.features(rows.X[span], None if scores is None else scores[span]) * scale
 
     list(ordered_map(fill, range(0, len(rows), _ROWS)))
-    if like is None:
-        alpha, temperature = _strength(Z, labels, rows, found, seed)
-    else:
-        alpha, temperature = like.alpha, like.temperature
-    model = _solved(Z, labels, alpha, seed)
-    coef = model.coef_.T * scale[:, None].astype(np.float64)
-    return Predictor(
-        dictionary, coef, model.intercept_, target.classes, found.penalties, alpha, temperature, found=found
-    )
+    return Z
 
 
 def _solved(Z, labels, alpha, seed) -> LogisticClassifier:
@@ -220,22 +240,53 @@ def _solved(Z, labels, alpha, seed) -> LogisticClassifier:
         return model.fit(Z, labels)
 
 
-def _strength(Z, labels, rows: Rows, found: Found, seed) -> tuple[float, float]:
-    """The penalty and the temperature with the least log loss on one held-out fold, waves cut to a few hundred."""
-    columns = _narrow(found.dictionary)
-    held = rows.folds == np.argmax(np.bincount(rows.folds))
-    order = rows.smallest(len(rows))
-    train, test = order[~held[order]][:_TRAIN], order[held[order]][:_TEST]
-    if len(np.unique(labels[train])) <= labels.max() or len(test) < 10:
-        return _LOGISTIC[1], 1.0
-    Z_train, Z_test = Z[np.ix_(train, columns)], Z[np.ix_(test, columns)]
-    best = (np.inf, _LOGISTIC[1], 1.0)
-    for alpha in _LOGISTIC:
-        model = _solved(Z_train, labels[train], alpha, seed)
-        scores = model.decision_function(Z_test).astype(np.float64).reshape(len(test), -1)
-        for temperature in _TEMPERATURES:
-            best = min(best, (_log_loss(scores / temperature, labels[test]), alpha, float(temperature)))
-    return best[1], best[2]
+def _chosen_head(heads: list[Found], rows: Rows, labels, seed) -> tuple[Found, float, float]:
+    """The dictionary, penalty and temperature with the least log loss on held-out rows, waves cut to a few hundred.
+
+    One fold is held out, every one in turn where rows are few.
+    """
+    folds, order = rows.folds, rows.smallest(len(rows))
+    asked = np.unique(folds) if len(rows) <= _FEW_ROWS else [np.argmax(np.bincount(folds))]
+    parts = []
+    for fold in asked:
+        held = folds[order] == fold
+        train, test = order[~held][:_TRAIN], order[held][:_TEST]
+        if len(np.unique(labels[train])) <= labels.max() or len(test) == 0:
+            return heads[0], _LOGISTIC[1], 1.0
+        parts.append((train, test))
+    best: list[tuple] = []
+    for head in heads:
+        start = time.perf_counter()
+        found = min(_losses(head, parts, rows, labels, seed))
+        best.append((*found, head))
+        name = " + ".join(block.kind for block in head.dictionary.blocks)
+        seconds = time.perf_counter() - start
+        heads[0].candidates.append(Candidate("head", f"logistic on {name}", found[0], seconds, head.dictionary.width))
+    place = int(np.argmin([each[0] for each in best]))
+    for k, candidate in enumerate(heads[0].candidates[-len(heads) :]):
+        candidate.kept = k == place
+        candidate.why = "log loss of held-out rows: " + ("the least" if k == place else "not the least")
+    _, alpha, temperature, head = best[place]
+    return head, alpha, temperature
+
+
+def _losses(head: Found, parts, rows: Rows, labels, seed):
+    """(log loss, penalty, temperature) of all choices, over all the held-out rows of the parts."""
+    columns = _narrow(head.dictionary)
+    alphas = (*_LOGISTIC, *_STRONG) if len(rows) <= _FEW_ROWS else _LOGISTIC
+    total = dict.fromkeys(((alpha, t) for alpha in alphas for t in _TEMPERATURES), 0.0)
+    for train, test in parts:
+        Z_train, Z_test = (
+            _scaled(head, rows.at(each), None if head.scores is None else head.scores[each])[:, columns]
+            for each in (train, test)
+        )
+        for alpha in alphas:
+            model = _solved(Z_train, labels[train], alpha, seed)
+            scores = model.decision_function(Z_test).astype(np.float64).reshape(len(test), -1)
+            for t in _TEMPERATURES:
+                total[alpha, t] += len(test) * _log_loss(scores / t, labels[test])
+    n = sum(len(test) for _, test in parts)
+    return [(loss / n, alpha, float(t)) for (alpha, t), loss in total.items()]
 
 
 def _narrow(dictionary: Dictionary) -> np.ndarray:

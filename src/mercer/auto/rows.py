@@ -46,6 +46,20 @@ class Rows:
         """The fold of each row: the same that every Gram statistic of the package uses."""
         return _numeric.buckets(_numeric.splitmix64(self.ids, self.seed), N_FOLDS)
 
+    def apart(self, n_folds: int) -> np.ndarray:
+        """Folds in which equal rows stand apart, as chance would have it.
+
+        The share of rows that repeat another one is what new rows may be expected to do, and trees can make use of
+        it: how far they should go is seen only where the rows they are watched on repeat others at the same rate.
+        """
+        order = np.argsort(self.ids, kind="stable")
+        ids = self.ids[order]
+        first = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
+        times = np.arange(len(ids)) - np.repeat(first, np.diff(np.append(first, len(ids))))
+        keys = np.empty_like(self.ids)
+        keys[order] = _numeric.splitmix64(ids, self.seed + 2) + times.astype(keys.dtype)
+        return _numeric.buckets(_numeric.splitmix64(keys, self.seed), n_folds)
+
     def at(self, chosen) -> Rows:
         return Rows(self.X[chosen], self.Y[chosen], self.ids[chosen], self.seed, self.categories)
 

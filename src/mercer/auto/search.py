@@ -8,20 +8,19 @@ standard error of its gain over the folds.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from mercer import kernels
-from mercer.auto.blocks import Dictionary, Pieces, Plain, Score, TreeColumns, Waves
-from mercer.auto.boosting import Growth, LogLoss, Squares, boost
+from mercer.auto.blocks import Dictionary, Pieces, Plain
+from mercer.auto.boosting import Growth
 from mercer.auto.effort import Clock, Effort
+from mercer.auto.growing import grow_score
+from mercer.auto.lenses import Lens, lenses
 from mercer.auto.penalties import Equations, Scored, best_penalties
 from mercer.auto.rows import Rows
 from mercer.auto.steps import Steps
-from mercer.expand.sampling import applicable, draw_frequencies
-from mercer.kernels.stationary import median_distance
 from mercer.learn import LearnedMetric
 
 #: What a larger dictionary must gain at least, as a share of the loss.
@@ -30,6 +29,8 @@ _GAIN = 2e-3
 _PER_NUMBER, _ENOUGH = 3, 1500
 #: A metric that gains this share of the loss is learned once more, from twice as many rows and waves.
 _MUCH = 0.05
+#: Kernels in a metric that are tried at more than one bandwidth.
+_PROMISING = 2
 
 
 @dataclass
@@ -56,14 +57,15 @@ class Found:
     scores: np.ndarray | None
     candidates: list[Candidate] = field(default_factory=list)
     n_rounds: list[int] = field(default_factory=list)
+    growth: Growth | None = None
+    linear_penalty: float = 1.0
 
-
-@dataclass(frozen=True)
-class Lens:
-    """A kernel on rows times a matrix: frequencies omega of it become root omega."""
-
-    kernel: kernels.Kernel
-    root: np.ndarray
+    def alone(self) -> Found | None:
+        """The linear model of the columns alone; None if there is nothing else."""
+        if len(self.dictionary.blocks) == 1:
+            return None
+        plain = [block for block in self.dictionary.blocks if block.kind == "linear"]
+        return replace(self, dictionary=Dictionary(plain), penalties=np.array([self.linear_penalty]), scores=None)
 
 
 class Search:
@@ -86,6 +88,8 @@ class Search:
         self.scores: np.ndarray | None = None
         self.gains: np.ndarray | None = None
         self.n_rounds: list[int] = []
+        self.growth: Growth | None = None
+        self._known: dict[int, float] = {}  # the penalty of each block that was kept, by row
         self.scale = float(np.mean(np.sum(rows.Y**2, axis=1))) or 1.0
 
     def run(self) -> Found:
@@ -93,10 +97,11 @@ class Search:
         current = Dictionary([Plain(self.rows.X.shape[1])])
         best = self._try("columns", "encoded columns, linear", current)
         best.kept = True
+        alone = float(self._penalties[0])
         for stage in (self._with_trees, self._with_pieces, self._with_waves):
             current = stage(current)
         penalties, scored = self._settle(current)
-        return Found(current, penalties, scored, self.scores, self.candidates, self.n_rounds)
+        return Found(current, penalties, scored, self.scores, self.candidates, self.n_rounds, self.growth, alone)
 
     # ---- stages
 
@@ -106,17 +111,20 @@ class Search:
             return current
         start = time.perf_counter()
         with self.steps("boosted trees, out of fold"):
-            block, scores, self.gains = grow_score(
-                self.rows, self.labels, self.effort, self.seed, self.n_rounds, lambda: not self.clock.allows(0.4)
-            )
+            grown = grow_score(self.rows, self.labels, self.effort, self.seed, lambda: not self.clock.allows(0.4))
         seconds = time.perf_counter() - start
-        self.scores = scores
-        larger = Dictionary([block, *current.blocks])
+        self.scores, self.gains = grown.scores, grown.gains
+        self.n_rounds, self.growth = grown.n_rounds, grown.growth
+        for growth, loss, cost in grown.tried:
+            name = f"at most {growth.max_leaves} leaves of at least {growth.least_rows:g} rows"
+            self.candidates.append(Candidate("growth", name, loss, cost, grown.block.width, growth == grown.growth))
+            self.candidates[-1].why = f"loss {loss / min(each for _, each, _ in grown.tried):.4g} x the least"
+        larger = Dictionary([grown.block, *current.blocks])
         tried = self._try("trees", f"score of {sum(self.n_rounds)} rounds of boosting", larger, extra=seconds)
         return self._choose(tried, larger, current)
 
     def _with_pieces(self, current: Dictionary) -> Dictionary:
-        if len(self.rows) < 40 or not self.clock.allows(0.6):
+        if len(self.rows) < 40 or self.effort.n_bins < 2 or not self.clock.allows(0.6):
             return current
         n_bins = int(np.clip(1200 // max(self.rows.X.shape[1], 1), 2, self.effort.n_bins))
         n_bins = min(n_bins, max(2, len(self.rows) // 20))
@@ -133,43 +141,46 @@ class Search:
         place = self.rows.smallest(self.effort.search_rows)
         sample = self.rows.at(place)
         with self.steps("kernels and bandwidths"):
-            kernel = self._best_kernel(base, sample, place)
-        if self.effort.n_rounds and self.clock.allows(0.75):
+            lens, gain = self._best_kernel(base, sample, place)
+        if gain < self.effort.hope and self.effort.n_bins < 2:  # the least effort takes no second look
+            return current
+        if self.effort.n_rounds and lens.bends and gain >= self.effort.hope and self.clock.allows(0.75):
             with self.steps("learned metric"):
                 n_rows, width = self.effort.metric_rows, self.effort.metric_waves
-                kernel, gain = self._best_metric(base, kernel, n_rows, width)
-                if gain > _MUCH and self.clock.allows(0.6):  # the metric decides here: a sharper one is worth its price
-                    kernel, _ = self._best_metric(base, kernel, 2 * n_rows, 2 * width)
+                lens, gain = self._best_metric(base, lens, n_rows, width)
+                if (
+                    gain > _MUCH and self.effort.sharpen and self.clock.allows(0.6)
+                ):  # the metric decides here: a sharper one is worth its price
+                    lens, _ = self._best_metric(base, lens, 2 * n_rows, 2 * width)
         with self.steps("number of waves"):
-            return self._grown_waves(current, kernel)
+            return self._grown_waves(current, lens)
 
-    def _best_kernel(self, base, sample, place) -> Lens:
+    def _best_kernel(self, base, sample, place) -> tuple[Lens, float]:
+        """The kernel that helps most beside the blocks so far, and what it gains there, as a share of the loss."""
+        without = self._try("kernel", "no waves", base, sample, place, steps=3)
+        families = lenses(sample.X[:2048], self.gains, self.effort.kernels, self.effort.multiples, self.effort.masked)
         tried: list[tuple] = []
-        for metric, root in self._roots().items():
-            median = median_distance(sample.X[:2048] * root) or 1.0
-            for name in self.effort.kernels:
-                for multiple in self.effort.multiples:
-                    if tried and not self.clock.allows(0.75):
-                        break
-                    lens = Lens(getattr(kernels, name)(bandwidth=multiple * median), np.diag(root))
-                    larger = Dictionary([*base.blocks, self._waves(lens, self.effort.search_waves)])
-                    title = f"{name}, {multiple:g} x median, {metric}"
-                    found = self._try("kernel", title, larger, sample, place, steps=5)
-                    tried.append((found.loss, len(tried), lens, found))
+
+        def look(title, lens) -> float:
+            if tried and not self.clock.allows(0.75):
+                return np.inf
+            larger = Dictionary([*base.blocks, lens.waves(self.effort.search_waves, self.seed)])
+            found = self._try("kernel", title, larger, sample, place, steps=3)
+            tried.append((found.loss, len(tried), lens, found))
+            return found.loss
+
+        middle = len(self.effort.multiples) // 2
+        first = [look(*family[middle]) for family in families]
+        for number in np.argsort(first, kind="stable")[:_PROMISING]:
+            for each in families[number][:middle] + families[number][middle + 1 :]:
+                look(*each)
         loss, _, lens, found = min(tried)
         for _, _, _, other in tried:
             other.why = "least loss of the kernels" if other is found else f"loss {other.loss / loss:.4g} x the least"
         found.kept = True
-        return lens
-
-    def _roots(self) -> dict[str, np.ndarray]:
-        """Weights of the columns to begin with: even, and by the root of what the trees' splits on them gained."""
-        d = self.rows.X.shape[1]
-        roots = {"even columns": np.ones(d)}
-        if self.gains is not None and self.gains.sum() > 0 and d > 1:
-            share = self.gains / self.gains.sum() * d
-            roots["columns weighted by the trees"] = np.sqrt(np.maximum(share, 1e-3))
-        return roots
+        gain = 1 - loss / without.loss if without.loss > 0 else 0.0
+        without.why = f"{100 * gain:.2f} % less loss with the best kernel"
+        return lens, gain
 
     def _best_metric(self, base, lens: Lens, n_rows: int, width: int) -> tuple[Lens, float]:
         """The kernel in the metric of its own gradients, if that helps the model beside the trees, and by how much."""
@@ -196,7 +207,7 @@ class Search:
             place, sample = others, self.rows.at(others)
         results = []
         for name, each, extra in (("metric as it was", lens, 0.0), ("learned metric", bent, seconds)):
-            larger = Dictionary([*base.blocks, self._waves(each, width)])
+            larger = Dictionary([*base.blocks, each.waves(width, self.seed)])
             results.append(self._try("metric", name, larger, sample, place, steps=5, extra=extra))
         plain, learned = results
         gain = 1 - learned.loss / plain.loss if plain.loss > 0 else 0.0
@@ -205,31 +216,24 @@ class Search:
             judged.kept, judged.why = kept, f"{100 * gain:.1f} % less loss with the learned one"
         return (bent, gain) if better else (lens, 0.0)
 
-    def _grown_waves(self, current, kernel) -> Dictionary:
+    def _grown_waves(self, current, lens: Lens) -> Dictionary:
         """Twice as many waves as long as that pays."""
         left = self.effort.most_features - current.width
         most = min(self.effort.most_waves, max(32, len(self.rows) // 2), left // 2 * 2)
         if most < 2:
             return current
         width = min(512, most)
-        start = None
         best, loss = current, self._last_loss
         while width <= most:
-            larger = Dictionary([*current.blocks, self._waves(kernel, width)])
-            tried = self._try("waves", f"{width} waves", larger, start=start)
+            larger = Dictionary([*current.blocks, lens.waves(width, self.seed)])
+            tried = self._try("waves", f"{width} waves", larger)
             before, best = best, self._choose(tried, larger, best)
             if best is before or tried.loss > loss * (1 - 0.01) or not self.clock.allows(0.5):
                 break
-            loss, start, width = tried.loss, self._penalties, 2 * width
+            loss, width = tried.loss, 2 * width
         return best
 
     # ---- scoring
-
-    def _waves(self, lens: Lens, width: int) -> Waves:
-        m = max(1, width // 2)
-        rng = np.random.default_rng([self.seed, 0x574156])
-        drawn = draw_frequencies(lens.kernel, m, lens.root.shape[1], applicable(lens.kernel, "orthogonal"), rng)
-        return Waves(drawn @ lens.root.T, repr(lens.kernel))
 
     def _gram(self, dictionary, rows, place):
         scores = self.scores if place is None or self.scores is None else self.scores[place]
@@ -239,14 +243,15 @@ class Search:
 
         return rows.gram(features)
 
-    def _try(self, stage, name, dictionary, rows=None, place=None, start=None, steps=10, extra=0.0) -> Candidate:
+    def _try(self, stage, name, dictionary, rows=None, place=None, steps=8, extra=0.0) -> Candidate:
         began = time.perf_counter()
-        equations = Equations(
-            self._gram(dictionary, self.rows if rows is None else rows, place), dictionary.block_of_column
-        )
-        steps = steps if dictionary.width <= 1100 else 2
-        penalties, scored = best_penalties(equations, start, steps)
+        seen = self.rows if rows is None else rows
+        equations = Equations(self._gram(dictionary, seen, place), dictionary.block_of_column)
+        start = np.array([self._known.get(id(block), np.nan) for block in dictionary.blocks]) * len(seen)
+        steps = steps if dictionary.width <= 600 else 4 if dictionary.width <= 1100 else 2
+        penalties, scored = best_penalties(equations, start if np.isfinite(start).any() else None, steps)
         if rows is None:
+            self._tried_blocks = dictionary.blocks
             self._penalties, self._scored, self._equations = penalties, scored, equations
         seconds = time.perf_counter() - began + extra
         loss = scored.loss / self.scale
@@ -259,6 +264,10 @@ class Search:
     def _keep(self, candidate):
         self._last_loss, self._last_folds = candidate.loss, candidate.per_fold
         self._kept = (self._penalties, self._scored, self._equations)
+        self._known = {
+            id(block): float(penalty) / len(self.rows)
+            for block, penalty in zip(self._tried_blocks, self._penalties, strict=True)
+        }
 
     def _choose(self, tried: Candidate, larger: Dictionary, smaller: Dictionary) -> Dictionary:
         """The larger dictionary if it gains more than the standard error of the gain over the folds."""
@@ -278,22 +287,3 @@ class Search:
     def _settle(self, dictionary) -> tuple[np.ndarray, Scored]:
         penalties, scored, self.equations = self._kept
         return penalties, scored
-
-
-def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int], enough=lambda: False):
-    """The score block of ensembles of one or more seeds, its out-of-fold values, and the gains of the columns."""
-    forests: list = []
-    total: Any = 0.0
-    gains: Any = 0.0
-    columns = TreeColumns.of(rows.X.shape[1], list(rows.categories))
-    seen = columns(rows.X)
-    for k in range(effort.n_seeds):
-        growth = Growth(**{**vars(effort.growth), "seed": seed + k})
-        loss = Squares(rows.Y) if labels is None else LogLoss(labels, int(labels.max()) + 1)
-        grown = boost(seen, loss, rows.folds, growth, columns.codes, enough)
-        forests.append(grown.forest)
-        n_rounds.append(grown.n_rounds)
-        total, gains = total + grown.scores, gains + grown.gains
-    scores = total / effort.n_seeds
-    scale = np.maximum(np.std(scores, axis=0), 1e-6)
-    return Score(forests, scale, columns, labels is not None), scores, columns.spread(gains, rows.X.shape[1])

@@ -1,0 +1,51 @@
+"""The score of boosted trees as a block: which growth, how many rounds, and what each column gained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mercer.auto.blocks import Score, TreeColumns
+from mercer.auto.boosting import Growth, LogLoss, Squares, boost, compared
+from mercer.auto.effort import Effort
+from mercer.auto.rows import Rows
+
+
+@dataclass
+class Grown:
+    """The score block, its out-of-fold values, what splits on each encoded column gained, and how trees grew.
+
+    `tried` holds growths that were compared, their loss on one fold and seconds; none if there was nothing to choose.
+    """
+
+    block: Score
+    scores: np.ndarray
+    gains: np.ndarray
+    growth: Growth
+    n_rounds: list[int]
+    tried: list[tuple[Growth, float, float]]
+
+
+def grow_score(rows: Rows, labels, effort: Effort, seed: int, enough=lambda: False) -> Grown:
+    """Ensembles of one or more seeds, each of as many members as tree folds, and the mean of what they say."""
+    columns = TreeColumns.of(rows.X.shape[1], list(rows.categories))
+    seen, folds = columns(rows.X), rows.apart(effort.tree_folds)
+    loss = Squares(rows.Y) if labels is None else LogLoss(labels, int(labels.max()) + 1)
+    growths = [replace(growth, seed=seed) for growth in effort.growths]
+    tried = compared(seen, loss, folds, growths, columns.codes, enough) if len(growths) > 1 else []
+    growth = min(tried, key=lambda each: each[1])[0] if tried else growths[0]
+    forests: list = []
+    n_rounds: list[int] = []
+    total: Any = 0.0
+    gains: Any = 0.0
+    for k in range(effort.n_seeds):
+        grown = boost(seen, loss, folds, replace(growth, seed=seed + k), columns.codes, enough)
+        forests.extend(grown.forests)
+        n_rounds.append(grown.n_rounds)
+        total, gains = total + grown.scores, gains + grown.gains
+    scores = total / effort.n_seeds
+    scale = np.maximum(np.std(scores, axis=0), 1e-6)
+    block = Score(forests, scale, columns, labels is not None)
+    return Grown(block, scores, columns.spread(gains, rows.X.shape[1]), growth, n_rounds, tried)

@@ -1,0 +1,65 @@
+"""Kernels to look at the columns with: in an even metric, in one that trees suggest, on few columns at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer import kernels
+from mercer.auto.blocks import Waves
+from mercer.expand.sampling import applicable, draw_frequencies
+from mercer.kernels.stationary import Stationary, median_distance
+from mercer.kernels.subsets import OnSubsets
+
+#: The least weight of a column that trees made no use of, and the part of masked draws that is made evenly.
+_LEAST, _EVEN = 1e-3, 0.1
+#: Columns that a masked wave runs along, at most.
+_ORDER = 3
+
+
+@dataclass(frozen=True)
+class Lens:
+    """A kernel on rows times a matrix: frequencies omega of it become root omega."""
+
+    kernel: kernels.Kernel
+    root: np.ndarray
+
+    @property
+    def bends(self) -> bool:
+        """True if a metric can be learned for the kernel."""
+        return isinstance(self.kernel, Stationary)
+
+    def waves(self, width: int, seed: int) -> Waves:
+        m = max(1, width // 2)
+        rng = np.random.default_rng([seed, 0x574156])
+        drawn = draw_frequencies(self.kernel, m, self.root.shape[1], applicable(self.kernel, "orthogonal"), rng)
+        return Waves(drawn @ self.root.T, repr(self.kernel))
+
+
+def lenses(X: np.ndarray, gains, names, multiples, masked: bool) -> list[list[tuple[str, Lens]]]:
+    """Families of lenses with titles: one kernel in one metric at multiples of the median distance of the rows X."""
+    d = X.shape[1]
+    roots = {"even columns": np.ones(d)}
+    known = gains is not None and gains.sum() > 0 and d > 1
+    if known:
+        roots["columns weighted by the trees"] = np.sqrt(np.maximum(gains / gains.sum() * d, _LEAST))
+    families = []
+    for metric, root in roots.items():
+        median = median_distance(X * root) or 1.0
+        for name in names:
+            made = [Lens(getattr(kernels, name)(bandwidth=multiple * median), np.diag(root)) for multiple in multiples]
+            families.append(_titled(name, multiples, metric, made))
+    if masked and d > _ORDER:
+        shares = gains / gains.sum() if known else np.full(d, 1.0 / d)
+        chances = ((1 - _EVEN) * shares + _EVEN / d).tolist()
+        few = (median_distance(X) or 1.0) * np.sqrt(_ORDER / d)
+        gaussians = [kernels.Gaussian(bandwidth=float(multiple * few)) for multiple in multiples]
+        made = [Lens(OnSubsets(each, order=_ORDER, chances=chances), np.eye(d)) for each in gaussians]
+        families.append(_titled("Gaussian", multiples, f"on {_ORDER} columns at a time", made))
+    return families
+
+
+def _titled(name, multiples, where, made) -> list[tuple[str, Lens]]:
+    titles = [f"{name}, {multiple:g} x median, {where}" for multiple in multiples]
+    return list(zip(titles, made, strict=True))
