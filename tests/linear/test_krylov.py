@@ -8,7 +8,7 @@ from mercer import _numeric
 from mercer._numeric.block import Block
 from mercer.linear import RidgeRegressor
 from mercer.linear.factor import Tridiagonal
-from mercer.linear.krylov import Krylov
+from mercer.linear.krylov import Krylov, KrylovWithEnds
 from mercer.stats import Gram
 
 ALPHAS = np.array([1e-3, 1.0, 30.0, 1e5])
@@ -83,3 +83,21 @@ def test_scores_equal_direct_cross_validation():
     for alpha, loss in zip(alphas, model.losses_, strict=True):
         errors = [y[fold == k] - Ridge(alpha).fit(X[fold != k], y[fold != k]).predict(X[fold == k]) for k in range(3)]
         np.testing.assert_allclose(loss, np.mean(np.concatenate(errors) ** 2), rtol=1e-10)
+
+
+def test_the_ends_of_the_spectrum_are_known():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20000, 200)) + 2.0
+    X[:, 0] *= 3.0
+    normal = normal_of(X, X[:, 0] + rng.normal(size=20000))
+    ready = KrylovWithEnds.of(normal, 1.0)
+    assert isinstance(ready, KrylovWithEnds)
+    np.testing.assert_allclose(ready.values, [0.0, Tridiagonal.of(normal).values[-1]], rtol=1e-12)
+
+
+def test_a_spectrum_that_touches_zero_is_reduced():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4, 400))[rng.integers(4, size=500)]
+    normal = normal_of(X, X[:, 0])
+    assert isinstance(Krylov.of(normal, 1.0), Krylov)
+    assert isinstance(KrylovWithEnds.of(normal, 1.0), Tridiagonal)

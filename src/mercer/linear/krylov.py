@@ -18,6 +18,8 @@ from mercer.stats.gram import Normal
 _EPS = np.finfo(float).eps
 #: Steps before the speed of convergence is judged.
 _TRIAL = 16
+#: How often the search for the largest eigenvalue starts anew, some twenty products each.
+_RESTARTS = 20
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,45 @@ class Krylov(Centered):
         for t in range(c):
             W[:, :, t] = _rotated(self.diagonal[t], self.off_diagonal[t], self.norms[t], alphas).T @ self.basis[t]
         return W
+
+
+@dataclass(frozen=True)
+class KrylovWithEnds(Krylov):
+    """Also the ends of the spectrum of G as `values`: zero, once G is proved positive, and the largest eigenvalue."""
+
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, normal, least):
+        """As of `Krylov`; whatever is returned knows `values`."""
+        ready = Krylov.of(normal, least)
+        if not isinstance(ready, Krylov):
+            return ready
+        G, _, _ = normal.about(*normal.means())
+        largest = _largest(G)
+        if largest is None or not _is_positive(G):
+            return Tridiagonal.of(normal)
+        return cls(**vars(ready), values=np.array([0.0, largest]))
+
+
+def _largest(G: np.ndarray) -> float | None:
+    """The largest eigenvalue, or None if it stands too close to the next ones to be found in a few steps."""
+    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+    start = np.cos(np.arange(len(G)))  # any fixed vector that no feature is likely to be orthogonal to
+    try:
+        # The error of a symmetric eigenvalue goes with the square of the residual.
+        return float(eigsh(G, 1, which="LA", v0=start, maxiter=_RESTARTS, tol=1e-9, return_eigenvectors=False)[0])
+    except ArpackNoConvergence:
+        return None
+
+
+def _is_positive(G: np.ndarray) -> bool:
+    """Whether all eigenvalues are positive beyond the rounding of a Cholesky factorization."""
+    from scipy.linalg import lapack
+
+    shifted = G - 4 * len(G) * _EPS * np.max(np.diagonal(G)) * np.eye(len(G))
+    return lapack.dpotrf(shifted.T, overwrite_a=True)[1] == 0
 
 
 def _grown(G: np.ndarray, B: np.ndarray, least: float):

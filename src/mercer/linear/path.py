@@ -12,10 +12,10 @@ import numpy as np
 
 from mercer._numeric.pool import ordered_map
 from mercer.linear.factor import Centered, Spectral, Tridiagonal
-from mercer.linear.krylov import Krylov
+from mercer.linear.krylov import Krylov, KrylovWithEnds
 from mercer.stats.gram import GramPerFold, Normal
 
-Factored = Spectral | Tridiagonal
+Factored = Spectral | Tridiagonal | KrylovWithEnds
 
 N_ALPHAS = 60
 #: The least penalty of the path, as a share of the largest eigenvalue.
@@ -26,7 +26,7 @@ _ABOVE_ERROR = 10.0
 _BATCH = 512
 
 
-def factor(equations: Iterable[Normal], kind: type[Factored]) -> list[Factored]:
+def factor(equations: Iterable[Normal], kind: type[Spectral] | type[Tridiagonal]) -> list[Factored]:
     """Factor several normal equations, one per core with one thread of BLAS each.
 
     A reduction hardly gains from more threads, and those of BLAS spin while they wait.
@@ -38,7 +38,7 @@ def factor_folds(gram: GramPerFold, least: float) -> tuple[Factored, list[Center
     """The equations of all rows factored, and those of all rows but each fold's, ready for penalties from `least`."""
 
     def ready(fold):
-        return Tridiagonal.of(gram.total) if fold is None else Krylov.of(gram.total - fold, least)
+        return KrylovWithEnds.of(gram.total, least) if fold is None else Krylov.of(gram.total - fold, least)
 
     *trained, total = ordered_map(ready, [*gram.folds, None])
     return total, trained
