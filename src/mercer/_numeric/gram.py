@@ -27,9 +27,14 @@ def add_products(G: np.ndarray, C: np.ndarray, P: np.ndarray, Z, R: np.ndarray, 
     if hasattr(Z, "tocsr"):
         return _add_sparse_products(G, C, P, Z, R, V, groups)
     tiles = _tiles(Z.shape[1])
-    chunks = [(k, _chunks(a, b)) for k, (a, b) in enumerate(itertools.pairwise(groups)) if b > a]
-    square = [(k, rows, i, j) for k, rows in chunks for a, i in enumerate(tiles) for j in tiles[a:]]
-    thin = [(k, rows, None, None) for k, rows in chunks]
+    most = FLOAT32_ROWS if Z.dtype == np.float32 else max(len(Z), 1)
+    # Group after group, whose rows then stay in the cache; the short tasks come last, so that all cores end together.
+    tasks = [
+        (k, _chunks(a, b, most), *pair)
+        for k, (a, b) in enumerate(itertools.pairwise(groups))
+        if b > a
+        for pair in [*itertools.combinations(tiles, 2), *zip(tiles, tiles, strict=True), (None, None)]
+    ]
 
     def work(task):
         k, rows, i, j = task
@@ -42,7 +47,7 @@ def add_products(G: np.ndarray, C: np.ndarray, P: np.ndarray, Z, R: np.ndarray, 
                 else:
                     G[k, i, j] += Z[r, i].T @ Z[r, j]
 
-    return for_each(work, thin + square)
+    return for_each(work, tasks)
 
 
 def gathered(Z: np.ndarray, order: np.ndarray, origin: np.ndarray, root: np.ndarray | None) -> np.ndarray:
@@ -56,7 +61,7 @@ def gathered(Z: np.ndarray, order: np.ndarray, origin: np.ndarray, root: np.ndar
         scale = None if root is None else root[rows].astype(Z.dtype)
         _numeric.gather_rows(Z, order[rows], origin, scale, out[rows])
 
-    for_each(fill, _chunks(0, len(order)))
+    for_each(fill, _chunks(0, len(order), FLOAT32_ROWS))
     return out
 
 
@@ -94,6 +99,22 @@ def plus_outer_product(G: np.ndarray, h: np.ndarray, m: np.ndarray, more: np.nda
     return out
 
 
+def sums_with_outer_products(A: np.ndarray, B: np.ndarray, h: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """A[k] + B[k] + h[k] a' + a h[k]' for each k, the upper triangle only, in strips on all cores."""
+    out = np.zeros(A.shape)  # pages of the lower triangle are never touched
+
+    def fill(task):
+        k, start = task
+        for i in range(start, min(start + _TILE, len(a)), _STRIP):
+            rows, right = slice(i, i + _STRIP), slice(i, None)
+            strip = np.add(A[k, rows, right], B[k, rows, right], out=out[k, rows, right])
+            strip += h[k, rows, None] * a[right]
+            strip += a[rows, None] * h[k, right]
+
+    for_each(fill, itertools.product(range(len(A)), range(0, len(a), _TILE)))
+    return out
+
+
 def aligned_empty(shape, dtype) -> np.ndarray:
     """An array that starts at a multiple of 64 bytes: matrix products of equal rows then have equal bits."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
@@ -111,11 +132,11 @@ def _add_sparse_products(G, C, P, Z, R, V, groups):
 
 
 def _tiles(width: int) -> list[slice]:
-    tile = 128 if width <= 512 else 256 if width <= 1024 else 512
-    return [slice(i, min(i + tile, width)) for i in range(0, width, tile)]
+    return _chunks(0, width, 128 if width <= 512 else 256 if width <= 1024 else 512)
 
 
-def _chunks(start: int, stop: int) -> list[slice]:
-    pieces = max(1, -(-(stop - start) // FLOAT32_ROWS))
+def _chunks(start: int, stop: int, most: int) -> list[slice]:
+    """Slices of at most `most`, as equal as can be."""
+    pieces = max(1, -(-(stop - start) // most))
     cuts = [start + (stop - start) * i // pieces for i in range(pieces + 1)]
     return [slice(a, b) for a, b in itertools.pairwise(cuts)]

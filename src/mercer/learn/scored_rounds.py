@@ -10,7 +10,6 @@ from mercer.expand import RandomFeatures
 from mercer.kernels import Kernel, OnSubsets
 from mercer.learn.gradients import gradient_outer_product, smoothed
 from mercer.linear import path
-from mercer.linear.factor import Tridiagonal
 from mercer.source import Source
 from mercer.stats import Gram
 from mercer.stats.gram import GramPerFold
@@ -102,8 +101,7 @@ def freedom(root: np.ndarray, mode: str) -> float:
 
 def best_ridge(gram: GramPerFold) -> tuple[float, float, np.ndarray]:
     """The penalty with the least K-fold error, this error as a share of the target's variance, and the weights."""
-    others = [gram.total - fold for fold in gram.folds]
-    total, *trained = path.factor([gram.total, *others], Tridiagonal)
+    total, trained = path.factor_folds(gram, path.lowest(gram))
     alphas = path.default_alphas(total, path.floor(gram, total))
     losses, bars = path.fold_losses(gram, trained, alphas)
     best = path.choose(alphas, losses, bars)

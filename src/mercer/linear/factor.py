@@ -1,13 +1,15 @@
 """Centered normal equations in a basis where every penalty is cheap.
 
 The minimizer of sum of (y - <w, z> - b)^2 + alpha ||w||^2 solves (G + alpha) w = B, G and B centered. `Tridiagonal`
-reduces G to Q T Q' once (a third of the work of an eigensolver); each penalty is then a tridiagonal system.
-`Spectral` goes on to eigenvectors, which the minimum-norm solution (alpha = 0) and generalized cross-validation need.
+reduces G to Q T Q' once (a third of the work of an eigensolver); each penalty is then a tridiagonal system. (`Krylov`,
+in a file of its own, does no more of the reduction than the targets need.) `Spectral` goes on to eigenvectors, which
+the minimum-norm solution (alpha = 0) and generalized cross-validation need.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -16,18 +18,12 @@ from mercer.stats.gram import Normal
 
 @dataclass(frozen=True)
 class Centered:
-    """What both factorizations keep: the means, the eigenvalues in ascending order, and the targets' own sums."""
+    """What all factorizations keep: the means and the targets' own sums."""
 
     z_mean: np.ndarray
     y_mean: np.ndarray
     weight: float
     Y: np.ndarray
-    values: np.ndarray
-
-    @classmethod
-    def of(cls, normal: Normal) -> Centered:
-        """Center and factor normal equations."""
-        raise NotImplementedError
 
     def solutions(self, alphas: np.ndarray) -> np.ndarray:
         """w for each penalty: an array (penalties, features, targets); NaN where the system has no solution."""
@@ -36,13 +32,15 @@ class Centered:
 
 @dataclass(frozen=True)
 class Spectral(Centered):
-    """G = Q diag(values) Q'."""
+    """G = Q diag(values) Q', the values in ascending order."""
 
+    values: np.ndarray
     vectors: np.ndarray
     rotated_B: np.ndarray
 
     @classmethod
     def of(cls, normal: Normal) -> Spectral:
+        """Center and factor normal equations."""
         from scipy.linalg import eigh
 
         z_mean, y_mean = normal.means()
@@ -84,7 +82,8 @@ class Tridiagonal(Centered):
     rotated_B: np.ndarray
 
     @classmethod
-    def of(cls, normal: Normal) -> Centered:
+    def of(cls, normal: Normal) -> Tridiagonal | Spectral:
+        """Center and reduce normal equations."""
         from scipy.linalg import lapack
 
         if len(normal.z) < 2:  # LAPACK's wrappers have no room for an empty off-diagonal
@@ -94,20 +93,31 @@ class Tridiagonal(Centered):
         reduced, d, e, tau, _ = lapack.dsytrd(G.T, lower=1, lwork=64 * len(G), overwrite_a=1)
         # Below the first row the reflectors have the very layout of a QR factorization.
         reflectors = np.asfortranarray(reduced[1:, :-1])
-        values, _ = lapack.dsterf(d, e)
         rotated_B = _times_q(reflectors, tau, B, "T")
-        return cls(z_mean, y_mean, normal.weight, Y, values, d, e, reflectors, tau, rotated_B)
+        return cls(z_mean, y_mean, normal.weight, Y, d, e, reflectors, tau, rotated_B)
 
-    def solutions(self, alphas):
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The eigenvalues of G in ascending order."""
         from scipy.linalg import lapack
 
-        D, c = self.rotated_B.shape
-        rotated = np.empty((D, len(alphas) * c), order="F")
-        for i, alpha in enumerate(alphas):
-            *_, w, failed = lapack.dptsv(self.diagonal + alpha, self.off_diagonal, self.rotated_B)
-            rotated[:, i * c : (i + 1) * c] = np.nan if failed else w
-        W = _times_q(self.reflectors, self.tau, rotated, "N")
-        return W.reshape(D, len(alphas), c).transpose(1, 0, 2)
+        return lapack.dsterf(self.diagonal, self.off_diagonal)[0]
+
+    def solutions(self, alphas):
+        rotated = shifted_solutions(self.diagonal, self.off_diagonal, self.rotated_B, alphas)
+        W = _times_q(self.reflectors, self.tau, rotated.reshape(len(rotated), -1), "N")
+        return W.reshape(rotated.shape).transpose(1, 0, 2)
+
+
+def shifted_solutions(diagonal, off_diagonal, B, alphas) -> np.ndarray:
+    """(T + alpha)^{-1} B for each penalty: an array (rows, penalties, columns); NaN unless positive definite."""
+    from scipy.linalg import lapack
+
+    found = np.empty((len(B), len(alphas), B.shape[1]))
+    for i, alpha in enumerate(alphas):
+        *_, w, failed = lapack.dptsv(diagonal + alpha, off_diagonal, B)
+        found[:, i] = np.nan if failed else w
+    return found
 
 
 def _times_q(reflectors, tau, C, transposed: str) -> np.ndarray:

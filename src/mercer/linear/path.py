@@ -6,20 +6,27 @@ rows that were trained on: K-fold cross-validation is exact and touches statisti
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from mercer._numeric.pool import ordered_map
-from mercer.linear.factor import Centered, Spectral
+from mercer.linear.factor import Centered, Spectral, Tridiagonal
+from mercer.linear.krylov import Krylov, KrylovWithEnds
 from mercer.stats.gram import GramPerFold, Normal
 
+Factored = Spectral | Tridiagonal | KrylovWithEnds
+
 N_ALPHAS = 60
-
-
+#: The least penalty of the path, as a share of the largest eigenvalue.
+_DEEPEST = 1e-10
+#: The least penalty that rounding allows, in units of the rounding error.
+_ABOVE_ERROR = 10.0
 #: How many columns of weights are scored in one product.
 _BATCH = 512
 
 
-def factor(equations: list[Normal], kind: type[Centered]) -> list[Centered]:
+def factor(equations: Iterable[Normal], kind: type[Spectral] | type[Tridiagonal]) -> list[Factored]:
     """Factor several normal equations, one per core with one thread of BLAS each.
 
     A reduction hardly gains from more threads, and those of BLAS spin while they wait.
@@ -27,22 +34,41 @@ def factor(equations: list[Normal], kind: type[Centered]) -> list[Centered]:
     return list(ordered_map(kind.of, equations))
 
 
-def floor(gram: GramPerFold, factor: Centered) -> float:
+def factor_folds(gram: GramPerFold, least: float) -> tuple[Factored, list[Centered]]:
+    """The equations of all rows factored, and those of all rows but each fold's, ready for penalties from `least`."""
+
+    def ready(fold):
+        return KrylovWithEnds.of(gram.total, least) if fold is None else Krylov.of(gram.total - fold, least)
+
+    *trained, total = ordered_map(ready, [*gram.folds, None])
+    return total, trained
+
+
+def floor(gram: GramPerFold, factor: Factored) -> float:
     """The least penalty that the rounding of the Gram matrix allows: ten times its error.
 
     The error is the larger of what the probes measured and of the most negative eigenvalue.
     """
     largest = max(factor.values[-1], 0.0)
     error = max(gram.error, -factor.values[0], 4 * np.finfo(float).eps * largest)
-    return 10.0 * error
+    return _ABOVE_ERROR * error
 
 
-def default_alphas(factor: Centered, least: float) -> np.ndarray:
+def lowest(gram: GramPerFold, asked: str | np.ndarray = "path") -> float:
+    """A number that no penalty goes below, known without eigenvalues: the largest is at least any diagonal entry."""
+    if isinstance(asked, str):
+        z_mean, _ = gram.total.means()
+        diagonal = np.diagonal(gram.total.G) - gram.total.z * z_mean
+        asked = _DEEPEST * np.max(diagonal, initial=0.0)
+    return max(float(np.min(asked)), _ABOVE_ERROR * gram.error)
+
+
+def default_alphas(factor: Factored, least: float) -> np.ndarray:
     """Penalties from far above the largest eigenvalue of G down to 1e-10 of it, or to the floor."""
     largest = factor.values[-1]
     if not largest > 0:
         return np.array([1.0])
-    return np.geomspace(10.0 * largest, max(1e-10 * largest, least), N_ALPHAS)
+    return np.geomspace(10.0 * largest, max(_DEEPEST * largest, least), N_ALPHAS)
 
 
 def fold_losses(gram: GramPerFold, trained: list[Centered], alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

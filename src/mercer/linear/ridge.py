@@ -118,14 +118,18 @@ class _Ridge(StreamingEstimator):
             if scoring == "loo" and learned.n < 2:
                 raise ValueError(f"n_samples={learned.n}, but leaving one out must leave another. Give one penalty.")
             return path.factor([learned.total], Spectral)[0], []
-        kind = Tridiagonal if isinstance(self.alphas, str) or np.all(np.asarray(self.alphas) > 0) else Spectral
-        if not single and len(learned.folds) < 2:
+        positive = isinstance(self.alphas, str) or np.all(np.asarray(self.alphas) > 0)
+        if single:
+            return path.factor([learned.total], Tridiagonal if positive else Spectral)[0], []
+        if len(learned.folds) < 2:
             raise ValueError(
                 f"n_samples={learned.n}, but cross-validation needs at least two distinct rows in different folds "
                 "(equal rows share a fold). Give one penalty, as in alphas=1.0, or use scoring='gcv'."
             )
-        others = [] if single else [learned.total - fold for fold in learned.folds]
-        total, *trained = path.factor([learned.total, *others], kind)
+        if positive:
+            return path.factor_folds(learned, path.lowest(learned, self.alphas))
+        others = [learned.total - fold for fold in learned.folds]
+        total, *trained = path.factor([learned.total, *others], Spectral)
         return total, trained
 
     def _penalties(self, total) -> np.ndarray:

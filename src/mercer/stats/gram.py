@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.block import Block
-from mercer._numeric.gram import add_products, gathered, less_outer_products, mirror
+from mercer._numeric.gram import add_products, gathered, less_outer_products, mirror, sums_with_outer_products
 from mercer._numeric.pool import ordered_map
 from mercer.stats.base import Statistic
 
@@ -151,30 +151,26 @@ class Gram(Statistic):
         return _origin(targets, weight)
 
     def _merge(self, other: Self) -> Self:
-        theirs = other._measured_from(self.z_origin, self.y_origin)
+        """Both, the rows of `other` measured from the origin of this one: z + a for z, y + b for y."""
+        a, b = other.z_origin - self.z_origin, other.y_origin - self.y_origin
+        shift = np.concatenate([[0.0], b])
+        weights, z = other.T[:, 0, :], other.C[:, :, 0]
+        # z a' + a z' + w a a' = h a' + a h' with h = z + w a / 2
+        h = z + 0.5 * weights[:, :1] * a
+        signs = _signs(len(a))
+        moved = np.outer(h.sum(axis=0), a @ signs) + np.outer(a, h.sum(axis=0) @ signs)
+        C, T = self.C + other.C, self.T + other.T
+        for k in range(self.n_folds):
+            C[k] += np.outer(a, weights[k]) + np.outer(z[k] + weights[k, 0] * a, shift)
+            T[k] += np.outer(weights[k], shift) + np.outer(shift, weights[k]) + weights[k, 0] * np.outer(shift, shift)
         return replace(
             self,
             n=self.n + other.n,
-            G=self.G + theirs.G,
-            C=self.C + theirs.C,
-            T=self.T + theirs.T,
-            probe=self.probe + theirs.probe,
+            G=sums_with_outer_products(self.G, other.G, h, a),
+            C=C,
+            T=T,
+            probe=self.probe + other.probe + moved,
         )
-
-    def _measured_from(self, z_origin, y_origin) -> Self:
-        """The same rows measured from another origin: z + a for z, y + b for y."""
-        a, b = self.z_origin - z_origin, self.y_origin - y_origin
-        if not a.any() and not b.any():
-            return self
-        shift = np.concatenate([[0.0], b])
-        G, C, T = (np.empty_like(part) for part in (self.G, self.C, self.T))
-        for k in range(self.n_folds):
-            weights, z = self.T[k, 0], self.C[k, :, 0]
-            G[k] = self.G[k] + np.outer(z, a) + np.outer(a, z) + weights[0] * np.outer(a, a)
-            C[k] = self.C[k] + np.outer(a, weights) + np.outer(z + weights[0] * a, shift)
-            T[k] = self.T[k] + np.outer(weights, shift) + np.outer(shift, weights) + weights[0] * np.outer(shift, shift)
-        probe = self.probe + (sum(G) - sum(self.G)) @ _signs(len(a))
-        return replace(self, z_origin=z_origin, y_origin=y_origin, G=G, C=C, T=T, probe=probe)
 
     def finish(self) -> GramPerFold:
         if self.n == 0:
