@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--data", help="folder of Parquet files")
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--models", default=",".join(MODELS))
-    parser.add_argument("--seeds", default="0,1,2", help="numbers of the splits, the published ones where there are some")
+    parser.add_argument("--seeds", default="0,1,2", help="numbers of the splits; published ones where there are some")
     parser.add_argument("--out", default="leaderboard.jsonl")
     parser.add_argument("--table", action="store_true", help="print the table of the results so far and stop")
     asked = parser.parse_args()
