@@ -20,6 +20,7 @@ from mercer.linear.loo import LeaveOneOut
 from mercer.linear.losses import Hinge, Logistic, LogLoss, Squared
 from mercer.select.cross_moments import CrossMoments, LevelTables
 from mercer.select.histograms import Edges, JointHistogram
+from mercer.select.pair_information import PairTables
 from mercer.stats import Counts, Gram, LabelCounts, LabelGram, LossAt, LossesAt, Moments, Sample, Together
 from mercer.stats.target_tables import TargetTables
 
@@ -57,6 +58,7 @@ TABLE = {
     "level tables": (LevelTables((0, 2)), "number", False, True),
     "level tables of labels": (LevelTables((0, 2)), "label", False, True),
     "joint histogram": (JointHistogram([Edges(np.array([-0.5, 0.5]), False)] * D, 3), "code", False, True),
+    "pair tables": (PairTables((Edges(np.array([-0.5, 0.5]), False),) * D, 3, 1, 3), "code", False, True),
     "together": (Together(moments=Moments(), sample=Sample(5)), "number", True, True),
 }
 

@@ -68,9 +68,8 @@ class FilterSelector(ThresholdSelector):
     categorical, a missing level being a level of its own. Then `transform` gives a table as well.
 
     "pearson" and "squared" take one pass, with `partial_fit` and `merge`. The informations and the two losses of
-    classes take two (bins from a sample of rows, then counts over all; "pair_information" one pass for every 1,000
-    columns or so). "spearman" sorts all rows in memory; from a
-    source it sorts the sample.
+    classes take two (bins from a sample of rows, then counts over all; "pair_information" more from some 700
+    columns on). "spearman" sorts all rows in memory; from a source it sorts the sample.
 
     Parameters
     ----------

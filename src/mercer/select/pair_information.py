@@ -34,7 +34,8 @@ class InCompany(NamedTuple):
 def pair_information(source: Source, edges: list, n_classes: int) -> InCompany:
     """The largest of I(v; y) and I(v; y | x_j) over all other columns j, less its bias, and p-values.
 
-    One pass over the source for as many columns as have tables that fit, all pairs of two of 2,000 bins or more.
+    One pass over the source counts as many tables as are held at a time: those of all pairs of some 700 columns of four
+    bins and a target of four.
     """
     starts = np.concatenate([[0], np.cumsum([len(each.values) + 1 for each in edges])])
     score, pvalue = np.zeros(len(edges)), np.ones(len(edges))
