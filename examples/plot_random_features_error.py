@@ -46,9 +46,9 @@ fig.tight_layout()
 # %%
 # Polynomials
 # -----------
-# Sketches of polynomial kernels need more columns the higher the degree. From 4 times 65 columns on, the constant and the
-# linear term of degree 2 and 3 have columns of their own and no error. Divided by the size of the kernel, for rows of
-# norm one:
+# Sketches of polynomial kernels need more columns the higher the degree. From 4 times 65 columns on, the constant and
+# the linear term of degree 2 and 3 have columns of their own and no error. Divided by the size of the kernel, for rows
+# of norm one:
 
 X = rng.normal(size=(100, 64))
 X /= np.linalg.norm(X, axis=1, keepdims=True)
