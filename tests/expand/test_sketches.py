@@ -62,7 +62,7 @@ def test_the_sketch_has_the_inner_products_of_convolved_count_sketches(n):
     np.testing.assert_allclose(features @ features.T, convolved @ convolved.T, atol=1e-12)
 
 
-@pytest.mark.parametrize("n", [1, 3, 5, 100, 700, 2**14 + 1, 3 * 2**14])
+@pytest.mark.parametrize("n", [1, 3, 5, 100, 649, 700, 1281, 2**14 + 1, 3 * 2**14])
 def test_transforms_cover_the_columns_and_waste_few(n):
     lengths = transforms(n)
     assert sum(lengths[:-1]) < n <= sum(lengths) <= 4 / 3 * n

@@ -128,17 +128,18 @@ class _Tree:
 
 
 def transforms(D: int) -> list[int]:
-    """Lengths of the transforms that D columns are taken from: powers of two, of which at most a quarter is not used.
+    """Lengths of the transforms that D columns are taken from: few powers of two, with at most a quarter to spare.
 
     >>> transforms(4096), transforms(1000), transforms(700)
-    ([4096], [1024], [512, 128, 64])
+    ([4096], [1024], [512, 256])
     """
-    lengths = []
-    while D > 0:
-        above = 1 << (D - 1).bit_length()
-        P = min(above if 3 * above <= 4 * D else above // 2, LONGEST)
-        lengths.append(P)
-        D -= P
+    lengths: list[int] = []
+    left = D
+    while left > 0:
+        above = 1 << (left - 1).bit_length()
+        enough = above <= max(4 * left / 3, D / 2)
+        lengths.append(min(above if enough else above // 2, LONGEST))
+        left -= lengths[-1]
     return lengths
 
 
