@@ -21,6 +21,7 @@ constexpr long thin = 4, vectors = 3;
 constexpr long rows_at_once = 1024, rows_per_visit = 8;
 constexpr long layer_rows = 24 * 1024 / (vectors * vector_bytes);  // a wide panel of 24 kB
 constexpr long layers_at_once = rows_at_once / layer_rows;
+template <class T> constexpr long panels_at_once = 512 / sizeof(T);  // thin panels that the last cache holds: 2 MB
 constexpr long panel_rows = layer_rows + 4;  // panels that start in different sets of the cache
 
 template <class T> struct Types;
@@ -53,12 +54,14 @@ template <class T> struct Room {
     static constexpr long per_double = sizeof(double) / sizeof(T);
     long panels, wide_at, sums_at, strip_at, size;
 
+    constexpr long layer() const { return panels * panel_rows * thin; }
+
     explicit constexpr Room(long columns) {
         panels = pieces(columns, wide<T>) * (wide<T> / thin);
-        wide_at = layers_at_once * panels * panel_rows * thin;  // a multiple of 16, like all sizes here
+        wide_at = layers_at_once * layer();  // a multiple of 16, like all sizes here
         sums_at = wide_at + layer_rows * wide<T>;
         strip_at = sums_at + panels * thin * per_double;
-        size = strip_at + panels * thin * wide<T> * per_double;
+        size = strip_at + least(panels, panels_at_once<T>) * thin * wide<T> * per_double;
     }
 };
 
@@ -133,38 +136,46 @@ template <class T> void add_tile(const T* few, const T* many, long rows, double*
     for (long k = 0; k < thin * wide<T>; ++k) strip[k] += double(narrow[k]);
 }
 
-// S[:first + wide, first:first + wide] += the strip of that wide panel
-template <class T> void add_strip(const double* strip, long first, long columns, double* S, long step) {
+// S[top:bottom, first:first + wide] += strip, as far as there are columns
+template <class T>
+void add_strip(const double* strip, long top, long bottom, long first, long columns, double* S, long step) {
     const long stop = least(wide<T>, columns - first);
-    for (long i = 0; i < least(first + wide<T>, columns); ++i, strip += wide<T>)
+    for (long i = top; i < least(bottom, columns); ++i, strip += wide<T>)
         for (long j = 0; j < stop; ++j) S[i * step + first + j] += strip[j];
+}
+
+// The rows of S from those of some thin panels on, from packed rows.
+template <class T>
+void multiply(T* memory, const Room<T>& at, long panel, long count, long columns, double* S, long step) {
+    T* many = memory + at.wide_at;
+    double* strip = reinterpret_cast<double*>(memory + at.strip_at);
+    const long top = panel * thin;
+    for (long first = top / wide<T> * wide<T>; first < columns; first += wide<T>) {
+        const long stop = least(panel + panels_at_once<T>, (first + wide<T>) / thin);
+        __builtin_memset(strip, 0, (stop - panel) * thin * wide<T> * sizeof(double));
+        for (long row = 0; row < count; row += layer_rows) {
+            const long rows = least(layer_rows, count - row);
+            const T* packed = memory + row / layer_rows * at.layer();
+            widen_panel(packed + first * panel_rows, rows, many);
+            for (long q = panel; q < stop; ++q)
+                add_tile(packed + q * panel_rows * thin, many, rows, strip + (q - panel) * thin * wide<T>);
+        }
+        add_strip<T>(strip, top, stop * thin, first, columns, S, step);
+    }
 }
 
 template <class T>
 void add_some(TallRows<T> X, const T* origin, const T* root, double* S, long step, double* sums, T* memory) {
     const Room<T> at(X.columns);
-    const long layer = at.panels * panel_rows * thin;
-    T* many = memory + at.wide_at;
     double* padded_sums = reinterpret_cast<double*>(memory + at.sums_at);
-    double* strip = reinterpret_cast<double*>(memory + at.strip_at);
     __builtin_memset(padded_sums, 0, at.panels * thin * sizeof(double));
-    for (long row = 0, l = 0; row < X.count; row += layer_rows, ++l) {
+    for (long row = 0; row < X.count; row += layer_rows) {
         const TallRows<T> some{X.data + row * X.step, least(layer_rows, X.count - row), X.columns, X.step};
-        pack_layer(some, origin, root ? root + row : root, memory + l * layer, padded_sums);
+        pack_layer(some, origin, root ? root + row : root, memory + row / layer_rows * at.layer(), padded_sums);
     }
     for (long j = 0; j < X.columns; ++j) sums[j] += padded_sums[j];
-    for (long first = 0; first < X.columns; first += wide<T>) {
-        const long panels = least(first + wide<T>, at.panels * thin) / thin;
-        __builtin_memset(strip, 0, panels * thin * wide<T> * sizeof(double));
-        for (long row = 0, l = 0; row < X.count; row += layer_rows, ++l) {
-            const long rows = least(layer_rows, X.count - row);
-            const T* packed = memory + l * layer;
-            widen_panel(packed + first * panel_rows, rows, many);
-            for (long q = 0; q < panels; ++q)
-                add_tile(packed + q * panel_rows * thin, many, rows, strip + q * thin * wide<T>);
-        }
-        add_strip<T>(strip, first, X.columns, S, step);
-    }
+    for (long panel = 0; panel * thin < X.columns; panel += panels_at_once<T>)
+        multiply(memory, at, panel, X.count, X.columns, S, step);
 }
 
 template <class T>

@@ -11,7 +11,7 @@ from mercer import _numeric
 from mercer._numeric import scatter
 
 WAYS = {"definition": scatter, "chosen": _numeric}
-SHAPES = [(0, 3), (1, 1), (7, 3), (9, 24), (300, 25), (1030, 49), (2100, 101)]
+SHAPES = [(0, 3), (1, 1), (7, 3), (9, 24), (300, 25), (1030, 49), (2100, 101), (70, 700)]
 every_way = pytest.mark.parametrize("way", WAYS)
 every_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
