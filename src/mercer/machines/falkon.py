@@ -10,7 +10,8 @@ one pass over the rows; K_nm exists only a block at a time. The paper samples th
 times as many rows cost no pass more and keep the number of steps small for small penalties too.
 
 The centers are the pivots of a randomly pivoted Cholesky factorization of K_ss (Chen, Epperly, Tropp and Webber 2023),
-which span more of it than as many rows drawn uniformly, and whose factor is T^{-T} K_ms already.
+which span more of it than as many rows drawn uniformly (for one target the gain is within the luck of the draw), and
+whose factor is T^{-T} K_ms already.
 """
 
 from __future__ import annotations
@@ -161,13 +162,7 @@ def choose(kernel: Kernel, rows, weight: np.ndarray, n_centers: int, seed: int) 
     which come in random order.
     """
     if is_vouched_for(kernel):
-        X, rng = _wide(rows), np.random.default_rng([seed, 3])
-        diagonal = kernel.diag(X).astype(np.float64, copy=False)
-        rounding = ROUNDING * float(np.finfo(_precision(rows)).eps)
-        found = rp_cholesky(
-            lambda i, j: kernel(take_rows(X, i), take_rows(X, j)).astype(np.float64, copy=False),
-            diagonal, n_centers, rng, weight, rounding=rounding,
-        )  # fmt: skip
+        found = _pivots(kernel, _wide(rows), weight, n_centers, seed, _precision(rows))
         if len(found.chosen):
             T = np.triu(found.factor[:, found.chosen])
             return Chosen(take_rows(rows, found.chosen), T, _moment(found.factor, weight))
@@ -175,6 +170,14 @@ def choose(kernel: Kernel, rows, weight: np.ndarray, n_centers: int, seed: int) 
     T = _cholesky(symmetric_part(gram(kernel, centers).astype(np.float64)))
     factor = _solve(T, cross(kernel, centers, rows).astype(np.float64), transposed=True)
     return Chosen(centers, T, _moment(factor, weight))
+
+
+def _pivots(kernel, X, weight, n_centers, seed, precision):
+    def similarities(i, j):
+        return kernel(take_rows(X, i), take_rows(X, j)).astype(np.float64, copy=False)
+
+    rng, rounding = np.random.default_rng([seed, 3]), ROUNDING * float(np.finfo(precision).eps)
+    return rp_cholesky(similarities, kernel.diag(X), n_centers, rng, weight, rounding=rounding)
 
 
 def _moment(factor, weight):
