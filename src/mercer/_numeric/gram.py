@@ -15,8 +15,6 @@ from mercer._numeric.pool import for_each
 
 #: More rows than this are not summed in float32 (1,024 rows cost about 3e-7 of the scale).
 FLOAT32_ROWS = 1024
-#: A fold's share of a block is one product up to this; the error grows by a tenth, and `Gram` measures it.
-_FLOAT32_GROUP = 2048
 _TILE, _STRIP = 256, 16
 
 
@@ -29,7 +27,7 @@ def add_products(G: np.ndarray, C: np.ndarray, P: np.ndarray, Z, R: np.ndarray, 
     if hasattr(Z, "tocsr"):
         return _add_sparse_products(G, C, P, Z, R, V, groups)
     tiles = _tiles(Z.shape[1])
-    most = _FLOAT32_GROUP if Z.dtype == np.float32 else max(len(Z), 1)
+    most = FLOAT32_ROWS if Z.dtype == np.float32 else max(len(Z), 1)
     # Group after group, whose rows then stay in the cache; the short tasks come last, so that all cores end together.
     tasks = [
         (k, _chunks(a, b, most), *pair)
