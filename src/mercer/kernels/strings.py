@@ -161,7 +161,7 @@ class Mismatch(WindowKernel):
     >>> Mismatch(3, 1)(["ACG"], ["ACG", "ACT", "AGT", "TGT"])
     array([[3., 1., 0., 0.]])
     >>> Mismatch(3, 1, reverse_complement=True)(["ACG"], ["ACG", "CGT", "AGT"])
-    array([[4., 4., 1.]])
+    array([[3., 3., 1.]])
     """
 
     k: int = 3
