@@ -79,7 +79,12 @@ class Counting {
         uint32_t documents, total;
     };
 
+    // The entries that the slots name are asked for in good time.
     void flush(size_t doc) {
+        for (size_t i = 0; i < n_waiting; ++i) {
+            const Slot slot = slots[waiting[i].hash & mask];
+            prefetch(entries.data() + (slot ? number_in(slot) : 0));
+        }
         for (size_t i = 0; i < n_waiting; ++i) add(waiting[i], doc);
         n_waiting = 0;
     }
@@ -87,8 +92,9 @@ class Counting {
     void add(const Ngram& ngram, size_t doc) {
         const size_t at = find_slot(slots.data(), mask, ngram.hash, [&](uint32_t e) {
             const Ngram& other = entries[e].ngram;
+            // mix is a bijection: up to eight bytes, equal hashes and lengths are equal texts
             return other.hash == ngram.hash && other.length == ngram.length &&
-                   same_text(units.bytes + other.start, units.bytes + ngram.start, ngram.length);
+                   (ngram.length <= 8 || same_text(units.bytes + other.start, units.bytes + ngram.start, ngram.length));
         });
         if (slots[at] == 0) {
             slots[at] = slot_of(ngram.hash, entries.size());
@@ -140,15 +146,16 @@ class Counting {
         rows.bounds.resize(n + 1);
         size_t n_bytes = 0;
         for (const Entry& entry : entries) n_bytes += entry.ngram.length;
-        rows.data.resize(n_bytes);
+        rows.data.resize(n_bytes + 16);
         for (size_t i = 0; i < n; ++i) {
             const Entry& entry = entries[order[i]];
             rows.hashes[i] = entry.ngram.hash;
             rows.documents[i] = entry.documents;
             rows.total[i] = entry.total;
             rows.bounds[i + 1] = rows.bounds[i] + entry.ngram.length;
-            std::memcpy(rows.data.data() + rows.bounds[i], units.bytes + entry.ngram.start, entry.ngram.length);
+            copy_text(rows.data.data() + rows.bounds[i], units.bytes + entry.ngram.start, entry.ngram.length);
         }
+        rows.data.resize(n_bytes);
     }
 
     static constexpr size_t batch = 64;

@@ -192,7 +192,7 @@ nb::tuple merge_terms(const nb::list& tables,
         merged = mercer::TermMerge(all, codes.data()).run(first, last);
     }
     return nb::make_tuple(numpy_of(std::move(merged.hashes)), numpy_of(std::move(merged.bounds)),
-                          numpy_of(std::move(merged.data)), numpy_of(std::move(merged.documents)),
+                          numpy_of(std::move(merged.data), merged.n_bytes), numpy_of(std::move(merged.documents)),
                           numpy_of(std::move(merged.total)));
 }
 

@@ -70,7 +70,7 @@ class RowSort {
         return from;
     }
 
-    static constexpr size_t most_bins = 2047, most_in_bin = 48;
+    static constexpr size_t most_bins = 8191, most_in_bin = 255;
     int low, n_bits;
     uint16_t ends[2 * most_bins + 2];
     std::vector<Word> spare;

@@ -44,6 +44,12 @@ inline uint64_t hash_bare_text(const char* p, size_t length, uint64_t mixed_seed
     return mix((h ^ word_at(last, 8)) + text_gamma);
 }
 
+// Copies a string sixteen bytes at a time: that many bytes past the ends of both must be there.
+inline void copy_text(uint8_t* to, const uint8_t* from, size_t length) {
+    std::memcpy(to, from, 16);
+    for (size_t i = 16; i < length; i += 16) std::memcpy(to + i, from + i, 16);
+}
+
 // Whether two strings of one length are equal; eight bytes past their ends must be readable.
 inline bool same_text(const uint8_t* p, const uint8_t* q, size_t length) {
     for (; length > 8; p += 8, q += 8, length -= 8)

@@ -110,7 +110,6 @@ terms = st.lists(
 def test_hashes_and_lists_are_those_of_the_definitions(strings, seed):
     bounds, data = packed(strings)
     assert_same([_numeric.term_hashes(bounds, data, seed)], [DEFINED["term_hashes"](bounds, data, seed)])
-    hashes = _numeric.term_hashes(bounds, data, 0)
     first = np.unique(np.array([strings.index(term) for term in strings], np.int32))
     for parts in (1, 3):
         ordered = [_numeric.sort_terms(bounds, data, first, part, parts) for part in range(parts)]

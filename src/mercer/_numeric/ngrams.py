@@ -97,8 +97,8 @@ def counted_ngrams(bytes, starts, runs, docs, gap, low, high, whole):
     """Rows of counts and the terms they count.
 
     (indptr, codes, counts) are the rows, by the number of each n-gram of low to high units; (hashes, bounds, data) the
-    terms, in the order of the upper eight bits of their hashes (their share), then of first appearance; `documents` says
-    how many rows have each term, `total` how often it occurs. Entries of a row come in the order of first appearance.
+    terms, in the order of the upper eight bits of their hashes (their share), then of first appearance; `documents`
+    says how many rows have each term, `total` how often it occurs. Entries of a row come in the order of appearance.
     """
     numbers: dict = {}
     indptr, codes, counts = [0], [], []
@@ -166,8 +166,8 @@ def term_hashes(bounds, data, seed):
 def merge_terms(tables, codes, first, last):
     """The terms of tables (hashes, bounds, data, documents, total), each once with the sums of its counts, as a table.
 
-    Only those of the shares `first` up to `last`, the upper eight bits of their hashes; tables and result are in the order
-    of shares. The number of each such term of the tables, one table after the other, is written into `codes`.
+    Only those of the shares `first` up to `last`, the upper eight bits of their hashes; tables and result are in the
+    order of shares. The number of each such term of the tables, one table after the other, is written into `codes`.
     """
     found: list = [{} for _ in range(first, last)]
     at = 0

@@ -151,9 +151,9 @@ class Mismatch(WindowKernel):
     alphabet : {"dna", "protein"}, text of distinct letters, or None
         See `Spectrum`.
     reverse_complement : bool
-        Read both strands of DNA: with the kernel k0 without it, k(x, z) = k0(x, z) + k0(x, reverse complement of z), which
-        does not depend on which strands were read. (A word near its own reverse complement so counts on both; with no
-        mismatches `Spectrum` counts it once.) The alphabet is "dna", or None for the limit above on letters of DNA.
+        Read both strands of DNA: with the kernel k0 without it, k(x, z) = k0(x, z) + k0(x, reverse complement of z),
+        which does not depend on which strands were read. (A word that is its own reverse complement so counts on both
+        strands; `Spectrum` counts it once.) The alphabet is "dna", or None for the limit above on letters of DNA.
 
     >>> from mercer.kernels import Mismatch
     >>> Mismatch(3, 1, alphabet="dna")(["ACG"], ["ACG", "ACT", "AGT", "TGT"])
@@ -161,7 +161,7 @@ class Mismatch(WindowKernel):
     >>> Mismatch(3, 1)(["ACG"], ["ACG", "ACT", "AGT", "TGT"])
     array([[3., 1., 0., 0.]])
     >>> Mismatch(3, 1, reverse_complement=True)(["ACG"], ["ACG", "CGT", "AGT"])
-    array([[4., 4., 1.]])
+    array([[3., 3., 1.]])
     """
 
     k: int = 3

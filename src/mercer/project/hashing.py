@@ -156,7 +156,8 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
 
     def _hash_names(self, names) -> np.ndarray:
         """The 64-bit key of each name."""
-        return _numeric.term_hashes(*packed_names(names), self._key)
+        bounds, data = packed_names(names)
+        return _numeric.term_hashes(bounds, data, self._key)
 
     def columns_of(self, name: str) -> list[int]:
         """The output columns, one per nonzero, that an entry of this name is added to."""

@@ -211,7 +211,7 @@ class TextFeatures(TermLookup, StreamingTransformer):
         if self.n_buckets is None:
             limits = self.min_df, self.max_df, self.max_features
             self._vocabularies = [choose(terms, self.n_documents_, *limits) for terms in columns]
-            columns = np.concatenate([kept.terms.documents for kept in self._vocabularies])
+            columns = np.concatenate([kept.documents for kept in self._vocabularies])
         self.document_frequency_ = columns
         if self._needs_idf:
             self.idf_ = inverse_document_frequency(columns, self.n_documents_)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mercer import _numeric
-from mercer._numeric.pool import ordered_map
+from mercer._numeric.pool import n_threads, ordered_map
 from mercer.stats import Statistic
 from mercer.text.analysis import unpacked
 
@@ -47,7 +47,7 @@ class Terms(NamedTuple):
 
     def order(self, rows: np.ndarray) -> np.ndarray:
         """The numbers of some of them in the order of their code points."""
-        rows, parts = rows.astype(np.int32), 1 if len(rows) < _PARTS * 1024 else _PARTS
+        rows, parts = rows.astype(np.int32), 1 if len(rows) < _PART else min(n_threads(), _PARTS)
         sort = partial(_numeric.sort_terms, self.bounds, self.data, rows, parts=parts)
         return np.concatenate(list(ordered_map(lambda part: sort(part=part), range(parts))))
 
@@ -164,15 +164,30 @@ class BucketCounts(Statistic):
 
 
 class Vocabulary:
-    """The kept terms of one column, in the order of the output columns."""
+    """The kept terms of one column, in the order of the output columns: those of a table at the rows `origin`.
 
-    def __init__(self, terms: Terms, origin: np.ndarray):
-        self.terms = terms
-        self.origin = origin  # their numbers among the terms they were chosen from
+    They are put in that order when somebody first asks for them.
+    """
+
+    def __init__(self, table: Terms, origin: np.ndarray):
+        self.origin = origin
+        self._table: Terms | None = table
+        self._terms: Terms | None = None
         self._slots: np.ndarray | None = None
 
     def __len__(self) -> int:
-        return self.terms.size
+        return len(self.origin) if self._terms is None else self._terms.size
+
+    @property
+    def terms(self) -> Terms:
+        if self._terms is None:
+            self._terms, self._table = self._table.at(self.origin), None  # type: ignore[union-attr]
+        return self._terms
+
+    @property
+    def documents(self) -> np.ndarray:
+        """The number of documents each term is in."""
+        return self.terms.documents if self._table is None else np.take(self._table.documents, self.origin)
 
     def numbers(self, terms: Terms) -> np.ndarray:
         """The number of each term, or -1 if it is not kept."""
@@ -182,6 +197,9 @@ class Vocabulary:
 
     def __getstate__(self):
         return {"terms": self.terms, "origin": None, "_slots": None}
+
+    def __setstate__(self, state):
+        self.__dict__.update({"_terms": state["terms"], "_table": None, "origin": None, "_slots": None})
 
 
 def choose(terms: Terms, n: int, min_df, max_df, max_features) -> Vocabulary:
@@ -200,4 +218,4 @@ def choose(terms: Terms, n: int, min_df, max_df, max_features) -> Vocabulary:
     if max_features is not None and len(order) > max_features:
         often = np.argsort(-terms.total[order], kind="stable")[:max_features]
         order = order[np.sort(often)]
-    return Vocabulary(terms.at(order), order)
+    return Vocabulary(terms, order)
