@@ -141,22 +141,25 @@ class Search:
         place = self.rows.smallest(self.effort.search_rows)
         sample = self.rows.at(place)
         with self.steps("kernels and bandwidths"):
-            lens, gain = self._best_kernel(base, sample, place)
+            lens, origin, gain = self._best_kernel(base, sample, place)
         if gain < self.effort.hope and self.effort.n_bins < 2:  # the least effort takes no second look
             return current
-        if self.effort.n_rounds and lens.bends and gain >= self.effort.hope and self.clock.allows(0.75):
+        if self.effort.n_rounds and gain >= self.effort.hope and self.clock.allows(0.75):
             with self.steps("learned metric"):
                 n_rows, width = self.effort.metric_rows, self.effort.metric_waves
-                lens, gain = self._best_metric(base, lens, n_rows, width)
+                lens, gain = self._best_metric(base, lens, origin, n_rows, width)
                 if (
                     gain > _MUCH and self.effort.sharpen and self.clock.allows(0.6)
                 ):  # the metric decides here: a sharper one is worth its price
-                    lens, _ = self._best_metric(base, lens, 2 * n_rows, 2 * width)
+                    lens, _ = self._best_metric(base, lens, lens, 2 * n_rows, 2 * width)
         with self.steps("number of waves"):
             return self._grown_waves(current, lens)
 
-    def _best_kernel(self, base, sample, place) -> tuple[Lens, float]:
-        """The kernel that helps most beside the blocks so far, and what it gains there, as a share of the loss."""
+    def _best_kernel(self, base, sample, place) -> tuple[Lens, Lens, float]:
+        """The kernel that helps most beside the blocks so far, the best one that a metric can be learned for, the gain.
+
+        The gain is that of the first, as a share of the loss without waves.
+        """
         without = self._try("kernel", "no waves", base, sample, place, steps=3)
         families = lenses(sample.X[:2048], self.gains, self.effort.kernels, self.effort.multiples, self.effort.masked)
         tried: list[tuple] = []
@@ -180,15 +183,15 @@ class Search:
         found.kept = True
         gain = 1 - loss / without.loss if without.loss > 0 else 0.0
         without.why = f"{100 * gain:.2f} % less loss with the best kernel"
-        return lens, gain
+        return lens, min(each for each in tried if each[2].bends)[2], gain
 
-    def _best_metric(self, base, lens: Lens, n_rows: int, width: int) -> tuple[Lens, float]:
-        """The kernel in the metric of its own gradients, if that helps the model beside the trees, and by how much."""
+    def _best_metric(self, base, lens: Lens, origin: Lens, n_rows: int, width: int) -> tuple[Lens, float]:
+        """The kernel of `origin` in the metric of its gradients, if it beats `lens`, and by what share of the loss."""
         order, d = self.rows.smallest(len(self.rows)), self.rows.X.shape[1]
         place, others = order[:n_rows], order[n_rows : n_rows + self.effort.search_rows]
         sample = self.rows.at(place)
         learner = LearnedMetric(
-            lens.kernel,
+            origin.kernel,
             n_rounds=self.effort.n_rounds,
             mode="auto" if _PER_NUMBER * d * d <= len(sample) else "diagonal",
             n_components=width,
@@ -197,11 +200,13 @@ class Search:
             random_state=self.seed,
         )
         start = time.perf_counter()
-        learner.fit(sample.X @ lens.root, sample.Y if sample.Y.shape[1] > 1 else sample.Y[:, 0])
+        learner.fit(sample.X @ origin.root, sample.Y if sample.Y.shape[1] > 1 else sample.Y[:, 0])
         seconds = time.perf_counter() - start
         seen: Any = learner.kernel_
         bent = (
-            Lens(seen.kernel, lens.root @ np.asarray(seen.matrix)) if hasattr(seen, "matrix") else Lens(seen, lens.root)
+            Lens(seen.kernel, origin.root @ np.asarray(seen.matrix))
+            if hasattr(seen, "matrix")
+            else Lens(seen, origin.root)
         )
         if len(others) >= _ENOUGH:  # a metric flatters the rows it was learned from
             place, sample = others, self.rows.at(others)
