@@ -14,14 +14,13 @@ from mercer.auto.judge import judge
 from mercer.auto.model import Model
 from mercer.auto.predictor import Predictor, learn, learn_again
 from mercer.auto.steps import Steps
+from mercer.auto.targets import checked_task
 from mercer.auto.wide_model import WidePredictor, learn_terms, learned_rows, model_of
 from mercer.io import read_table
-from mercer.learn.targets import classes_in
 from mercer.source import Source, split_holdout
 
 #: The share of a time budget that the search may use where its outcome is learned again from all rows.
 _SEARCH = 0.65
-_TASKS = {"classify": "classification", "regress": "regression"}
 
 
 def fit(
@@ -80,15 +79,14 @@ def fit(
     chosen, steps = sizes(effort, max_features), Steps(progress)
     # Learning again from all rows repeats the dearest part of the search: a share of the time is kept for it.
     clock = Clock(None if time_budget is None else time_budget * (_SEARCH if holdout else 1.0))
-    if task is not None and task not in _TASKS:
-        raise ValueError(f"task must be one of {', '.join(_TASKS)}, not {task!r}.")
     if not 0 <= holdout < 1:
         raise ValueError(f"holdout must be a share of at least 0 and below 1, not {holdout!r}.")
     with steps("read"):
-        source = read_table(data, target)
-        classify = classes_in(source, "auto" if task is None else _TASKS[task]) is not None
-    told: dict = {"task": "classify" if classify else "regress", "effort": effort}
-    name = told["task"]
+        source, said = read_table(data, target), []
+        _refuse_no_columns(source)
+        name = checked_task(source, task, said)
+    classify = name == "classify"
+    told: dict = {"task": name, "effort": effort, "target": getattr(source, "target", None), "said": said}
     if holdout == 0:
         encoder, rows, predictor = _learn(source, roles, classify, chosen, clock, random_state, steps)
         return model_of(name, encoder, predictor, rows.X, {**told, **account(predictor, steps, encoder)}, random_state)
@@ -117,11 +115,15 @@ def sizes(effort, max_features=None) -> Effort:
     return replace(chosen, most_features=int(max_features))
 
 
+def _refuse_no_columns(source) -> None:
+    schema = getattr(source, "schema", None)
+    if schema is not None and not schema:
+        raise ValueError(f"There is no column beside the target {source.target!r}: nothing to predict it from.")
+
+
 def _learn(source: Source, roles, classify, effort, clock, seed, steps):
     with steps("encode"):
         encoder, rows = learned_rows(source, roles, classify, seed, effort.most_features)
-    if rows.y is None:
-        raise ValueError("There is no target to learn: name one of the columns, or give an array.")
     if sparse.issparse(rows.X):
         with steps("penalty of the terms"):
             return encoder, rows, learn_terms(rows, classify, seed)
@@ -144,6 +146,8 @@ def _linear(rows, classify, seed) -> Predictor:
 
     dictionary = Dictionary([Plain(rows.X.shape[1])])
     X = rows.X.astype(np.float32).astype(np.float64)
+    if classify and len(np.unique(rows.y)) < 2:
+        return learn(rows, classify, EFFORTS["fast"], Clock(), seed, Steps())
     if classify:
         fitted = LogisticClassifier(random_state=seed, tol=1e-5).fit(X, rows.y)
         return Predictor(dictionary, fitted.coef_.T, fitted.intercept_, fitted.classes_, np.ones(1))

@@ -116,13 +116,20 @@ def _bootstrap_r2(y, one, two, confidence, random_state) -> list[Estimate]:
     rng, n = np.random.default_rng(random_state), len(y)
     sums = np.column_stack([(y - one) ** 2, (y - two) ** 2, y - y.mean(), (y - y.mean()) ** 2])
     drawn = np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), size=_RESAMPLES)]) @ sums
-    spread = np.maximum(drawn[:, 3] - drawn[:, 2] ** 2 / n, np.finfo(float).tiny)
-    first, second = 1 - drawn[:, 0] / spread, 1 - drawn[:, 1] / spread
+    spread = drawn[:, 3] - drawn[:, 2] ** 2 / n
+    first, second = (_r2(drawn[:, j], spread, float(drawn[0, 3])) for j in (0, 1))
     tail = (1 - confidence) / 2
     return [
         Estimate(float(values[0]), *(float(q) for q in np.quantile(values[1:], [tail, 1 - tail])))
         for values in (first, second, second - first)
     ]
+
+
+def _r2(error, spread, scale: float) -> np.ndarray:
+    """1 - error / spread; where targets do not differ, 1 for no error and 0 for any, as scikit-learn has it."""
+    flat = spread <= 1e-12 * scale
+    right = error <= np.finfo(float).tiny
+    return np.where(flat, np.where(right, 1.0, 0.0), 1 - error / np.where(flat, 1.0, spread))
 
 
 def _quantile(confidence: float) -> float:

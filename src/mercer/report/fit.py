@@ -22,7 +22,8 @@ def gather_fit(model, source, data: str, target: str, path: str) -> dict[str, An
         "target": target,
         "saved": str(path),
     }
-    return {**found, **model.report()}
+    report = model.report()
+    return {**found, **report, "notes": [*found["notes"], *report.get("said", [])]}
 
 
 def render_fit(report: dict[str, Any]) -> RenderableType:
