@@ -86,17 +86,19 @@ def ranked(X, ranks: dict[int, np.ndarray]) -> np.ndarray:
     return X
 
 
-def ranks_of(X, codes, target, train) -> dict[int, np.ndarray]:
+def ranks_of(X, codes, target, train, weight=None) -> dict[int, np.ndarray]:
     """The rank of each code of a category by the mean target of its training rows, rare ones drawn to the middle.
 
     In this order one cut finds the best two groups of levels for squared error (Fisher 1958).
     """
     found = {}
+    heavy = np.ones(len(train)) if weight is None else weight[train]
+    centered = heavy * (target[train] - _mean(target, weight, train))
     for column in codes:
         code = X[:, column].astype(np.intp)
         size = int(code.max()) + 1
-        count = np.bincount(code[train], minlength=size)
-        total = np.bincount(code[train], weights=target[train] - target[train].mean(), minlength=size)
+        count = np.bincount(code[train], weights=heavy, minlength=size)
+        total = np.bincount(code[train], weights=centered, minlength=size)
         order = np.argsort(total / (count + _PSEUDO), kind="stable")
         found[int(column)] = np.argsort(order).astype(np.float64)
     return found
@@ -105,8 +107,9 @@ def ranks_of(X, codes, target, train) -> dict[int, np.ndarray]:
 class Squares:
     """Half the squared error: gradient s - y, hessian one."""
 
-    def __init__(self, y):
+    def __init__(self, y, weight=None):
         self.y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        self.weight = weight
 
     @property
     def leading(self):
@@ -114,35 +117,47 @@ class Squares:
         return self.y[:, 0]
 
     def base(self, rows):
-        return self.y[rows].mean(axis=0)
+        return _mean(self.y, self.weight, rows)
 
     def slopes(self, scores, rows):
-        return scores - self.y[rows], np.ones(scores.shape)
+        return _weighted(self.weight, rows, scores - self.y[rows], np.ones(scores.shape))
 
     def loss(self, scores, rows):
-        return float(np.sum((scores - self.y[rows]) ** 2))
+        return _sum(self.weight, rows, np.sum((scores - self.y[rows]) ** 2, axis=1))
+
+
+def _mean(values, weight, rows):
+    return values[rows].mean(axis=0) if weight is None else np.average(values[rows], axis=0, weights=weight[rows])
+
+
+def _weighted(weight, rows, *parts):
+    return parts if weight is None else tuple(weight[rows, None] * part for part in parts)
+
+
+def _sum(weight, rows, losses):
+    return float(np.sum(losses) if weight is None else np.sum(weight[rows] * losses))
 
 
 class LogLoss:
     """Logistic loss of class numbers: one column of log-odds for two classes, a softmax over columns for more."""
 
-    def __init__(self, label, n_classes):
-        self.label, self.n = np.asarray(label), n_classes
+    def __init__(self, label, n_classes, weight=None):
+        self.label, self.n, self.weight = np.asarray(label), n_classes, weight
         self.hot = np.eye(n_classes)[self.label] if n_classes > 2 else self.label[:, None].astype(np.float64)
 
     @property
     def leading(self):
         """The indicator of the most frequent class (of the second of two)."""
-        return self.hot[:, int(self.hot.mean(axis=0).argmax())]
+        return self.hot[:, int(_mean(self.hot, self.weight, slice(None)).argmax())]
 
     def base(self, rows):
-        shares = np.clip(self.hot[rows].mean(axis=0), 1e-4, 1 - 1e-4)
+        shares = np.clip(_mean(self.hot, self.weight, rows), 1e-4, 1 - 1e-4)
         return np.log(shares / (1 - shares)) if self.n == 2 else np.log(shares)
 
     def slopes(self, scores, rows):
         p = self._probabilities(scores)
         factor = 1.0 if self.n == 2 else self.n / (self.n - 1)  # as Friedman (2001): the columns are not independent
-        return p - self.hot[rows], np.maximum(factor * p * (1 - p), 1e-6)
+        return _weighted(self.weight, rows, p - self.hot[rows], np.maximum(factor * p * (1 - p), 1e-6))
 
     def _probabilities(self, scores):
         if self.n == 2:
@@ -152,10 +167,10 @@ class LogLoss:
 
     def loss(self, scores, rows):
         if self.n == 2:
-            return float(np.sum(np.logaddexp(0, np.where(self.hot[rows] > 0, -scores, scores))))
+            return _sum(self.weight, rows, np.logaddexp(0, np.where(self.hot[rows] > 0, -scores, scores))[:, 0])
         top = scores.max(axis=1, keepdims=True)
         logs = np.log(np.exp(scores - top).sum(axis=1)) + top[:, 0]
-        return float(np.sum(logs - scores[np.arange(len(scores)), self.label[rows]]))
+        return _sum(self.weight, rows, logs - scores[np.arange(len(scores)), self.label[rows]])
 
 
 @dataclass(frozen=True)
@@ -198,7 +213,7 @@ class _Grown:
     """One ensemble growing on some rows, watched on others."""
 
     def __init__(self, loss, X, codes, growth, train, watch, stream):
-        self.ranks = ranks_of(X, codes, loss.leading, train)
+        self.ranks = ranks_of(X, codes, loss.leading, train, loss.weight)
         X = ranked(X, self.ranks)
         self.loss, self.binned, self.X, self.growth = loss, Binned.of(X, growth.max_bins), X, growth
         self.train, self.watch, self.watched = train, watch, X[watch]

@@ -42,11 +42,12 @@ class Target:
     scale: float
 
     @classmethod
-    def of(cls, y, classify: bool) -> Target:
+    def of(cls, y, classify: bool, weight=None) -> Target:
         classes = np.unique(y) if classify else None
         Y = _columns(y, classes)
-        mean = Y.mean(axis=0)
-        return cls(classes, mean, float(np.sqrt(np.mean(np.sum((Y - mean) ** 2, axis=1)))) or 1.0)
+        mean = np.average(Y, axis=0, weights=weight)
+        spread = float(np.average(np.sum((Y - mean) ** 2, axis=1), weights=weight))
+        return cls(classes, mean, np.sqrt(spread) or 1.0)
 
     def numbers(self, y) -> np.ndarray:
         return (_columns(y, self.classes) - self.mean) / self.scale
@@ -116,8 +117,8 @@ def learn(encoded: Encoded, classify: bool, effort: Effort, clock: Clock, seed: 
 
 def _prepared(encoded: Encoded, classify: bool, seed: int):
     """How targets become numbers, the rows with them, and the class numbers (None for a quantity)."""
-    target = Target.of(encoded.y, classify)
-    rows = Rows(encoded.X, target.numbers(encoded.y), encoded.ids, seed, encoded.categories)
+    target = Target.of(encoded.y, classify, encoded.weight)
+    rows = Rows(encoded.X, target.numbers(encoded.y), encoded.ids, seed, encoded.categories, encoded.weight)
     return target, rows, target.labels(encoded.y)
 
 
@@ -137,7 +138,7 @@ def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: in
             fixed = _fixed(effort, found.n_rounds)
             block, scores, _ = grow_score(rows, labels, fixed, seed, [])
         elif block.kind == "pieces":
-            block = Pieces.learned(rows.X, int(block.bins.n_bins)) or block
+            block = Pieces.learned(rows.X, int(block.bins.n_bins), rows.weight) or block
         elif block.kind == "linear":
             block = Plain(rows.X.shape[1])
         elif block.kind == "waves" and places is not None:
@@ -201,40 +202,42 @@ def _logistic(found, rows, labels, target, seed, like) -> Predictor:
         alpha, temperature = _strength(Z, labels, rows, found, seed)
     else:
         alpha, temperature = like.alpha, like.temperature
-    model = _solved(Z, labels, alpha, seed)
+    model = _solved(Z, labels, alpha, seed, rows.weight)
     coef = model.coef_.T * scale[:, None].astype(np.float64)
     return Predictor(
         dictionary, coef, model.intercept_, target.classes, found.penalties, alpha, temperature, found=found
     )
 
 
-def _solved(Z, labels, alpha, seed) -> LogisticClassifier:
+def _solved(Z, labels, alpha, seed, weight=None) -> LogisticClassifier:
     """A quick fit: the search has no use for more digits than the folds can tell apart.
 
     Columns of nearly no penalty are long: a penalty that drowns in the rounding of their float32 products is raised.
     """
-    floor = _ROUNDING * float(np.sum(np.einsum("ij,ij->j", Z, Z, dtype=np.float64)))
+    heavy = Z if weight is None else Z * weight[:, None].astype(Z.dtype)
+    floor = _ROUNDING * float(np.sum(np.einsum("ij,ij->j", Z, heavy, dtype=np.float64)))
     model = LogisticClassifier(max(alpha, floor), tol=_TOL, max_iter=_STEPS, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(Z, labels)
+        return model.fit(Z, labels, weight)
 
 
 def _strength(Z, labels, rows: Rows, found: Found, seed) -> tuple[float, float]:
     """The penalty and the temperature with the least log loss on one held-out fold, waves cut to a few hundred."""
     columns = _narrow(found.dictionary)
-    held = rows.folds == np.argmax(np.bincount(rows.folds))
+    held = rows.folds == np.argmax(np.bincount(rows.folds, rows.counts))
     order = rows.smallest(len(rows))
     train, test = order[~held[order]][:_TRAIN], order[held[order]][:_TEST]
-    if len(np.unique(labels[train])) <= labels.max() or len(test) < 10:
+    if len(np.unique(labels[train])) <= labels.max() or len(np.unique(rows.ids[test])) < 10:
         return _LOGISTIC[1], 1.0
     Z_train, Z_test = Z[np.ix_(train, columns)], Z[np.ix_(test, columns)]
     best = (np.inf, _LOGISTIC[1], 1.0)
     for alpha in _LOGISTIC:
-        model = _solved(Z_train, labels[train], alpha, seed)
+        model = _solved(Z_train, labels[train], alpha, seed, None if rows.weight is None else rows.weight[train])
         scores = model.decision_function(Z_test).astype(np.float64).reshape(len(test), -1)
         for temperature in _TEMPERATURES:
-            best = min(best, (_log_loss(scores / temperature, labels[test]), alpha, float(temperature)))
+            loss = _log_loss(scores / temperature, labels[test], None if rows.weight is None else rows.weight[test])
+            best = min(best, (loss, alpha, float(temperature)))
     return best[1], best[2]
 
 
@@ -250,10 +253,12 @@ def _narrow(dictionary: Dictionary) -> np.ndarray:
     return np.concatenate(chosen)
 
 
-def _log_loss(scores, labels) -> float:
+def _log_loss(scores, labels, weight=None) -> float:
     if scores.shape[1] == 1:
-        return float(np.mean(np.logaddexp(0, np.where(labels > 0, -scores[:, 0], scores[:, 0]))))
-    return float(np.mean(logsumexp(scores, axis=1) - scores[np.arange(len(scores)), labels]))
+        losses = np.logaddexp(0, np.where(labels > 0, -scores[:, 0], scores[:, 0]))
+    else:
+        losses = logsumexp(scores, axis=1) - scores[np.arange(len(scores)), labels]
+    return float(np.average(losses, weights=weight))
 
 
 __all__ = ["Effort", "Predictor", "Score", "Target", "learn", "learn_again"]

@@ -86,7 +86,8 @@ class Search:
         self.scores: np.ndarray | None = None
         self.gains: np.ndarray | None = None
         self.n_rounds: list[int] = []
-        self.scale = float(np.mean(np.sum(rows.Y**2, axis=1))) or 1.0
+        self.scale = float(np.average(np.sum(rows.Y**2, axis=1), weights=rows.weight)) or 1.0
+        self.n = rows.distinct()
 
     def run(self) -> Found:
         """All stages in turn, each kept or dropped by the folds."""
@@ -102,7 +103,7 @@ class Search:
 
     def _with_trees(self, current: Dictionary) -> Dictionary:
         n_features = self.rows.X.shape[1]
-        if len(self.rows) < 40 or n_features == 0 or not self.clock.allows(0.3):
+        if self.n < 40 or n_features == 0 or not self.clock.allows(0.3):
             return current
         start = time.perf_counter()
         with self.steps("boosted trees, out of fold"):
@@ -116,18 +117,18 @@ class Search:
         return self._choose(tried, larger, current)
 
     def _with_pieces(self, current: Dictionary) -> Dictionary:
-        if len(self.rows) < 40 or not self.clock.allows(0.6):
+        if self.n < 40 or not self.clock.allows(0.6):
             return current
         n_bins = int(np.clip(1200 // max(self.rows.X.shape[1], 1), 2, self.effort.n_bins))
-        n_bins = min(n_bins, max(2, len(self.rows) // 20))
-        pieces = Pieces.learned(self.rows.X, n_bins)
+        n_bins = min(n_bins, max(2, self.n // 20))
+        pieces = Pieces.learned(self.rows.X, n_bins, self.rows.weight)
         if pieces is None or pieces.width + current.width > min(3000, self.effort.most_features):
             return current
         larger = Dictionary([*current.blocks, pieces])
         return self._choose(self._try("pieces", f"{n_bins} piecewise-linear bins", larger), larger, current)
 
     def _with_waves(self, current: Dictionary) -> Dictionary:
-        if len(self.rows) < 20 or not self.clock.allows(0.7):
+        if self.n < 20 or not self.clock.allows(0.7):
             return current
         base = Dictionary([block for block in current.blocks if block.kind != "pieces"])
         place = self.rows.smallest(self.effort.search_rows)
@@ -208,7 +209,7 @@ class Search:
     def _grown_waves(self, current, kernel) -> Dictionary:
         """Twice as many waves as long as that pays."""
         left = self.effort.most_features - current.width
-        most = min(self.effort.most_waves, max(32, len(self.rows) // 2), left // 2 * 2)
+        most = min(self.effort.most_waves, max(32, self.n // 2), left // 2 * 2)
         if most < 2:
             return current
         width = min(512, most)
@@ -289,11 +290,13 @@ def grow_score(rows: Rows, labels, effort: Effort, seed: int, n_rounds: list[int
     seen = columns(rows.X)
     for k in range(effort.n_seeds):
         growth = Growth(**{**vars(effort.growth), "seed": seed + k})
-        loss = Squares(rows.Y) if labels is None else LogLoss(labels, int(labels.max()) + 1)
+        weight = rows.weight
+        loss = Squares(rows.Y, weight) if labels is None else LogLoss(labels, int(labels.max()) + 1, weight)
         grown = boost(seen, loss, rows.folds, growth, columns.codes, enough)
         forests.append(grown.forest)
         n_rounds.append(grown.n_rounds)
         total, gains = total + grown.scores, gains + grown.gains
     scores = total / effort.n_seeds
-    scale = np.maximum(np.std(scores, axis=0), 1e-6)
+    spread = np.average((scores - np.average(scores, axis=0, weights=weight)) ** 2, axis=0, weights=weight)
+    scale = np.maximum(np.sqrt(spread), 1e-6)
     return Score(forests, scale, columns, labels is not None), scores, columns.spread(gains, rows.X.shape[1])

@@ -53,8 +53,8 @@ def read_table(
         Kinds that are not to be guessed. A value that contradicts one makes its row a bad row.
     on_bad_rows : {"error", "skip", "null"}, default="error"
         What to do with rows of too few or too many fields, values that contradict `types`, and rows without their
-        target or weight (which "null" cannot mend): stop with file, line and remedy; leave them out and write them with reasons to `rejected`; or put missing values in their
-        place (rows too long are cut).
+        target or weight: stop with file, line and remedy; leave them out and write them with reasons to
+        `rejected`; or put missing values in their place (rows too long are cut; a target cannot be mended).
     rejected : path, default=None
         Where "skip" writes rejected rows; FILE.rejected.csv in the current folder unless given.
 
