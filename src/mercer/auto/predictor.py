@@ -27,7 +27,7 @@ _LOGISTIC = (1 / 64, 1 / 16, 1 / 4)
 #: Rows that penalty and temperature are chosen on: to learn from, and to be told apart on.
 _TRAIN, _TEST = 6000, 4000
 _TEMPERATURES = np.geomspace(0.7, 2.0, 22)
-_TOL, _STEPS = 1e-3, 24
+_TOL, _STEPS, _FEW_STEPS = 1e-3, 24, 6
 _ROUNDING = 1e-7
 #: Pairs of waves that penalty and temperature are chosen with.
 _FEW = 192
@@ -110,7 +110,7 @@ def learn(encoded: Encoded, classify: bool, effort: Effort, clock: Clock, seed: 
     search = Search(rows, labels, effort, clock, seed, steps)
     found = search.run()
     with steps("final weights"):
-        made = _head(found, search.equations, rows, labels, target, seed)
+        made = _head(found, search.equations, rows, labels, target, seed, clock=clock)
     made.candidates = found.candidates
     return made
 
@@ -179,15 +179,15 @@ def _constant(rows: Rows, target: Target) -> Predictor:
     return Predictor(dictionary, np.zeros(shape), np.asarray(intercept, dtype=float), target.classes, np.ones(1))
 
 
-def _head(found, equations, rows, labels, target, seed, like: Predictor | None = None) -> Predictor:
+def _head(found, equations, rows, labels, target, seed, like: Predictor | None = None, clock=None) -> Predictor:
     if labels is None:
         coef, intercept = equations.weights(found.penalties)
         coef, intercept = coef * target.scale, intercept * target.scale + target.mean
         return Predictor(found.dictionary, coef, intercept, None, found.penalties, found=found)
-    return _logistic(found, rows, labels, target, seed, like)
+    return _logistic(found, rows, labels, target, seed, like, clock)
 
 
-def _logistic(found, rows, labels, target, seed, like) -> Predictor:
+def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
     """Multinomial logistic regression on columns divided by the roots of their penalties, with a temperature."""
     dictionary = found.dictionary
     scale = (1.0 / np.sqrt(found.penalties))[dictionary.block_of_column].astype(np.float32)
@@ -198,25 +198,28 @@ def _logistic(found, rows, labels, target, seed, like) -> Predictor:
         Z[span] = dictionary.features(rows.X[span], None if found.scores is None else found.scores[span]) * scale
 
     list(ordered_map(fill, range(0, len(rows), _ROWS)))
-    if like is None:
+    late = clock is not None and not clock.allows(0.9)  # no time to choose a penalty, and for a rough answer only
+    if late:
+        alpha, temperature = _LOGISTIC[1], 1.0
+    elif like is None:
         alpha, temperature = _strength(Z, labels, rows, found, seed)
     else:
         alpha, temperature = like.alpha, like.temperature
-    model = _solved(Z, labels, alpha, seed, rows.weight)
+    model = _solved(Z, labels, alpha, seed, rows.weight, _FEW_STEPS if late else _STEPS)
     coef = model.coef_.T * scale[:, None].astype(np.float64)
     return Predictor(
         dictionary, coef, model.intercept_, target.classes, found.penalties, alpha, temperature, found=found
     )
 
 
-def _solved(Z, labels, alpha, seed, weight=None) -> LogisticClassifier:
+def _solved(Z, labels, alpha, seed, weight=None, steps=_STEPS) -> LogisticClassifier:
     """A quick fit: the search has no use for more digits than the folds can tell apart.
 
     Columns of nearly no penalty are long: a penalty that drowns in the rounding of their float32 products is raised.
     """
     heavy = Z if weight is None else Z * weight[:, None].astype(Z.dtype)
     floor = _ROUNDING * float(np.sum(np.einsum("ij,ij->j", Z, heavy, dtype=np.float64)))
-    model = LogisticClassifier(max(alpha, floor), tol=_TOL, max_iter=_STEPS, random_state=seed)
+    model = LogisticClassifier(max(alpha, floor), tol=_TOL, max_iter=steps, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(Z, labels, weight)

@@ -68,10 +68,14 @@ class Rows:
 
     def gram(self, features: Callable[[slice], np.ndarray]) -> GramPerFold:
         """Gram statistics per fold of the features of the rows, asked for block by block."""
+        return self.summed(features).finish()
+
+    def summed(self, features: Callable[[slice], np.ndarray]) -> Gram:
+        """The same before it is finished: it can be merged with that of other rows."""
 
         def mapped(block):
             rows = slice(block.start, block.start + len(block))
             weight = None if self.weight is None else self.weight[rows]
             return _Known(features(rows), self.Y[rows], weight, block.start, block.raw, self.ids[rows])
 
-        return MemorySource(self.X).map(mapped).fold(Gram(N_FOLDS, self.seed)).finish()
+        return MemorySource(self.X).map(mapped).fold(Gram(N_FOLDS, self.seed))

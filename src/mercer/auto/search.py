@@ -212,7 +212,7 @@ class Search:
         most = min(self.effort.most_waves, max(32, self.n // 2), left // 2 * 2)
         if most < 2:
             return current
-        width = min(512, most)
+        width = self._affordable(min(512, most))
         start = None
         best, loss = current, self._last_loss
         while width <= most:
@@ -223,6 +223,14 @@ class Search:
                 break
             loss, start, width = tried.loss, self._penalties, 2 * width
         return best
+
+    def _affordable(self, width: int) -> int:
+        """Half as many waves until trying them, by what trying a kernel took, fits into the time left."""
+        seconds = next((each.seconds for each in reversed(self.candidates) if each.stage == "kernel"), 0.0)
+        seconds *= len(self.rows) / min(len(self.rows), self.effort.search_rows)
+        while width > 64 and seconds * (width / self.effort.search_waves) ** 1.5 > self.clock.left():
+            width //= 2
+        return width
 
     # ---- scoring
 

@@ -26,11 +26,11 @@ class Look:
     several: bool = False  # columns of targets
 
 
-def checked_task(source: Source, task: str | None, notes: list[str]) -> str:
+def checked_task(source: Source, task: str | None, job) -> str:
     """ "classify" or "regress" after every row was looked at; ValueError says which one cannot be used, and why.
 
-    None takes strings, truth values and whole numbers of at most 20 different values for classes. `notes` is told
-    of a target that never changes.
+    None takes strings, truth values and whole numbers of at most 20 different values for classes. `job.notes` is told
+    of a target that never changes, `job.n_rows` how many rows there are.
     """
     if task is not None and task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(TASKS)}, not {task!r}.")
@@ -47,9 +47,9 @@ def checked_task(source: Source, task: str | None, notes: list[str]) -> str:
         raise ValueError("The source has no rows.")
     if look.weight <= 0:
         raise ValueError("All weights are zero: there is nothing to learn from.")
-    found = _task(look, called, task)
+    found, job.n_rows = _task(look, called, task), look.n
     if not look.several and len(look.levels) == 1:
-        notes.append(f"{called} is {next(iter(look.levels))!r} in every row: the model says so for any row.")
+        job.notes.append(f"{called} is {next(iter(look.levels))!r} in every row: the model says so for any row.")
     return found
 
 

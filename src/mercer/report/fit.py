@@ -102,7 +102,7 @@ def _verdict(report) -> list[RenderableType]:
     if verdict is None:
         return [Text("\nNo rows were kept aside, so nothing is said about new ones.", style="yellow")]
     lines = [
-        ("linear model of the plain columns", verdict["linear"]),
+        (verdict.get("baseline", "linear model of the plain columns"), verdict["linear"]),
         ("this model", verdict["model"]),
         ("gain", verdict["gain"]),
     ]
