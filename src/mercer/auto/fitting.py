@@ -200,7 +200,7 @@ class _Job:
         """Encoder, encoded rows and model of all rows, configured like those of some of them."""
         with self.steps("learn again from all rows"):
             before = {name: place for place, name in enumerate(encoder.get_feature_names_out())}
-            clock = Clock(max(self.clock.left(), 0.0), self.clock.now) if self.clock.budget else Clock()
+            clock = self.clock.part(0.95)
             encoder, rows = learned_rows(
                 source, self.roles, self.classify, self.seed, self.effort.most_features, clock, encoder
             )

@@ -76,8 +76,8 @@ def judge(first, second, rows: Source, task: str, confidence=0.95, random_state=
 
     Classification: accuracy with Wilson's interval, and the gain with the interval of Bonett and Price (2012) for
     paired proportions. Regression: R^2 and its gain with percentile bootstrap intervals over rows (2,000 resamples, of
-    more than 2,000 rows fewer; the same for both models). Where rows have weights, scores are weighted, and the intervals of proportions are those
-    of (sum of w)^2 / (sum of w^2) rows.
+    more than 2,000 rows fewer; the same for both models). Where rows have weights, scores are weighted, and the
+    intervals of proportions are those of (sum of w)^2 / (sum of w^2) rows.
     """
     with warnings.catch_warnings():
         # Blocks of a source are arrays: their names are those of the source, which the models were fitted with.

@@ -60,7 +60,8 @@ def learn_wide(
     hot = _hot(target, classes)
     center = np.average(hot, axis=0, weights=weight)
     variance = float(np.average(np.sum((hot - center) ** 2, axis=1), weights=weight)) or 1.0
-    tried, candidates = [], []
+    tried: list[tuple] = []
+    candidates: list[Candidate] = []
     for strength in _strengths(classes) if alpha is None else (alpha,):
         if tried and clock.left() < 2.0 * max(each.seconds for each in candidates):
             break
