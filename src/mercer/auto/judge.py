@@ -127,12 +127,10 @@ def _bootstrap_r2(y, one, two, confidence, random_state, weight=None) -> list[Es
     centered = y - np.average(y, weights=weight)
     sums = np.column_stack([(y - one) ** 2, (y - two) ** 2, centered, centered**2, np.ones(n)])
     sums = sums if weight is None else sums * np.asarray(weight, dtype=float)[:, None]
-    drawn = (
-        np.vstack(
-            [np.ones(n), rng.multinomial(n, np.full(n, 1 / n), size=int(np.clip(_DRAWS // n, _FEWEST, _RESAMPLES)))]
-        )
-        @ sums
-    )
+    times = int(np.clip(_DRAWS // n, _FEWEST, _RESAMPLES))
+    at_once = max(1, _DRAWS // (4 * n))  # resamples, so that memory does not grow with them
+    spans = [min(at_once, times - start) for start in range(0, times, at_once)]
+    drawn = np.vstack([sums.sum(axis=0), *(rng.multinomial(n, np.full(n, 1 / n), size=k) @ sums for k in spans)])
     spread = drawn[:, 3] - drawn[:, 2] ** 2 / np.maximum(drawn[:, 4], np.finfo(float).tiny)
     first, second = (_r2(drawn[:, j], spread, float(drawn[0, 3])) for j in (0, 1))
     tail = (1 - confidence) / 2
