@@ -260,7 +260,7 @@ def test_target_and_weight_are_taken_out(read):
     assert source.names == ["a"]
     assert block.y.tolist() == ["yes", "no"]
     assert block.weight.tolist() == [2, 1]
-    with pytest.raises(ValueError, match="target column 'y' is missing in row 1"):
+    with pytest.raises(ValueError, match="line 3: the target 'y' is missing"):
         list(read("a,y\n1,yes\n3,\n", target="y").blocks())
 
 

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 from scipy import sparse
 
+import mercer
 from mercer.expand import Landmarks
 from mercer.io import archive, load, save
 from mercer.io.pack import pack, unpack
 from mercer.io.registry import CLASSES, class_named, name_of
+from mercer.io.save import about
 from mercer.kernels import Custom
 from mercer.linear import RidgeRegressor
 
@@ -248,3 +250,29 @@ def test_an_array_used_twice_is_stored_once():
     tree, arrays = pack([array, {"again": array}])
     assert len(arrays) == 1
     assert unpack(tree, arrays)[1]["again"].tolist() == array.tolist()
+
+
+def manifest_of(model, path):
+    save(model, path)
+    with zipfile.ZipFile(path) as opened:
+        return json.loads(opened.read(archive.MANIFEST))
+
+
+def test_the_manifest_says_what_goes_in_and_how_good_it_is(tmp_path):
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    model = mercer.fit({"a": X[:, 0], "b": X[:, 1], "y": X @ [1.0, 2.0]}, "y", effort="fast")
+    manifest = manifest_of(model, tmp_path / "model.mercer")
+    assert manifest["schema"] == {name: {"kind": "number", "role": "number"} for name in "ab"}
+    assert manifest["parameters"] == {"task": "regress", "effort": "fast", "target": "y"}
+    assert manifest["metrics"]["holdout"]["model"] == model.report()["holdout"]["model"]
+
+
+def test_the_manifest_of_an_estimator_has_its_parameters(tmp_path):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    fitted = RidgeRegressor(alphas=[0.1], random_state=np.random.RandomState(0)).fit(X, X[:, 0])
+    found = {name: manifest_of(RidgeRegressor(alphas=0.5).fit(X, X[:, 0]), tmp_path / name) for name in "ab"}
+    assert found["a"] == found["b"]
+    assert found["a"]["schema"] == {"columns": 2, "names": None}
+    assert found["a"]["parameters"]["alphas"] == 0.5
+    assert found["a"]["metrics"] == {}
+    assert about(fitted)["parameters"]["random_state"] == "RandomState"

@@ -44,11 +44,11 @@ class Pieces:
         self._low, self._length = (np.array([piece[k] for piece in pieces], dtype=np.float64) for k in (1, 2))
 
     @classmethod
-    def learned(cls, X, n_bins: int) -> Pieces | None:
+    def learned(cls, X, n_bins: int, weight=None) -> Pieces | None:
         columns = np.array([j for j in range(X.shape[1]) if _several(X[:, j])], dtype=np.int64)
         if len(columns) == 0:
             return None
-        made = cls(columns, PiecewiseLinear(n_bins=n_bins).fit(np.ascontiguousarray(X[:, columns])))
+        made = cls(columns, PiecewiseLinear(n_bins=n_bins).fit(np.ascontiguousarray(X[:, columns]), None, weight))
         return made if made.width else None
 
     def features(self, X):

@@ -91,17 +91,19 @@ def ranked(X, ranks: dict[int, np.ndarray]) -> np.ndarray:
     return X
 
 
-def ranks_of(X, codes, target, train) -> dict[int, np.ndarray]:
+def ranks_of(X, codes, target, train, weight=None) -> dict[int, np.ndarray]:
     """The rank of each code of a category by the mean target of its training rows, rare ones drawn to the middle.
 
     In this order one cut finds the best two groups of levels for squared error (Fisher 1958).
     """
     found = {}
+    heavy = np.ones(len(train)) if weight is None else weight[train]
+    centered = heavy * (target[train] - _mean(target, weight, train))
     for column in codes:
         code = X[:, column].astype(np.intp)
         size = int(code.max()) + 1
-        count = np.bincount(code[train], minlength=size)
-        total = np.bincount(code[train], weights=target[train] - target[train].mean(), minlength=size)
+        count = np.bincount(code[train], weights=heavy, minlength=size)
+        total = np.bincount(code[train], weights=centered, minlength=size)
         order = np.argsort(total / (count + _PSEUDO), kind="stable")
         found[int(column)] = np.argsort(order).astype(np.float64)
     return found
@@ -110,8 +112,9 @@ def ranks_of(X, codes, target, train) -> dict[int, np.ndarray]:
 class Squares:
     """Half the squared error: gradient s - y, hessian one."""
 
-    def __init__(self, y):
+    def __init__(self, y, weight=None):
         self.y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        self.weight = weight
 
     @property
     def leading(self):
@@ -119,43 +122,59 @@ class Squares:
         return self.y[:, 0]
 
     def base(self, rows):
-        return self.y[rows].mean(axis=0)
+        return _mean(self.y, self.weight, rows)
 
     def at(self, rows) -> Squares:
         """The loss of some of the rows."""
-        return Squares(self.y[rows])
+        return Squares(self.y[rows], _some(self.weight, rows))
 
     def slopes(self, scores):
-        return scores - self.y, np.ones(scores.shape)
+        return _weighted(self.weight, scores - self.y, np.ones(scores.shape))
 
     def loss(self, scores):
-        return float(np.sum((scores - self.y) ** 2))
+        return _sum(self.weight, np.sum((scores - self.y) ** 2, axis=1))
+
+
+def _some(weight, rows):
+    return None if weight is None else weight[rows]
+
+
+def _mean(values, weight, rows):
+    return np.average(values[rows], axis=0, weights=_some(weight, rows))
+
+
+def _weighted(weight, *parts):
+    return parts if weight is None else tuple(weight[:, None] * part for part in parts)
+
+
+def _sum(weight, losses):
+    return float(np.sum(losses) if weight is None else weight @ losses)
 
 
 class LogLoss:
     """Logistic loss of class numbers: one column of log-odds for two classes, a softmax over columns for more."""
 
-    def __init__(self, label, n_classes):
-        self.label, self.n = np.asarray(label), n_classes
+    def __init__(self, label, n_classes, weight=None):
+        self.label, self.n, self.weight = np.asarray(label), n_classes, weight
         self.hot = np.eye(n_classes)[self.label] if n_classes > 2 else self.label[:, None].astype(np.float64)
 
     @property
     def leading(self):
         """The indicator of the most frequent class (of the second of two)."""
-        return self.hot[:, int(self.hot.mean(axis=0).argmax())]
+        return self.hot[:, int(_mean(self.hot, self.weight, slice(None)).argmax())]
 
     def base(self, rows):
-        shares = np.clip(self.hot[rows].mean(axis=0), 1e-4, 1 - 1e-4)
+        shares = np.clip(_mean(self.hot, self.weight, rows), 1e-4, 1 - 1e-4)
         return np.log(shares / (1 - shares)) if self.n == 2 else np.log(shares)
 
     def at(self, rows) -> LogLoss:
         """The loss of some of the rows."""
-        return LogLoss(self.label[rows], self.n)
+        return LogLoss(self.label[rows], self.n, _some(self.weight, rows))
 
     def slopes(self, scores):
         p = self._probabilities(scores)
         factor = 1.0 if self.n == 2 else self.n / (self.n - 1)  # as Friedman (2001): the columns are not independent
-        return p - self.hot, np.maximum(factor * p * (1 - p), 1e-6)
+        return _weighted(self.weight, p - self.hot, np.maximum(factor * p * (1 - p), 1e-6))
 
     def _probabilities(self, scores):
         if self.n == 2:
@@ -165,10 +184,10 @@ class LogLoss:
 
     def loss(self, scores):
         if self.n == 2:
-            return float(np.sum(np.logaddexp(0, np.where(self.hot > 0, -scores, scores))))
+            return _sum(self.weight, np.logaddexp(0, np.where(self.hot > 0, -scores, scores))[:, 0])
         top = scores.max(axis=1, keepdims=True)
         logs = np.log(np.exp(scores - top).sum(axis=1)) + top[:, 0]
-        return float(np.sum(logs - scores[np.arange(len(scores)), self.label]))
+        return _sum(self.weight, logs - scores[np.arange(len(scores)), self.label])
 
 
 @dataclass(frozen=True)
@@ -215,7 +234,7 @@ class _Grown:
 
     def __init__(self, loss, X, codes, growth, folds, fold, stream, binned=None):
         train, self.watch = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        self.ranks = ranks_of(X, codes, loss.leading, train)
+        self.ranks = ranks_of(X, codes, loss.leading, train, loss.weight)
         X = ranked(X, self.ranks)
         binned = Binned.of(X, growth.max_bins) if binned is None else binned
         self.edges, self.widths, self.bins = binned.edges, binned.widths, binned.bins[train]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 
@@ -92,13 +93,29 @@ def sized(effort: Effort, n: int, n_outputs: int) -> Effort:
 
 
 class Clock:
-    """A time budget in seconds, None without end."""
+    """A time budget in seconds, None without end; `now` tells the time.
 
-    def __init__(self, budget: float | None = None):
-        self.budget, self.start = budget, time.perf_counter()
+    >>> clock = Clock(10.0, now=iter([0.0, 4.0, 4.0]).__next__)
+    >>> clock.left(), clock.allows(0.3)
+    (6.0, False)
+    """
+
+    def __init__(self, budget: float | None = None, now=time.perf_counter):
+        self.budget, self.now = budget, now
+        self.start = now()
 
     def spent(self) -> float:
-        return time.perf_counter() - self.start
+        return self.now() - self.start
+
+    def left(self) -> float:
+        """Seconds until the end, infinite without a budget."""
+        return math.inf if self.budget is None else self.budget - self.spent()
+
+    def part(self, share: float) -> Clock:
+        """A clock that started with this one and has a share of its time."""
+        other = Clock(None if self.budget is None else share * self.budget, self.now)
+        other.start = self.start
+        return other
 
     def allows(self, share: float) -> bool:
         """True while less than this share of the budget is spent."""

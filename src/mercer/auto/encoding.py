@@ -24,6 +24,7 @@ class Encoded:
     y: np.ndarray | None
     ids: np.ndarray
     categories: tuple[slice, ...] = ()
+    weight: np.ndarray | None = None
 
 
 def encoded_rows(encoder, source: Source, learn: bool | None = False) -> Encoded:
@@ -39,7 +40,15 @@ def encoded_rows(encoder, source: Source, learn: bool | None = False) -> Encoded
     y = None if blocks[0].y is None else np.concatenate([np.asarray(block.y) for block in blocks])
     ids = np.concatenate([block.ids for block in blocks])
     categories = tuple(slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
-    return Encoded(np.concatenate([dense(block.X) for block in blocks]), y, ids, categories)
+    return Encoded(np.concatenate([dense(block.X) for block in blocks]), y, ids, categories, weights_of(blocks))
+
+
+def weights_of(blocks) -> np.ndarray | None:
+    """The weights of all rows, at least one on average (a weight of 2 is a row that is there twice); None if even."""
+    if blocks[0].weight is None:
+        return None
+    weight = np.concatenate([np.asarray(block.weight, dtype=np.float64) for block in blocks])
+    return weight / min(weight.mean(), 1.0)
 
 
 def refuse_wide(encoder) -> None:

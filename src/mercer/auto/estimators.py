@@ -16,6 +16,7 @@ from mercer.auto.encoding import dense
 from mercer.auto.fitting import account, sizes
 from mercer.auto.predictor import Predictor, learn
 from mercer.auto.steps import Steps
+from mercer.auto.weights import counted_rows
 from mercer.auto.wide_model import WideModel, learn_terms, learned_rows, model_of
 from mercer.base import seed_of
 from mercer.source import Columns
@@ -33,8 +34,10 @@ class _Searched(BaseEstimator):
         self.max_features = max_features
         self.random_state = random_state
 
-    def fit(self, X, y) -> Self:
+    def fit(self, X, y, sample_weight=None) -> Self:
         """Learn from a frame or array X of mixed columns and a target y.
+
+        A row of `sample_weight` 2 counts as two equal rows, one of 0 not at all.
 
         Returns
         -------
@@ -47,9 +50,10 @@ class _Searched(BaseEstimator):
         if len(table) != len(y):
             raise ValueError(f"X has {len(table)} rows but y has {len(y)} entries.")
         classify = self._task == "classify"
-        encoder, rows = learned_rows(table_in_memory(table, y), None, classify, seed, effort.most_features)
+        source = table_in_memory(*counted_rows(table, y, sample_weight))
+        encoder, rows = learned_rows(source, None, classify, seed, effort.most_features, clock.part(0.5))
         if sparse.issparse(rows.X):
-            predictor: Predictor = learn_terms(rows, classify, seed)
+            predictor: Predictor = learn_terms(rows, classify, seed, clock=clock)
         else:
             predictor = learn(rows, classify, effort, clock, seed, steps)
         told = {"task": self._task, "effort": self.effort, **account(predictor, steps, encoder)}
@@ -154,14 +158,16 @@ class MercerClassifier(ClassifierMixin, _Searched):
 
     _task = "classify"
 
-    def fit(self, X, y) -> Self:
+    def fit(self, X, y, sample_weight=None) -> Self:
         """Learn from a frame or array X of mixed columns and labels y.
+
+        A row of `sample_weight` 2 counts as two equal rows, one of 0 not at all.
 
         Returns
         -------
         self
         """
-        super().fit(X, y)
+        super().fit(X, y, sample_weight)
         self.classes_ = self.model_.classes_
         return self
 

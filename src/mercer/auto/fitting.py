@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
 
-from mercer.auto.blocks import Dictionary, Plain
+from mercer.auto.baselines import Encoding, baseline
 from mercer.auto.effort import EFFORTS, Clock, Effort
-from mercer.auto.encoding import dense
 from mercer.auto.judge import judge
+from mercer.auto.larger import bytes_per_row, sample_of, with_all_rows
 from mercer.auto.model import Model
 from mercer.auto.predictor import Predictor, learn, learn_again
 from mercer.auto.steps import Steps
+from mercer.auto.targets import checked_task
 from mercer.auto.wide_model import WidePredictor, learn_terms, learned_rows, model_of
 from mercer.io import read_table
-from mercer.learn.targets import classes_in
 from mercer.source import Source, split_holdout
+from mercer.source.table import first_block
 
-#: The share of a time budget that the search may use where its outcome is learned again from all rows.
-_SEARCH = 0.65
-_TASKS = {"classify": "classification", "regress": "regression"}
+#: The share of a time budget that the search may use: learning again repeats the dearest part of it.
+_SEARCH = 0.45
+#: How much longer a step may take than it took before.
+_MARGIN = 1.2
+#: What learning again repeats of the steps of a search; waves and terms are no longer searched for.
+REPEATED = {
+    "encode": 1.0,
+    "boosted trees, out of fold": 1.0,
+    "number of waves": 0.4,
+    "penalty of the terms": 0.1,
+    "final weights": 0.7,
+}
 
 
 def fit(
     data,
     target=None,
     *,
+    weight=None,
     task=None,
     effort="normal",
     time_budget=None,
     max_features=None,
+    memory=4.0,
     holdout=0.2,
     roles=None,
     random_state=0,
@@ -48,13 +60,21 @@ def fit(
     ----------
     data : path, frame, dict of columns, array or Source
     target : name of the target column, or an array for data in memory
+    weight : name of a column (or an array, for data in memory), default=None
+        How much each row counts: a row of weight 2 is there twice. Encoders, search, probabilities and the score on the
+        holdout are weighted; the edges of the trees' bins, the kernels' median distance and the frequencies of levels
+        go by rows. Weights below one on average are scaled up to that.
     task : {"classify", "regress"} or None
         None takes strings, truth values and whole numbers of at most 20 different values for classes.
     effort : {"fast", "normal", "high"}, default="normal"
     time_budget : float, default=None
-        Seconds. Stages that would not fit are left out, and the report says which were tried.
+        Seconds for all of it. Stages that would not fit are left out, and the report says which were tried. If there is
+        no time to learn again from all rows, the model is that of the rows not kept aside, and the report says so.
     max_features : int, default=None
         The most features of the model.
+    memory : float, default=4.0
+        Gigabytes that the rows of the search may take; None is no limit. Of a larger table the search sees an even
+        sample, by the hashes of the rows; the linear weights of a quantity still come from all rows, which stream by.
     holdout : float, default=0.2
         Share of the rows to judge by; 0 learns from all and reports no score.
     roles : dict of column names to roles, default=None
@@ -75,34 +95,39 @@ def fit(
     >>> model.predict(X[:3]).tolist()
     [0, 0, 0]
     >>> sorted(model.report()["holdout"])
-    ['gain', 'interval', 'linear', 'metric', 'model', 'n']
+    ['baseline', 'gain', 'interval', 'linear', 'metric', 'model', 'n']
     """
-    chosen, steps = sizes(effort, max_features), Steps(progress)
-    # Learning again from all rows repeats the dearest part of the search: a share of the time is kept for it.
-    clock = Clock(None if time_budget is None else time_budget * (_SEARCH if holdout else 1.0))
-    if task is not None and task not in _TASKS:
-        raise ValueError(f"task must be one of {', '.join(_TASKS)}, not {task!r}.")
+    chosen, steps, clock = sizes(effort, max_features), Steps(progress), Clock(time_budget)
     if not 0 <= holdout < 1:
         raise ValueError(f"holdout must be a share of at least 0 and below 1, not {holdout!r}.")
     with steps("read"):
-        source = read_table(data, target)
-        classify = classes_in(source, "auto" if task is None else _TASKS[task]) is not None
-    told: dict = {"task": "classify" if classify else "regress", "effort": effort}
-    name = told["task"]
-    if holdout == 0:
-        encoder, rows, predictor = _learn(source, roles, classify, chosen, clock, random_state, steps)
-        return model_of(name, encoder, predictor, rows.X, {**told, **account(predictor, steps, encoder)}, random_state)
-    train, kept = split_holdout(source, holdout, random_state)
-    encoder, rows, predictor = _learn(train, roles, classify, chosen, clock, random_state, steps)
-    with steps("holdout"):
-        plain = predictor if isinstance(predictor, WidePredictor) else _linear(rows, classify, random_state)
-        told["holdout"] = _judged(_Pair(encoder, plain), _Pair(encoder, predictor), kept, name, random_state)
-    with steps("learn again from all rows"):
-        before = {name: place for place, name in enumerate(encoder.get_feature_names_out())}
-        encoder, rows = learned_rows(source, roles, classify, random_state, chosen.most_features)
-        places = np.array([before.get(name, -1) for name in encoder.get_feature_names_out()])
-        final = _again(predictor, rows, chosen, random_state, places)
-    return model_of(name, encoder, final, rows.X, {**told, **account(final, steps, encoder)}, random_state)
+        source = read_table(data, target, weight)
+        _refuse_no_columns(source)
+        job = _Job(roles, chosen, int(random_state), steps, clock)
+        told: dict = {"task": checked_task(source, task, job), "effort": effort}
+    told |= {"target": getattr(source, "target", None), "rows": job.n_rows, "said": job.notes}
+    job.classify = told["task"] == "classify"
+    train, kept = split_holdout(source, holdout, random_state) if holdout else (source, None)
+    if kept is not None and (first_block(kept) is None or first_block(train) is None):
+        job.notes.append(f"{job.n_rows} rows are too few to keep some aside: nothing is said about new ones.")
+        train, kept = source, None
+    share = job.share(memory, getattr(source, "schema", None) or {}, 1 - holdout)
+    encoder, rows, predictor = job.learn(_part(train, share, random_state))
+    if kept is not None:
+        with steps("holdout"):
+            name, plain = baseline(encoder, rows, job.classify, random_state)
+            told["holdout"] = _judged(name, plain, Encoding(encoder, predictor), kept, told["task"], random_state)
+        if job.has_time_to_learn_again(holdout):
+            encoder, rows, predictor = job.learn_again(_part(source, share, random_state), encoder, predictor)
+    if share < 1:
+        with steps("weights from all rows"):
+            predictor = job.weights_from_all(predictor, encoder, rows, sample_of(source, share, random_state)[1], share)
+    told |= account(predictor, steps, encoder)
+    return model_of(told["task"], encoder, predictor, rows.X, told, random_state)
+
+
+def _part(source: Source, share: float, seed) -> Source:
+    return source if share >= 1 else sample_of(source, share, seed)[0]
 
 
 def sizes(effort, max_features=None) -> Effort:
@@ -117,58 +142,115 @@ def sizes(effort, max_features=None) -> Effort:
     return replace(chosen, most_features=int(max_features))
 
 
-def _learn(source: Source, roles, classify, effort, clock, seed, steps):
-    with steps("encode"):
-        encoder, rows = learned_rows(source, roles, classify, seed, effort.most_features)
-    if rows.y is None:
-        raise ValueError("There is no target to learn: name one of the columns, or give an array.")
-    if sparse.issparse(rows.X):
-        with steps("penalty of the terms"):
-            return encoder, rows, learn_terms(rows, classify, seed)
-    return encoder, rows, learn(rows, classify, effort, clock, seed, steps)
+def _refuse_no_columns(source) -> None:
+    schema = getattr(source, "schema", None)
+    if schema is not None and not schema:
+        raise ValueError(f"There is no column beside the target {source.target!r}: nothing to predict it from.")
 
 
-def _again(predictor, rows, effort, seed, places) -> Predictor:
-    """The configuration of a model on all rows; if these are too wide, or no longer so, it is found anew."""
-    classify, before = predictor.classes is not None, isinstance(predictor, WidePredictor)
-    if sparse.issparse(rows.X):
-        return learn_terms(rows, classify, seed, predictor if before else None)
-    if before:
-        return learn(rows, classify, effort, Clock(), seed, Steps())
-    return learn_again(predictor, rows, effort, seed, places)
+@dataclass
+class _Job:
+    """What all steps of a fit need to know, and `notes` of what the reader of the report should know."""
+
+    roles: dict | None
+    effort: Effort
+    seed: int
+    steps: Steps
+    clock: Clock
+    classify: bool = False
+    n_rows: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def share(self, memory: float | None, schema, train: float) -> float:
+        """The share of the rows that the search can keep in memory."""
+        most = np.inf if memory is None else memory * 1e9 / bytes_per_row(len(schema), self.effort)
+        if self.n_rows * train <= most:
+            return 1.0
+        share = float(most / self.n_rows)
+        self.notes.append(
+            f"{self.n_rows:,} rows are more than {memory:g} GB of memory hold: the search saw an even sample of about "
+            f"{share * self.n_rows:,.0f} of them, the holdout was judged as a whole."
+        )
+        return share
+
+    def learn(self, source: Source):
+        """Encoder, encoded rows and model of a source."""
+        clock = self.clock.part(_SEARCH)
+        with self.steps("encode"):
+            encoder, rows = learned_rows(
+                source, self.roles, self.classify, self.seed, self.effort.most_features, clock.part(0.6)
+            )
+        if sparse.issparse(rows.X):
+            with self.steps("penalty of the terms"):
+                return encoder, rows, learn_terms(rows, self.classify, self.seed, clock=clock)
+        return encoder, rows, learn(rows, self.classify, self.effort, clock, self.seed, self.steps)
+
+    def has_time_to_learn_again(self, holdout: float) -> bool:
+        """Whether what took `seconds` for the training rows can be repeated for all of them in the time left."""
+        needed = _MARGIN / (1 - holdout) * repeated_seconds(self.steps.log, REPEATED)
+        if needed <= self.clock.left():
+            return True
+        self.notes.append(
+            f"Learning again from all rows would have taken about {needed:.0f} s, more than the time budget left: the "
+            "model has learned from the rows that were not kept aside."
+        )
+        return False
+
+    def learn_again(self, source: Source, encoder, predictor: Predictor):
+        """Encoder, encoded rows and model of all rows, configured like those of some of them."""
+        with self.steps("learn again from all rows"):
+            before = {name: place for place, name in enumerate(encoder.get_feature_names_out())}
+            clock = self.clock.part(0.95)
+            encoder, rows = learned_rows(
+                source, self.roles, self.classify, self.seed, self.effort.most_features, clock, encoder
+            )
+            places = np.array([before.get(name, -1) for name in encoder.get_feature_names_out()])
+            return encoder, rows, self._again(predictor, rows, places, clock)
+
+    def _again(self, predictor, rows, places, clock) -> Predictor:
+        """The configuration of a model on all rows; if these are too wide, or no longer so, it is found anew."""
+        before = isinstance(predictor, WidePredictor)
+        if sparse.issparse(rows.X):
+            return learn_terms(rows, self.classify, self.seed, predictor if before else None, clock)
+        if before:
+            return learn(rows, self.classify, self.effort, clock, self.seed, Steps())
+        return learn_again(predictor, rows, self.effort, self.seed, places)
+
+    def weights_from_all(self, predictor, encoder, rows, rest: Source, share: float) -> Predictor:
+        """Weights from the rows outside of the sample too, where normal equations are all they take."""
+        why = ""
+        if self.classify:
+            why = "weights of classes take more than one pass"
+        elif predictor.found is None or rows.weight is not None:
+            why = "rows have weights" if rows.weight is not None else "the model has one block of sparse terms"
+        elif (1 - share) / share * repeated_seconds(
+            self.steps.log, {"encode": 1.0, "number of waves": 0.5}
+        ) > self.clock.left():
+            why = "the time budget left no room for more"
+        if why:
+            self.notes.append(f"The linear weights come from the sample as well: {why}.")
+            return predictor
+        self.notes.append("Trees, bins and waves come from the sample, the linear weights from all rows.")
+        return with_all_rows(predictor, encoder, rows, rest, self.seed)
 
 
-def _linear(rows, classify, seed) -> Predictor:
-    """The linear model of the encoded columns: what everything else is compared with."""
-    from mercer.linear import LogisticClassifier, RidgeRegressor
+def repeated_seconds(log, shares: dict[str, float]) -> float:
+    """The seconds of those steps of a search that are repeated, each by a share of it.
 
-    dictionary = Dictionary([Plain(rows.X.shape[1])])
-    X = rows.X.astype(np.float32).astype(np.float64)
-    if classify:
-        fitted = LogisticClassifier(random_state=seed, tol=1e-5).fit(X, rows.y)
-        return Predictor(dictionary, fitted.coef_.T, fitted.intercept_, fitted.classes_, np.ones(1))
-    ridge = RidgeRegressor(random_state=seed).fit(X, rows.y)
-    return Predictor(dictionary, ridge.coef_[:, None], np.atleast_1d(ridge.intercept_), None, np.ones(1))
+    >>> repeated_seconds([("encode", 2.0), ("read", 1.0)], REPEATED)
+    2.0
+    """
+    return sum(shares.get(name, 0.0) * seconds for name, seconds in log)
 
 
-class _Pair:
-    """An encoder and a predictor as one thing that predicts raw rows."""
-
-    def __init__(self, encoder, predictor):
-        self.encoder, self.predictor = encoder, predictor
-
-    def predict(self, X):
-        X = self.encoder.transform(X)
-        return self.predictor.predict(X if isinstance(self.predictor, WidePredictor) else dense(X))
-
-
-def _judged(plain, model, rows, task, seed) -> dict:
+def _judged(name, plain, model, rows, task, seed) -> dict:
     verdict = judge(plain, model, rows, task, random_state=seed)
     return {
         "metric": verdict.metric,
         "n": verdict.n,
         "model": asdict(verdict.second),
         "linear": asdict(verdict.first),
+        "baseline": name,
         "gain": asdict(verdict.gain),
         "interval": verdict.interval,
     }

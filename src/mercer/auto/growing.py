@@ -32,7 +32,8 @@ def grow_score(rows: Rows, labels, effort: Effort, seed: int, enough=lambda: Fal
     """Ensembles of one or more seeds, each of as many members as tree folds, and the mean of what they say."""
     columns = TreeColumns.of(rows.X.shape[1], list(rows.categories))
     seen, folds = columns(rows.X), rows.apart(effort.tree_folds)
-    loss = Squares(rows.Y) if labels is None else LogLoss(labels, int(labels.max()) + 1)
+    weight = rows.weight
+    loss = Squares(rows.Y, weight) if labels is None else LogLoss(labels, int(labels.max()) + 1, weight)
     growths = [replace(growth, seed=seed) for growth in effort.growths]
     tried = compared(seen, loss, folds, growths, columns.codes, enough) if len(growths) > 1 else []
     growth = min(tried, key=lambda each: each[1])[0] if tried else growths[0]
@@ -46,6 +47,7 @@ def grow_score(rows: Rows, labels, effort: Effort, seed: int, enough=lambda: Fal
         n_rounds.append(grown.n_rounds)
         total, gains = total + grown.scores, gains + grown.gains
     scores = total / effort.n_seeds
-    scale = np.maximum(np.std(scores, axis=0), 1e-6)
+    spread = np.average((scores - np.average(scores, axis=0, weights=weight)) ** 2, axis=0, weights=weight)
+    scale = np.maximum(np.sqrt(spread), 1e-6)
     block = Score(forests, scale, columns, labels is not None)
     return Grown(block, scores, columns.spread(gains, rows.X.shape[1]), growth, n_rounds, tried)

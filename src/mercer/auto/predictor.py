@@ -29,7 +29,7 @@ _LOGISTIC = (1 / 64, 1 / 16, 1 / 4)
 #: Rows that penalty and temperature are chosen on: to learn from, and to be told apart on.
 _TRAIN, _TEST = 6000, 4000
 _TEMPERATURES = np.geomspace(0.7, 2.0, 22)
-_TOL, _STEPS = 1e-3, 24
+_TOL, _STEPS, _FEW_STEPS = 1e-3, 24, 6
 _ROUNDING = 1e-7
 #: Pairs of waves that penalty and temperature are chosen with.
 _FEW = 192
@@ -47,11 +47,12 @@ class Target:
     scale: float
 
     @classmethod
-    def of(cls, y, classify: bool) -> Target:
+    def of(cls, y, classify: bool, weight=None) -> Target:
         classes = np.unique(y) if classify else None
         Y = _columns(y, classes)
-        mean = Y.mean(axis=0)
-        return cls(classes, mean, float(np.sqrt(np.mean(np.sum((Y - mean) ** 2, axis=1)))) or 1.0)
+        mean = np.average(Y, axis=0, weights=weight)
+        spread = float(np.average(np.sum((Y - mean) ** 2, axis=1), weights=weight))
+        return cls(classes, mean, np.sqrt(spread) or 1.0)
 
     def numbers(self, y) -> np.ndarray:
         return (_columns(y, self.classes) - self.mean) / self.scale
@@ -114,15 +115,15 @@ def learn(encoded: Encoded, classify: bool, effort: Effort, clock: Clock, seed: 
     search = Search(rows, labels, effort, clock, seed, steps)
     found = search.run()
     with steps("final weights"):
-        made = _head(found, search.equations, rows, labels, target, seed)
+        made = _head(found, search.equations, rows, labels, target, seed, clock=clock)
     made.candidates = found.candidates
     return made
 
 
 def _prepared(encoded: Encoded, classify: bool, seed: int):
     """How targets become numbers, the rows with them, and the class numbers (None for a quantity)."""
-    target = Target.of(encoded.y, classify)
-    rows = Rows(encoded.X, target.numbers(encoded.y), encoded.ids, seed, encoded.categories)
+    target = Target.of(encoded.y, classify, encoded.weight)
+    rows = Rows(encoded.X, target.numbers(encoded.y), encoded.ids, seed, encoded.categories, encoded.weight)
     return target, rows, target.labels(encoded.y)
 
 
@@ -142,7 +143,7 @@ def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: in
             grown = grow_score(rows, labels, _fixed(effort, found), seed)
             block, scores = grown.block, grown.scores
         elif block.kind == "pieces":
-            block = Pieces.learned(rows.X, int(block.bins.n_bins)) or block
+            block = Pieces.learned(rows.X, int(block.bins.n_bins), rows.weight) or block
         elif block.kind == "linear":
             block = Plain(rows.X.shape[1])
         elif block.kind == "waves" and places is not None:
@@ -185,26 +186,30 @@ def _constant(rows: Rows, target: Target) -> Predictor:
     return Predictor(dictionary, np.zeros(shape), np.asarray(intercept, dtype=float), target.classes, np.ones(1))
 
 
-def _head(found, equations, rows, labels, target, seed, like: Predictor | None = None) -> Predictor:
+def _head(found, equations, rows, labels, target, seed, like: Predictor | None = None, clock=None) -> Predictor:
     if labels is None:
         coef, intercept = equations.weights(found.penalties)
         coef, intercept = coef * target.scale, intercept * target.scale + target.mean
         return Predictor(found.dictionary, coef, intercept, None, found.penalties, found=found)
-    return _logistic(found, rows, labels, target, seed, like)
+    return _logistic(found, rows, labels, target, seed, like, clock)
 
 
-def _logistic(found, rows, labels, target, seed, like) -> Predictor:
+def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
     """Multinomial logistic regression on columns divided by the roots of their penalties, with a temperature.
 
     The choices so far were those of the squared error: whether the columns alone do better by the logistic loss is
     asked once more, and then they are all there is.
     """
-    if like is None:
+    late = clock is not None and not clock.allows(0.9)  # no time to choose a penalty, and for a rough answer only
+    if late:
+        alpha, temperature = _LOGISTIC[1], 1.0
+    elif like is None:
         plain = found.alone()
         found, alpha, temperature = _chosen_head([found, plain] if plain else [found], rows, labels, seed)
     else:
         alpha, temperature = like.alpha, like.temperature
-    model, scale = _solved(_scaled(found, rows), labels, alpha, seed), _scale(found)
+    Z, scale = _scaled(found, rows), _scale(found)
+    model = _solved(Z, labels, alpha, seed, rows.weight, _FEW_STEPS if late else _STEPS)
     coef = model.coef_.T * scale[:, None].astype(np.float64)
     return Predictor(
         found.dictionary, coef, model.intercept_, target.classes, found.penalties, alpha, temperature, found=found
@@ -228,16 +233,17 @@ def _scaled(found: Found, rows: Rows, scores=None) -> np.ndarray:
     return Z
 
 
-def _solved(Z, labels, alpha, seed) -> LogisticClassifier:
+def _solved(Z, labels, alpha, seed, weight=None, steps=_STEPS) -> LogisticClassifier:
     """A quick fit: the search has no use for more digits than the folds can tell apart.
 
     Columns of nearly no penalty are long: a penalty that drowns in the rounding of their float32 products is raised.
     """
-    floor = _ROUNDING * float(np.sum(np.einsum("ij,ij->j", Z, Z, dtype=np.float64)))
-    model = LogisticClassifier(max(alpha, floor), tol=_TOL, max_iter=_STEPS, random_state=seed)
+    heavy = Z if weight is None else Z * weight[:, None].astype(Z.dtype)
+    floor = _ROUNDING * float(np.sum(np.einsum("ij,ij->j", Z, heavy, dtype=np.float64)))
+    model = LogisticClassifier(max(alpha, floor), tol=_TOL, max_iter=steps, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(Z, labels)
+        return model.fit(Z, labels, weight)
 
 
 def _chosen_head(heads: list[Found], rows: Rows, labels, seed) -> tuple[Found, float, float]:
@@ -246,7 +252,8 @@ def _chosen_head(heads: list[Found], rows: Rows, labels, seed) -> tuple[Found, f
     One fold is held out, every one in turn where rows are few.
     """
     folds, order = rows.folds, rows.smallest(len(rows))
-    asked = np.unique(folds) if len(rows) <= _FEW_ROWS else [np.argmax(np.bincount(folds))]
+    few = rows.distinct() <= _FEW_ROWS
+    asked = np.unique(folds) if few else [np.argmax(np.bincount(folds, rows.counts))]
     parts = []
     for fold in asked:
         held = folds[order] == fold
@@ -273,20 +280,21 @@ def _chosen_head(heads: list[Found], rows: Rows, labels, seed) -> tuple[Found, f
 def _losses(head: Found, parts, rows: Rows, labels, seed):
     """(log loss, penalty, temperature) of all choices, over all the held-out rows of the parts."""
     columns = _narrow(head.dictionary)
-    alphas = (*_LOGISTIC, *_STRONG) if len(rows) <= _FEW_ROWS else _LOGISTIC
+    alphas = (*_LOGISTIC, *_STRONG) if rows.distinct() <= _FEW_ROWS else _LOGISTIC
     total = dict.fromkeys(((alpha, t) for alpha in alphas for t in _TEMPERATURES), 0.0)
     for train, test in parts:
         Z_train, Z_test = (
             _scaled(head, rows.at(each), None if head.scores is None else head.scores[each])[:, columns]
             for each in (train, test)
         )
+        weight, counts = (None if rows.weight is None else rows.weight[train]), rows.counts[test]
         for alpha in alphas:
-            model = _solved(Z_train, labels[train], alpha, seed)
+            model = _solved(Z_train, labels[train], alpha, seed, weight)
             scores = model.decision_function(Z_test).astype(np.float64).reshape(len(test), -1)
             for t in _TEMPERATURES:
-                total[alpha, t] += len(test) * _log_loss(scores / t, labels[test])
-    n = sum(len(test) for _, test in parts)
-    return [(loss / n, alpha, float(t)) for (alpha, t), loss in total.items()]
+                total[alpha, t] += counts.sum() * _log_loss(scores / t, labels[test], counts)
+    heavy = sum(rows.counts[test].sum() for _, test in parts)
+    return [(loss / heavy, alpha, float(t)) for (alpha, t), loss in total.items()]
 
 
 def _narrow(dictionary: Dictionary) -> np.ndarray:
@@ -301,10 +309,12 @@ def _narrow(dictionary: Dictionary) -> np.ndarray:
     return np.concatenate(chosen)
 
 
-def _log_loss(scores, labels) -> float:
+def _log_loss(scores, labels, weight=None) -> float:
     if scores.shape[1] == 1:
-        return float(np.mean(np.logaddexp(0, np.where(labels > 0, -scores[:, 0], scores[:, 0]))))
-    return float(np.mean(logsumexp(scores, axis=1) - scores[np.arange(len(scores)), labels]))
+        losses = np.logaddexp(0, np.where(labels > 0, -scores[:, 0], scores[:, 0]))
+    else:
+        losses = logsumexp(scores, axis=1) - scores[np.arange(len(scores)), labels]
+    return float(np.average(losses, weights=weight))
 
 
 __all__ = ["Effort", "Predictor", "Score", "Target", "learn", "learn_again"]

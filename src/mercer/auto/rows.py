@@ -37,6 +37,8 @@ class Rows:
     seed: int = 0
     #: The indicators of each category among the columns of X.
     categories: tuple[slice, ...] = ()
+    #: How much each row counts; None if all count alike.
+    weight: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.X)
@@ -61,7 +63,17 @@ class Rows:
         return _numeric.buckets(_numeric.splitmix64(keys, self.seed), n_folds)
 
     def at(self, chosen) -> Rows:
-        return Rows(self.X[chosen], self.Y[chosen], self.ids[chosen], self.seed, self.categories)
+        weight = None if self.weight is None else self.weight[chosen]
+        return Rows(self.X[chosen], self.Y[chosen], self.ids[chosen], self.seed, self.categories, weight)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """The weight of each row."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    def distinct(self) -> int:
+        """Number of different rows: neither weights nor repetitions change it."""
+        return len(np.unique(self.ids))
 
     def smallest(self, size: int) -> np.ndarray:
         """The places of `size` rows, those of the smallest keyed hashes: the same rows in any order of the data."""
@@ -70,9 +82,14 @@ class Rows:
 
     def gram(self, features: Callable[[slice], np.ndarray]) -> GramPerFold:
         """Gram statistics per fold of the features of the rows, asked for block by block."""
+        return self.summed(features).finish()
+
+    def summed(self, features: Callable[[slice], np.ndarray]) -> Gram:
+        """The same before it is finished: it can be merged with that of other rows."""
 
         def mapped(block):
             rows = slice(block.start, block.start + len(block))
-            return _Known(features(rows), self.Y[rows], None, block.start, block.raw, self.ids[rows])
+            weight = None if self.weight is None else self.weight[rows]
+            return _Known(features(rows), self.Y[rows], weight, block.start, block.raw, self.ids[rows])
 
-        return MemorySource(self.X).map(mapped).fold(Gram(N_FOLDS, self.seed)).finish()
+        return MemorySource(self.X).map(mapped).fold(Gram(N_FOLDS, self.seed))

@@ -58,8 +58,11 @@ class ScoredEncoder:
     columns: list[ColumnScore]
 
     @classmethod
-    def learned(cls, table: TableEncoder, X, y, ids, classes, seed) -> tuple[ScoredEncoder, np.ndarray]:
-        """The encoder, and the training rows as dense columns with out-of-fold scores."""
+    def learned(
+        cls, table: TableEncoder, X, y, ids, classes, seed, weight=None, clock=None, like: Any = None
+    ) -> tuple[ScoredEncoder, np.ndarray]:
+        """The encoder, and the training rows as dense columns with out-of-fold scores; penalties `like` another's."""
+        before = {score.column: score.model for score in like.columns} if isinstance(like, cls) else {}
         wide: dict[str, list[int]] = {}
         for block in table.blocks_:
             if block.kind in SPARSE:
@@ -68,9 +71,12 @@ class ScoredEncoder:
         columns, parts = [], []
         for name, places in wide.items():
             inside[places] = True
-            model, scores = learn_wide(X[:, places], y, ids, classes, seed)
-            scale = np.maximum(scores.std(axis=0), 1e-9)
-            columns.append(ColumnScore(name, np.array(places), model, scores.mean(axis=0), scale))
+            alpha = before[name].alpha if name in before else None
+            model, scores = learn_wide(X[:, places], y, ids, classes, seed, alpha, weight, clock)
+            model.candidates = before[name].candidates if name in before else model.candidates
+            center = np.average(scores, axis=0, weights=weight)
+            scale = np.maximum(np.sqrt(np.average((scores - center) ** 2, axis=0, weights=weight)), 1e-9)
+            columns.append(ColumnScore(name, np.array(places), model, center, scale))
             parts.append(columns[-1].scaled(scores))
         made = cls(table, np.flatnonzero(~inside), columns)
         return made, np.hstack([X[:, made.kept].toarray(), *parts])

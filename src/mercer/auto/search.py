@@ -90,7 +90,8 @@ class Search:
         self.n_rounds: list[int] = []
         self.growth: Growth | None = None
         self._known: dict[int, float] = {}  # the penalty of each block that was kept, by row
-        self.scale = float(np.mean(np.sum(rows.Y**2, axis=1))) or 1.0
+        self.scale = float(np.average(np.sum(rows.Y**2, axis=1), weights=rows.weight)) or 1.0
+        self.n = rows.distinct()
 
     def run(self) -> Found:
         """All stages in turn, each kept or dropped by the folds."""
@@ -107,7 +108,7 @@ class Search:
 
     def _with_trees(self, current: Dictionary) -> Dictionary:
         n_features = self.rows.X.shape[1]
-        if len(self.rows) < 40 or n_features == 0 or not self.clock.allows(0.3):
+        if self.n < 40 or n_features == 0 or not self.clock.allows(0.3):
             return current
         start = time.perf_counter()
         with self.steps("boosted trees, out of fold"):
@@ -124,18 +125,18 @@ class Search:
         return self._choose(tried, larger, current)
 
     def _with_pieces(self, current: Dictionary) -> Dictionary:
-        if len(self.rows) < 40 or self.effort.n_bins < 2 or not self.clock.allows(0.6):
+        if self.n < 40 or self.effort.n_bins < 2 or not self.clock.allows(0.6):
             return current
         n_bins = int(np.clip(1200 // max(self.rows.X.shape[1], 1), 2, self.effort.n_bins))
-        n_bins = min(n_bins, max(2, len(self.rows) // 20))
-        pieces = Pieces.learned(self.rows.X, n_bins)
+        n_bins = min(n_bins, max(2, self.n // 20))
+        pieces = Pieces.learned(self.rows.X, n_bins, self.rows.weight)
         if pieces is None or pieces.width + current.width > min(3000, self.effort.most_features):
             return current
         larger = Dictionary([*current.blocks, pieces])
         return self._choose(self._try("pieces", f"{n_bins} piecewise-linear bins", larger), larger, current)
 
     def _with_waves(self, current: Dictionary) -> Dictionary:
-        if len(self.rows) < 20 or not self.clock.allows(0.7):
+        if self.n < 20 or not self.clock.allows(0.7):
             return current
         base = Dictionary([block for block in current.blocks if block.kind != "pieces"])
         place = self.rows.smallest(self.effort.search_rows)
@@ -224,10 +225,10 @@ class Search:
     def _grown_waves(self, current, lens: Lens) -> Dictionary:
         """Twice as many waves as long as that pays."""
         left = self.effort.most_features - current.width
-        most = min(self.effort.most_waves, max(32, len(self.rows) // 2), left // 2 * 2)
+        most = min(self.effort.most_waves, max(32, self.n // 2), left // 2 * 2)
         if most < 2:
             return current
-        width = min(512, most)
+        width = self._affordable(min(512, most))
         best, loss = current, self._last_loss
         while width <= most:
             larger = Dictionary([*current.blocks, lens.waves(width, self.seed)])
@@ -237,6 +238,14 @@ class Search:
                 break
             loss, width = tried.loss, 2 * width
         return best
+
+    def _affordable(self, width: int) -> int:
+        """Half as many waves until trying them, by what trying a kernel took, fits into the time left."""
+        seconds = next((each.seconds for each in reversed(self.candidates) if each.stage == "kernel"), 0.0)
+        seconds *= len(self.rows) / min(len(self.rows), self.effort.search_rows)
+        while width > 64 and seconds * (width / self.effort.search_waves) ** 1.5 > self.clock.left():
+            width //= 2
+        return width
 
     # ---- scoring
 

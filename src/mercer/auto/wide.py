@@ -6,7 +6,6 @@ out-of-fold loss as a share of the target's variance; for classes it is that of 
 
 from __future__ import annotations
 
-import time
 import warnings
 from dataclasses import dataclass, field
 
@@ -18,6 +17,7 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 
 from mercer import _numeric
+from mercer.auto.effort import Clock
 from mercer.auto.rows import N_FOLDS
 from mercer.auto.search import Candidate
 
@@ -44,23 +44,31 @@ class WideLinear:
         return np.asarray(X @ self.coef) + self.intercept
 
 
-def learn_wide(X, y, ids, classes, seed: int, alpha: float | None = None) -> tuple[WideLinear, np.ndarray]:
+def learn_wide(
+    X, y, ids, classes, seed: int, alpha: float | None = None, weight=None, clock: Clock | None = None
+) -> tuple[WideLinear, np.ndarray]:
     """The model of all rows and the out-of-fold scores of its rows; `alpha` says the penalty, None leaves it to them.
 
     A fold outside of which a class is missing, or there are no rows, is scored by zeros: it has nothing to say.
+    Another penalty is tried while the clock has time for it and for the model of all rows.
     """
+    clock = clock or Clock()
     if classes is not None and len(classes) < 2:
         return WideLinear(np.zeros((X.shape[1], 1)), np.zeros(1), classes, 1.0), np.zeros((X.shape[0], 1))
     folds = _numeric.buckets(_numeric.splitmix64(ids, seed), N_FOLDS)
     target = np.searchsorted(classes, y) if classes is not None else np.asarray(y, dtype=np.float64)
     hot = _hot(target, classes)
-    variance = float(np.mean(np.sum((hot - hot.mean(axis=0)) ** 2, axis=1))) or 1.0
-    tried, candidates = [], []
+    center = np.average(hot, axis=0, weights=weight)
+    variance = float(np.average(np.sum((hot - center) ** 2, axis=1), weights=weight)) or 1.0
+    tried: list[tuple] = []
+    candidates: list[Candidate] = []
     for strength in _strengths(classes) if alpha is None else (alpha,):
-        start = time.perf_counter()
-        scores = _held_out(X, target, folds, classes, strength, seed)
-        loss, temperature = _loss(scores, hot, classes)
-        seconds = time.perf_counter() - start
+        if tried and clock.left() < 2.0 * max(each.seconds for each in candidates):
+            break
+        start = clock.spent()
+        scores = _held_out(X, target, folds, classes, strength, seed, weight)
+        loss, temperature = _loss(scores, hot, classes, weight)
+        seconds = clock.spent() - start
         candidates.append(Candidate("terms", _title(classes, strength), loss / variance, seconds, X.shape[1]))
         tried.append((loss, strength, temperature, scores))
     place = int(np.argmin([each[0] for each in tried]))
@@ -69,13 +77,23 @@ def learn_wide(X, y, ids, classes, seed: int, alpha: float | None = None) -> tup
         candidate.why = f"loss {candidate.loss / least:.4g} x the least" if least > 0 else ""
     candidates[place].kept, candidates[place].why = True, "least loss of the penalties"
     _, strength, temperature, scores = tried[place]
-    coef, intercept = _weights(X, target, classes, strength, seed)
+    coef, intercept = _weights(X, target, classes, strength, seed, weight)
     return WideLinear(coef, intercept, classes, strength, temperature, candidates), scores
 
 
+def refit_wide(X, y, classes, seed: int, like: WideLinear, weight=None) -> WideLinear:
+    """The model of other rows with the penalty and the temperature that were chosen before: one fit, no folds."""
+    if classes is not None and len(classes) < 2:
+        return WideLinear(np.zeros((X.shape[1], 1)), np.zeros(1), classes, like.alpha)
+    target = np.searchsorted(classes, y) if classes is not None else np.asarray(y, dtype=np.float64)
+    coef, intercept = _weights(X, target, classes, like.alpha, seed, weight)
+    return WideLinear(coef, intercept, classes, like.alpha, like.temperature, like.candidates)
+
+
 def _strengths(classes):
-    """Penalties to try, in the order of weak to strong for either loss."""
-    return _ALPHAS if classes is None else tuple(1 / cost for cost in reversed(_COSTS))
+    """Penalties to try, the likeliest first: time may end before all have been tried."""
+    order = _ALPHAS if classes is None else tuple(1 / cost for cost in _COSTS)
+    return sorted(order, key=lambda strength: abs(np.log(strength / 3.0)))
 
 
 def _title(classes, strength) -> str:
@@ -88,28 +106,30 @@ def _hot(target, classes) -> np.ndarray:
     return np.eye(len(classes))[target]
 
 
-def _weights(X, target, classes, strength, seed) -> tuple[np.ndarray, np.ndarray]:
+def _weights(X, target, classes, strength, seed, weight=None) -> tuple[np.ndarray, np.ndarray]:
     """Weights (columns, outputs) and intercepts."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if classes is None:
-            ridge = Ridge(strength, solver="sparse_cg", tol=_TOL).fit(X, target)
+            ridge = Ridge(strength, solver="sparse_cg", tol=_TOL).fit(X, target, weight)
             return ridge.coef_.reshape(-1, 1).copy(), np.atleast_1d(ridge.intercept_).astype(np.float64)
-        svm = LinearSVC(C=1 / strength, tol=1e-3, max_iter=_STEPS, dual=True, random_state=seed).fit(X, target)
+        svm = LinearSVC(C=1 / strength, tol=1e-3, max_iter=_STEPS, dual=True, random_state=seed)
+        svm.fit(X, target, weight)
         return np.ascontiguousarray(svm.coef_.T), np.asarray(svm.intercept_, dtype=np.float64)
 
 
-def _held_out(X, target, folds, classes, strength, seed) -> np.ndarray:
+def _held_out(X, target, folds, classes, strength, seed, weight=None) -> np.ndarray:
     outputs = 1 if classes is None or len(classes) == 2 else len(classes)
     scores = np.zeros((X.shape[0], outputs))
     if classes is None:
-        scores += target.mean()
+        scores += np.average(target, weights=weight)
     for fold in np.unique(folds):
         held = folds == fold
         train = ~held
         if not train.any() or (classes is not None and len(np.unique(target[train])) < len(classes)):
             continue
-        coef, intercept = _weights(X[train], target[train], classes, strength, seed)
+        heavy = None if weight is None else weight[train]
+        coef, intercept = _weights(X[train], target[train], classes, strength, seed, heavy)
         scores[held] = _as_new(X[held], X[train]) @ coef + intercept
     return scores
 
@@ -135,10 +155,11 @@ def chances(scores) -> np.ndarray:
     return softmax(scores, axis=1)
 
 
-def _loss(scores, hot, classes) -> tuple[float, float]:
+def _loss(scores, hot, classes, weight=None) -> tuple[float, float]:
     """Mean squared error and the temperature it was reached with."""
     if classes is None:
-        return float(np.mean(np.sum((scores - hot) ** 2, axis=1))), 1.0
-    losses = [float(np.mean(np.sum((chances(scores / t) - hot) ** 2, axis=1))) for t in _TEMPERATURES]
+        return float(np.average(np.sum((scores - hot) ** 2, axis=1), weights=weight)), 1.0
+    errors = (np.sum((chances(scores / t) - hot) ** 2, axis=1) for t in _TEMPERATURES)
+    losses = [float(np.average(each, weights=weight)) for each in errors]
     best = int(np.argmin(losses))
     return losses[best], float(_TEMPERATURES[best])

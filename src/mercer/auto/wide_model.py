@@ -8,12 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from mercer.auto.blocks import Dictionary, Plain
-from mercer.auto.encoding import Encoded, encoded_rows, opened, refuse_wide
+from mercer.auto.effort import Clock
+from mercer.auto.encoding import Encoded, encoded_rows, opened, refuse_wide, weights_of
 from mercer.auto.explain import Explanation
 from mercer.auto.model import Model
 from mercer.auto.predictor import Predictor
 from mercer.auto.scored import ScoredEncoder, all_sparse, is_wide
-from mercer.auto.wide import WideLinear, learn_wide
+from mercer.auto.wide import WideLinear, learn_wide, refit_wide
 from mercer.source import Source
 from mercer.tables import TableEncoder
 
@@ -85,10 +86,13 @@ class WideModel(Model):
         return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
-def learned_rows(source: Source, roles, classify: bool, seed, most=10**9) -> tuple[Any, Encoded]:
+def learned_rows(
+    source: Source, roles, classify: bool, seed, most=10**9, clock: Clock | None = None, like=None
+) -> tuple[Any, Encoded]:
     """An encoder learned from the rows, and the rows encoded: sparse for texts alone, else dense with their scores.
 
-    Texts of more than `most` terms are scores even where they are alone.
+    Texts of more than `most` terms are scores even where they are alone. `like` is an encoder of some of the rows,
+    whose penalties are taken.
     """
     encoder = TableEncoder(roles=roles, random_state=seed)
     mapped = encoder.fit_transform(source)
@@ -98,21 +102,26 @@ def learned_rows(source: Source, roles, classify: bool, seed, most=10**9) -> tup
     blocks = [block for block in mapped.blocks() if len(block)]
     X = sparse.vstack([block.X for block in blocks], format="csr")
     y = None if blocks[0].y is None else np.concatenate([np.asarray(block.y) for block in blocks])
-    ids = np.concatenate([block.ids for block in blocks])
+    ids, weight = np.concatenate([block.ids for block in blocks]), weights_of(blocks)
     if y is None or (all_sparse(encoder) and X.shape[1] <= most):
-        return encoder, Encoded(X, y, ids)
-    scored, narrow = ScoredEncoder.learned(encoder, X, y, ids, np.unique(y) if classify else None, seed)
+        return encoder, Encoded(X, y, ids, weight=weight)
+    classes = np.unique(y) if classify else None
+    scored, narrow = ScoredEncoder.learned(encoder, X, y, ids, classes, seed, weight, clock, like)
     refuse_wide(scored)
     categories = tuple(slice(b.start, b.stop) for b in scored.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
-    return scored, Encoded(narrow, y, ids, categories)
+    return scored, Encoded(narrow, y, ids, categories, weight)
 
 
-def learn_terms(rows: Encoded, classify: bool, seed, like: Predictor | None = None) -> WidePredictor:
-    """The linear model of sparse rows; with the penalty of another model where one is given."""
+def learn_terms(
+    rows: Encoded, classify: bool, seed, like: Predictor | None = None, clock: Clock | None = None
+) -> WidePredictor:
+    """The linear model of sparse rows; with the penalty and temperature of another model where one is given."""
     classes = np.unique(np.asarray(rows.y)) if classify else None
-    alpha = None if like is None else like.alpha
-    model: WideLinear = learn_wide(rows.X, rows.y, rows.ids, classes, seed, alpha)[0]
-    candidates = model.candidates if like is None else like.candidates
+    if like is None:
+        model = learn_wide(rows.X, rows.y, rows.ids, classes, seed, None, rows.weight, clock)[0]
+    else:
+        before = WideLinear(like.coef, like.intercept, classes, like.alpha, like.temperature, like.candidates)
+        model = refit_wide(rows.X, rows.y, classes, seed, before, rows.weight)
     return WidePredictor(
         WideDictionary([Plain(rows.X.shape[1])]),
         model.coef,
@@ -121,7 +130,7 @@ def learn_terms(rows: Encoded, classify: bool, seed, like: Predictor | None = No
         np.array([model.alpha]),
         model.alpha,
         model.temperature,
-        candidates,
+        model.candidates,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 import click
 
@@ -13,6 +14,7 @@ from mercer.cli.fit import fit
 from mercer.cli.inspect import inspect
 from mercer.cli.predict import predict, transform
 from mercer.cli.select import select
+from mercer.cli.wording import in_options
 
 
 @click.group(
@@ -50,6 +52,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments) -> int:
     try:
+        warnings.showwarning = _say
         return cli.main(arguments, prog_name="mercer", standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
@@ -61,5 +64,10 @@ def _run(arguments) -> int:
     except (ValueError, TypeError, OSError) as error:
         if os.environ.get("MERCER_TRACEBACK"):
             raise
-        click.echo(f"mercer: {error}", err=True)
+        click.echo(f"mercer: {in_options(str(error))}", err=True)
     return 1
+
+
+def _say(message, *where, **more) -> None:
+    """A warning as one line for people, without the place in the code that gave it."""
+    click.echo(f"mercer: {in_options(str(message))}", err=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from mercer.cli.options import echo_json, quiet_option, reading, reading_options, seed_option, show
+from mercer.cli.options import echo_json, pairs_of, quiet_option, reading, reading_options, seed_option, show
+from mercer.cli.wording import in_options
 
 
 @click.command(
@@ -13,11 +14,19 @@ from mercer.cli.options import echo_json, quiet_option, reading, reading_options
 )
 @click.argument("data")
 @click.option("--target", required=True, help="Column to be predicted.")
+@click.option("--weight", help="Column that says how much each row counts.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Model file; DATA with .mercer unless named.")
 @click.option("--task", type=click.Choice(["classify", "regress"]), help="Guessed from the target unless named.")
 @click.option("--effort", type=click.Choice(["fast", "normal", "high"]), default="normal", show_default=True)
-@click.option("--time-budget", type=click.FloatRange(0, min_open=True), help="Seconds the search may take.")
+@click.option("--time-budget", type=click.FloatRange(0, min_open=True), help="Seconds that all of it may take.")
 @click.option("--max-features", type=click.IntRange(1), help="The most features of the model.")
+@click.option(
+    "--memory",
+    type=click.FloatRange(0, min_open=True),
+    default=4.0,
+    show_default=True,
+    help="Gigabytes for the rows of the search; of a larger file it sees an even sample.",
+)
 @click.option(
     "--holdout", type=click.FloatRange(0, 0.9), default=0.2, show_default=True, help="Share of rows kept aside."
 )
@@ -27,34 +36,34 @@ from mercer.cli.options import echo_json, quiet_option, reading, reading_options
 @seed_option
 @quiet_option
 @reading_options
-def fit(data, target, output, task, roles, form, as_json, seed, quiet, **options):
+def fit(data, target, weight, output, task, roles, form, as_json, seed, quiet, **options):
     """Learn a linear model on features found for the rows of DATA, and score it on rows it has never seen.
 
     DATA is CSV, TSV or the like, Parquet, a quoted pattern such as "part-*.csv", or - for standard input.
     """
+    from mercer.io.whole_file import check_place
     from mercer.report.fit import gather_fit, render_fit
     from mercer.report.terminal import steps_told
 
+    path = output or _default_output(data)
+    check_place(path)  # before the work, not after it
     with steps_told("fit", quiet) as tell:
         import mercer
 
-        source = mercer.io.read_table(data, target, **reading(options))
-        search = {name: options[name] for name in ("effort", "time_budget", "max_features", "holdout")}
-        model = mercer.fit(source, task=task, roles=_roles(roles), random_state=seed, progress=tell, **search)
-        path = output or _default_output(data)
+        source = mercer.io.read_table(data, target, weight, **reading(options))
+        search = {name: options[name] for name in ("effort", "time_budget", "max_features", "memory", "holdout")}
+        model = mercer.fit(
+            source,
+            task=task,
+            roles=pairs_of(roles, "--role", "COLUMN=ROLE", "zip=category"),
+            random_state=seed,
+            progress=tell,
+            **search,
+        )
         model.save(path)
     report = gather_fit(model, source, data, target, path)
+    report["notes"] = [in_options(note) for note in report["notes"]]
     echo_json(report) if as_json or form == "json" else show(render_fit(report))
-
-
-def _roles(pairs) -> dict[str, str] | None:
-    roles = {}
-    for pair in pairs:
-        column, equals, role = pair.rpartition("=")
-        if not equals or not column:
-            raise click.UsageError(f"--role takes COLUMN=ROLE, for example zip=category, not {pair!r}.")
-        roles[column] = role
-    return roles or None
 
 
 def _default_output(data: str) -> str:

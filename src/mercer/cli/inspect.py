@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from mercer.cli.options import echo_json, reading, reading_options, show
+from mercer.cli.wording import in_options
 
 
 @click.command(
@@ -23,4 +24,5 @@ def inspect(file: str, target: str | None, form: str, **options) -> None:
     from mercer.report.inspect import gather_inspection, render_inspection
 
     found = gather_inspection(file, target, **reading(options))
+    found["notes"] = [in_options(note) for note in found["notes"]]
     echo_json(found) if form == "json" else show(render_inspection(found))

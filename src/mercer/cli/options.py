@@ -9,18 +9,23 @@ import click
 
 _READING = (
     click.option("--delimiter", help="Instead of the one found, for example ';' or 'tab'."),
+    click.option("--quote", help="Around values, instead of the one found; 'none' if nothing is quoted."),
     click.option("--decimal", help="Decimal point or comma, instead of the one found."),
     click.option("--encoding", help="Instead of the one found, for example latin-1."),
     click.option("--header/--no-header", default=None, help="Whether the first row names the columns."),
+    click.option("--missing", multiple=True, help="Another word for a missing value, beside NA, null, ? and the like."),
+    click.option(
+        "--type", "types", multiple=True, metavar="COLUMN=TYPE", help="boolean, integer, number, date or text."
+    ),
     click.option(
         "--on-bad-rows",
         type=click.Choice(["error", "skip", "null"]),
         default="error",
         show_default=True,
-        help="Stop, leave bad rows out (they are written to a file), or fill them with missing values.",
+        help="Stop, leave bad rows out (they go to a file with reasons), or fill them with missing values.",
     ),
 )
-_NAMES = ("delimiter", "decimal", "encoding", "header", "on_bad_rows")
+_NAMES = ("delimiter", "quote", "decimal", "encoding", "header", "on_bad_rows")
 
 seed_option = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of every random draw.")
 quiet_option = click.option("--quiet", is_flag=True, help="No progress on standard error.")
@@ -36,7 +41,25 @@ def reading(options: dict[str, Any]) -> dict[str, Any]:
     chosen = {name: options[name] for name in _NAMES}
     if chosen["delimiter"] == "tab":
         chosen["delimiter"] = "\t"
+    if chosen["quote"] == "none":
+        chosen["quote"] = ""
+    if options["missing"]:
+        from mercer.io import MISSING
+
+        chosen["missing"] = (*MISSING, *options["missing"])
+    chosen["types"] = pairs_of(options["types"], "--type", "COLUMN=TYPE", "zip=text")
     return chosen
+
+
+def pairs_of(given, option: str, form: str, example: str) -> dict[str, str] | None:
+    """The values of an option such as --role COLUMN=ROLE as a dict; None if there are none."""
+    pairs = {}
+    for pair in given:
+        column, equals, value = pair.rpartition("=")
+        if not equals or not column:
+            raise click.UsageError(f"{option} takes {form}, for example {example}, not {pair!r}.")
+        pairs[column] = value
+    return pairs or None
 
 
 def echo_json(found: dict[str, Any]) -> None:

@@ -55,6 +55,8 @@ def transform(model, data, output, form, quiet, **how):
 
 
 def _predictions(model, rows, proba) -> dict:
+    if proba and model.classes_ is None:
+        raise click.UsageError("This model predicts a quantity, which has no probabilities: leave out --proba.")
     found = {"prediction": model.predict(rows)}
     if proba:
         for name, column in zip(model.classes_, model.predict_proba(rows).T, strict=True):
@@ -66,22 +68,35 @@ def _features(model, rows) -> dict:
     return dict(zip(model.get_feature_names_out(), model.transform(rows).T, strict=True))
 
 
+def _without(table, name):
+    """The rows without the column that is to be predicted, should it be there."""
+    return table.select([each for each in table.columns if each != name]) if name in table.columns else table
+
+
 def _stream(path, data, output, form, quiet, how, title, compute):
     from mercer.auto import Model
     from mercer.io import load, read_table
     from mercer.io.rows_out import open_rows
+    from mercer.io.whole_file import check_place
     from mercer.report.terminal import rows_told
+    from mercer.source.row_error import RowError
 
     model = load(path)
     if not isinstance(model, Model):
         raise ValueError(f"{path} holds a {type(model).__name__}, not a model that mercer fit wrote.")
+    if output:
+        check_place(output)
     source = read_table(data, **reading(how))
+    known = model.report().get("target")
     with warnings.catch_warnings(record=True) as said, rows_told(title, source.n_rows, quiet or not output) as tell:
         warnings.simplefilter("always")
         with open_rows(output, form) as out:
             for block in source.blocks():
                 if len(block):
-                    out.write(compute(model, block.X))
+                    try:
+                        out.write(compute(model, _without(block.X, known)))
+                    except RowError as error:
+                        raise error.located(source.locate, block.start) from error
                     tell(len(block))
     for text in dict.fromkeys(str(each.message) for each in said):
         click.echo(f"mercer: {text}", err=True)

@@ -14,6 +14,7 @@ _INFINITIES = ("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
 _DAYS = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d")
 _HOURS = ("", " %H:%M", " %H:%M:%S")
 _FEW = 32
+_HEAD, _STRAYS = 2048, 0.05  # rows looked at for values that make text of the rest, and their largest share
 _LONG = 1e17  # a whole number of 18 digits would not survive as float64
 _NOT_PLAIN = r"^[+-]?(0\d+|0[xX].*|\d{18,})$"
 _EARLIEST = pa.scalar(-5364662400_000_000, pa.int64())  # year 1800 in microseconds: "1.2.20" is not the year 20
@@ -75,10 +76,13 @@ class Candidates:
         self.left = [form for form in forms() if declared in (None, kind(form))]
         self.ended: dict[str, tuple[int, str]] = {}
         self.seen = self.rows = 0
+        self.head: pa.Array | None = None
 
     def see(self, column: pa.Array) -> pa.Array:
         """Drop what the values of this column contradict, and give it in the form now preferred."""
         parsed = {}
+        if self.head is None and len(column):
+            self.head = column[:_HEAD]
         if column.null_count < len(column) and self.declared is None:
             for form in list(self.left):
                 if form == "number" and "integer" in self.left:
@@ -96,8 +100,21 @@ class Candidates:
 
     def stray(self) -> tuple[int, str, str] | None:
         """(row, value, form) of a value that made text of what had long been something else."""
+        if self.form != "text" or self.declared is not None:
+            return None
         late = [(row, value, form) for form, (row, value) in self.ended.items() if row >= _FEW]
-        return max(late) if self.form == "text" and late and self.declared is None else None
+        return max(late) if late else self._early()
+
+    def _early(self) -> tuple[int, str, str] | None:
+        """The same of a value near the beginning, where nearly all values of the first rows are numbers or dates."""
+        present = 0 if self.head is None else len(self.head) - self.head.null_count
+        for form in () if present < _FEW // 2 else self.ended:
+            lost = lenient(self.head, form, self.decimal)[1]
+            if 0 < (pc.sum(lost).as_py() or 0) <= _STRAYS * present:
+                row = pc.index(lost, True).as_py()
+                value = self.head[row].as_py()  # type: ignore[index]
+                return None if value.strip().isdigit() else (row, value, form)  # 007 is a code and means to be one
+        return None
 
     def _tried(self, column, form):
         try:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from typing import Any
 
 from mercer.io.archive import read_archive, write_archive
 from mercer.io.pack import pack, unpack
+
+#: Letters of a parameter that the manifest shows.
+_LONGEST = 200
 
 
 def save(model: Any, path: str | os.PathLike) -> None:
@@ -31,7 +35,37 @@ def save(model: Any, path: str | os.PathLike) -> None:
     True
     """
     tree, arrays = pack(model)
-    write_archive(path, {"versions": _versions(), "model": tree}, arrays)
+    write_archive(path, {"versions": _versions(), **about(model), "model": tree}, arrays)
+
+
+def about(model: Any) -> dict[str, Any]:
+    """What a reader of the manifest may want to know: the input columns, the parameters and the scores of the model.
+
+    Loading does not look at it: what the model does is in its own section.
+    """
+    told = model.report() if hasattr(model, "report") else {}
+    schema = getattr(model, "schema", None)
+    if not isinstance(schema, dict):
+        names = getattr(model, "feature_names_in_", None)
+        schema = {"columns": getattr(model, "n_features_in_", None), "names": None if names is None else list(names)}
+    parameters = model.get_params() if hasattr(model, "get_params") else {}
+    parameters |= {name: told[name] for name in ("task", "effort", "target") if name in told}
+    metrics = {name: told[name] for name in ("holdout",) if name in told}
+    return {"schema": _plain(schema), "parameters": _plain(parameters), "metrics": _plain(metrics)}
+
+
+def _plain(value: Any) -> Any:
+    """A value in the terms of JSON: what these lack, in words."""
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    text = repr(value)
+    if " at 0x" in text:  # an address differs from run to run, and the same model gives the same bytes
+        return type(value).__name__
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
 def load(path: str | os.PathLike) -> Any:

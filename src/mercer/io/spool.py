@@ -51,12 +51,13 @@ class Spool:
     types: dict[str, str] = field(default_factory=dict)
     on_bad_rows: str = "error"
     rejected: str | None = None
+    needed: dict[str, str] = field(default_factory=dict)  # column to what it is, "target" or "weight": never missing
     notes: list[str] = field(default_factory=list)
     folder: Folder = field(default_factory=Folder)
 
     def run(self, files: list[TextFile]) -> str:
         """The path of the Parquet file that holds the rows of all files."""
-        self.names = files[0].names
+        self.names, self.files = files[0].names, files
         self._refuse_differences(files)
         while True:
             self.bad = BadRows(self.on_bad_rows)
@@ -134,7 +135,39 @@ class Spool:
             order = [file.names.index(name) for name in self.names]
             for batch in batches:
                 columns = [self._nulled(batch.columns[j], file.dialect.trim) for j in order]
-                yield self._declared_only(Batch(columns, batch.lines), file)
+                yield self._declared_only(self._with_needed(Batch(columns, batch.lines), file), file)
+
+    def _with_needed(self, batch: Batch, file: TextFile) -> Batch:
+        """The batch without rows that lack a target or weight, or an error that says where the first of them is."""
+        kept = None
+        for name, what in self.needed.items():
+            column = batch.columns[self.names.index(name)]
+            if column.null_count == 0:
+                continue
+            if batch.lines is None:
+                raise Unclean  # only the careful reader knows the line
+            for row in pc.indices_nonzero(pc.is_null(column)).to_pylist():
+                reason = f"the {what} {name!r} is missing"
+                if self.on_bad_rows != "skip":
+                    raise ValueError(
+                        f"{file.shown}, line {batch.lines[row]}: {reason}. A row without its {what} teaches nothing: "
+                        "fill it in, or leave such rows out with on_bad_rows='skip'."
+                    )
+                self.bad.rejected.append((file.shown, batch.lines[row], reason, ""))
+                kept = kept if kept is not None else [True] * len(batch.lines)
+                kept[row] = False
+        return batch if kept is None else _rows_of(batch, kept)
+
+    def locate(self, row: int) -> str:
+        """File and line of a row of the table, found by reading the files once more, carefully."""
+        self.bad, before = BadRows(self.on_bad_rows), 0
+        for file in self.files:
+            file.careful = True
+        for batch in self._batches(self.files):
+            if row < before + len(batch.columns[0]):
+                return f"{self.current.shown}, line {(batch.lines or [])[row - before]}"
+            before += len(batch.columns[0])
+        return f"row {row}"
 
     def _nulled(self, column, trim):
         bare = pc.utf8_trim_whitespace(column)

@@ -52,9 +52,9 @@ def read_table(
     types : dict of column names to "boolean", "integer", "number", "date" or "text", default=None
         Kinds that are not to be guessed. A value that contradicts one makes its row a bad row.
     on_bad_rows : {"error", "skip", "null"}, default="error"
-        What to do with rows of too few or too many fields, and values that contradict `types`: stop with file,
-        line and remedy; leave them out and write them with reasons to `rejected`; or put missing values in their
-        place (rows too long are cut).
+        What to do with rows of too few or too many fields, values that contradict `types`, and rows without their
+        target or weight: stop with file, line and remedy; leave them out and write them with reasons to
+        `rejected`; or put missing values in their place (rows too long are cut; a target cannot be mended).
     rejected : path, default=None
         Where "skip" writes rejected rows; FILE.rejected.csv in the current folder unless given.
 
@@ -86,7 +86,8 @@ def read_table(
     form = {"delimiter": delimiter, "quote": quote, "header": header, "decimal": decimal, "encoding": encoding}
     from mercer.io.spool import Spool
 
-    spool = Spool(tuple(missing), dict(types or {}), on_bad_rows, rejected)
+    needed = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
+    spool = Spool(tuple(missing), dict(types or {}), on_bad_rows, rejected, needed)
     return _from_files(find_files(os.fspath(data), spool), target, weight, spool, form)
 
 
@@ -141,6 +142,7 @@ def _from_files(files, target, weight, spool, form) -> TableSource:
     if source.n_rows == 0:
         raise ValueError(f"{files[0][1]} has no rows: there is nothing to learn from.")
     source.dialect = getattr(spool, "dialect", None)
+    source.place = spool.locate if source.dialect is not None else None
     return source
 
 
@@ -156,6 +158,8 @@ def spool_if_text(files, spool, form) -> tuple[list[str], list[str]]:
     from mercer.io.spool import open_text
 
     opened = [open_text(path, shown, spool.notes, form) for path, shown in files]
+    for name, what in spool.needed.items():
+        require_column(name, opened[0].names, what, opened[0].shown)
     path = spool.run(opened)
     spool.dialect = opened[0].dialect
     return [path], spool.names

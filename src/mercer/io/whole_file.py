@@ -9,14 +9,28 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 
+def check_place(path: str | os.PathLike) -> None:
+    """Refuse a path that cannot be written to, before anything is computed for it."""
+    path = os.path.abspath(os.fspath(path))
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"{path}: the folder {folder} does not exist.")
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{path} is a folder: name a file to write.")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{path}: the folder {folder} cannot be written to. Choose another with --output.")
+
+
 @contextmanager
 def appearing(path: str | os.PathLike) -> Iterator[BinaryIO]:
     """A file to write under a temporary name, on disk and renamed at the end; nothing is left of a failed attempt."""
     path = os.path.abspath(os.fspath(path))
     folder = os.path.dirname(path)
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"{path}: the folder {folder} does not exist.")
-    handle, temporary = tempfile.mkstemp(prefix=".mercer-", suffix=".tmp", dir=folder)
+    check_place(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=".mercer-", suffix=".tmp", dir=folder)
+    except OSError as error:
+        raise type(error)(f"{path}: the folder {folder} cannot be written to ({error.strerror}).") from error
     try:
         with os.fdopen(handle, "wb") as file:
             yield file

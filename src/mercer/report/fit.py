@@ -22,7 +22,8 @@ def gather_fit(model, source, data: str, target: str, path: str) -> dict[str, An
         "target": target,
         "saved": str(path),
     }
-    return {**found, **model.report()}
+    report = model.report()
+    return {**found, **report, "notes": [*found["notes"], *report.get("said", [])]}
 
 
 def render_fit(report: dict[str, Any]) -> RenderableType:
@@ -101,7 +102,7 @@ def _verdict(report) -> list[RenderableType]:
     if verdict is None:
         return [Text("\nNo rows were kept aside, so nothing is said about new ones.", style="yellow")]
     lines = [
-        ("linear model of the plain columns", verdict["linear"]),
+        (verdict.get("baseline", "linear model of the plain columns"), verdict["linear"]),
         ("this model", verdict["model"]),
         ("gain", verdict["gain"]),
     ]

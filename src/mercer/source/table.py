@@ -6,7 +6,8 @@ A table is the raw state of data. Its blocks hold `Columns`; `mercer.tables` tur
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,7 @@ from mercer import _numeric
 from mercer.source.base import Source
 from mercer.source.files import ParquetSource
 from mercer.source.memory import MemorySource
+from mercer.source.row_error import RowError
 
 #: What a column may hold, in the words of `Columns.schema`.
 KINDS = ("integer", "number", "boolean", "date", "text")
@@ -123,7 +125,11 @@ class TableSource(ParquetSource):
     target, weight : names of columns or None
     notes : what was noticed while reading, in words
     keep : anything that must live as long as the source (a temporary folder)
+
+    `place`, where it is set, says in which file and line a row is.
     """
+
+    place: Callable[[int], str] | None = None
 
     def __init__(self, paths, columns=None, target=None, weight=None, notes=(), keep=None):
         self.paths = [os.fspath(path) for path in paths]
@@ -152,9 +158,21 @@ class TableSource(ParquetSource):
         whole = tables[0]
         for table in tables[1:]:
             whole = whole.stacked(table)
-        y = None if self.target is None else present(whole.array(self.target), self.target, start, "target")
-        weight = None if self.weight is None else present(whole.array(self.weight), self.weight, start, "weight")
+        try:
+            y = None if self.target is None else present(whole.array(self.target), self.target, start, "target")
+            weight = None if self.weight is None else present(whole.array(self.weight), self.weight, start, "weight")
+        except RowError as error:
+            raise error.located(self.locate) from error
         return Block(whole.select(self.names), y, weight, start)
+
+    def locate(self, row: int) -> str:
+        """Where a row is: in the words of `place` if it has been given, else file and row."""
+        if self.place is not None:
+            return self.place(row)
+        group = bisect_right(self.bounds, row) - 1
+        path = self.groups[group][0]
+        first = self.bounds[[name for name, _ in self.groups].index(path)]
+        return f"{path}, row {row - first}"
 
     def _row_group(self, i):
         import pyarrow.parquet as pq
@@ -187,11 +205,10 @@ def present(values: np.ndarray, name: str, start: int, what: str) -> np.ndarray:
     """`values`, unless one is missing: a row without its target or weight cannot be used, nor silently dropped."""
     missing = values == None if values.dtype == object else values != values  # noqa: E711
     if np.any(missing):
-        row = start + int(np.flatnonzero(missing)[0])
-        raise ValueError(
-            f"The {what} column {name!r} is missing in row {row} (and {int(np.sum(missing)) - 1} others nearby). "
-            f"Drop those rows before reading: a row without its {what} teaches nothing."
-        )
+        others = int(np.sum(missing)) - 1
+        more = f" (and in {others} of the {len(values)} rows read with it)" if others else ""
+        after = f"{more}. Drop those rows before reading: a row without its {what} teaches nothing."
+        raise RowError(f"The {what} column {name!r} is missing in ", start + int(np.flatnonzero(missing)[0]), after)
     return values
 
 

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from mercer.normalize.ranks import quantiles
 from mercer.source import Columns
+from mercer.source.row_error import RowError
 from mercer.tables.facts import ColumnFacts
 
 FEW = 32  # rows: below, Python's own dictionaries are quicker than Arrow's
@@ -77,10 +78,8 @@ def _refuse_infinity(x, parts, start):
     bad = np.isinf(x)
     if bad.any():
         row, j = np.argwhere(bad)[0].tolist()
-        raise ValueError(
-            f"Column {parts[j].column!r} contains infinity, first at row {start + row}. "
-            "Make it missing, or drop the row."
-        )
+        name, remedy = parts[j].column, ". Make it missing, or drop the row."
+        raise RowError(f"Column {name!r} contains infinity, first at ", start + row, remedy)
 
 
 def _center_and_scale(facts: ColumnFacts, values, weight) -> tuple[float, float]:

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from mercer.source import Columns
 from mercer.source.arrow import kind_of
+from mercer.source.row_error import RowError
 
 _TYPES = {
     "boolean": pa.bool_(),
@@ -60,7 +61,7 @@ def as_kind(column: pa.ChunkedArray, kind: str, name: str, start: int = 0) -> pa
         return _parsed(column, pa.float64(), kind, name, start)
     if found == "text" and kind in ("date", "boolean"):
         return _parsed(column, _TYPES[kind], kind, name, start)
-    raise ValueError(_wrong(column, kind, name, start, pc.index(pc.is_valid(column), True).as_py()))
+    raise _wrong(column, kind, name, start, pc.index(pc.is_valid(column), True).as_py())
 
 
 def _parsed(column, wanted, kind, name, start):
@@ -71,12 +72,10 @@ def _parsed(column, wanted, kind, name, start):
             try:
                 value.cast(wanted)
             except pa.ArrowInvalid as error:
-                raise ValueError(_wrong(column, kind, name, start, row)) from error
+                raise _wrong(column, kind, name, start, row) from error
         raise
 
 
-def _wrong(column, kind, name, start, row) -> str:
-    return (
-        f"Column {name!r} was {kind} in fit, but row {start + row} holds {column[row].as_py()!r}. "
-        "Mend the value, make it missing, or fit again on data like these."
-    )
+def _wrong(column, kind, name, start, row) -> RowError:
+    value = f" holds {column[row].as_py()!r}. Mend the value, make it missing, or fit again on data like these."
+    return RowError(f"Column {name!r} was {kind} in fit, but ", start + row, value)

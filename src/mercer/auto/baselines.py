@@ -1,0 +1,72 @@
+"""What a model is compared with on the holdout: the linear model of the plain columns, or one answer for all rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.auto.blocks import Dictionary, Plain
+from mercer.auto.encoding import Encoded, dense
+from mercer.auto.predictor import Predictor
+from mercer.auto.scored import ScoredEncoder
+from mercer.auto.wide_model import WidePredictor
+
+
+@dataclass
+class Encoding:
+    """An encoder and a predictor as one thing that predicts raw rows; `width` takes the first encoded columns only."""
+
+    encoder: Any
+    predictor: Predictor
+    width: int | None = None
+
+    def predict(self, X):
+        X = self.encoder.transform(X)
+        return self.predictor.predict(X if isinstance(self.predictor, WidePredictor) else dense(X)[:, : self.width])
+
+
+@dataclass(frozen=True)
+class Same:
+    """The same answer for every row."""
+
+    answer: Any
+
+    def predict(self, X):
+        return np.full(len(X), self.answer)
+
+    @classmethod
+    def of(cls, rows: Encoded, classify: bool) -> Same:
+        """The most frequent class, or the mean."""
+        y = np.asarray(rows.y)
+        if not classify:
+            return cls(float(np.average(y, weights=rows.weight)))
+        classes, codes = np.unique(y, return_inverse=True)
+        return cls(classes[int(np.argmax(np.bincount(codes, rows.weight)))])
+
+
+def baseline(encoder, rows: Encoded, classify: bool, seed: int) -> tuple[str, Any]:
+    """What the model is compared with, in words, and the thing that predicts raw rows."""
+    alone = "the most frequent class" if classify else "the mean of the target"
+    texts = isinstance(encoder, ScoredEncoder)
+    width = len(encoder.kept) if texts else rows.X.shape[1]
+    steady = np.asarray(rows.y).ndim == 1 and len(np.unique(np.asarray(rows.y))) < 2
+    if sparse.issparse(rows.X) or width == 0 or steady:
+        return alone, Same.of(rows, classify)
+    name = "linear model of the columns that are not text" if texts else "linear model of the plain columns"
+    return name, Encoding(encoder, linear(replace(rows, X=rows.X[:, :width]), classify, seed), width)
+
+
+def linear(rows: Encoded, classify: bool, seed: int) -> Predictor:
+    """The linear model of the encoded columns: what everything else is compared with."""
+    from mercer.linear import LogisticClassifier, RidgeRegressor
+
+    dictionary = Dictionary([Plain(rows.X.shape[1])])
+    X = rows.X.astype(np.float32).astype(np.float64)
+    if classify:
+        fitted = LogisticClassifier(random_state=seed, tol=1e-5).fit(X, rows.y, rows.weight)
+        return Predictor(dictionary, fitted.coef_.T, fitted.intercept_, fitted.classes_, np.ones(1))
+    ridge = RidgeRegressor(random_state=seed).fit(X, rows.y, rows.weight)
+    return Predictor(dictionary, ridge.coef_[:, None], np.atleast_1d(ridge.intercept_), None, np.ones(1))

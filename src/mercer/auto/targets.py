@@ -1,0 +1,120 @@
+"""One look at the rows before anything is learned: what the target is, and whether there is something to learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from mercer.learn.targets import MOST_CLASSES
+from mercer.source import Columns, Source
+from mercer.source.row_error import RowError
+
+TASKS = ("classify", "regress")
+
+
+@dataclass
+class Look:
+    """What one pass has seen: number of rows, their weight, and the different targets while they may be classes."""
+
+    n: int = 0
+    weight: float = 0.0
+    levels: dict = field(default_factory=dict)
+    fractions: bool = False
+    several: bool = False  # columns of targets
+
+
+def checked_task(source: Source, task: str | None, job) -> str:
+    """ "classify" or "regress" after every row was looked at; ValueError says which one cannot be used, and why.
+
+    None takes strings, truth values and whole numbers of at most 20 different values for classes. `job.notes` is told
+    of a target that never changes, `job.n_rows` how many rows there are.
+    """
+    if task is not None and task not in TASKS:
+        raise ValueError(f"task must be one of {', '.join(TASKS)}, not {task!r}.")
+    name = getattr(source, "target", None)
+    called = "The target" if name is None else f"The target {name!r}"
+    locate = getattr(source, "locate", None)
+    look = Look()
+    for block in source.blocks():
+        try:
+            _look(block, look, called)
+        except RowError as error:
+            raise error.located(locate, block.start) from error
+    if look.n == 0:
+        raise ValueError("The source has no rows.")
+    if look.weight <= 0:
+        raise ValueError("All weights are zero: there is nothing to learn from.")
+    found, job.n_rows = _task(look, called, task), look.n
+    if not look.several and len(look.levels) == 1:
+        job.notes.append(f"{called} is {next(iter(look.levels))!r} in every row: the model says so for any row.")
+    return found
+
+
+def _look(block, look: Look, called: str) -> None:
+    if len(block) == 0:
+        return
+    if block.y is None:
+        raise ValueError("There is no target to learn: name one of the columns, or give an array.")
+    y = np.asarray(block.y)
+    if y.dtype.kind == "M":
+        raise ValueError(f"{called} is a date. Learn a number made of it instead, such as the days from a fixed one.")
+    if y.dtype.kind in "fiub":
+        wild = ~np.isfinite(y.reshape(len(y), -1)).all(axis=1)
+        if wild.any():
+            row = int(np.flatnonzero(wild)[0])
+            raise RowError(f"{called} is {y[row]} at ", row, ". Mend the value, or drop the row.")
+    look.n += len(y)
+    look.weight += _weight(block)
+    look.several |= y.ndim == 2
+    look.fractions |= y.dtype.kind == "f" and bool(np.any(y != np.rint(y)))
+    if not look.several and not look.fractions:
+        look.levels.update(dict.fromkeys(np.unique(y).tolist()))
+    elif len(look.levels) < 2:  # quantities: two of them are enough to know that they differ
+        look.levels.update(dict.fromkeys(y.ravel()[[0, int(np.argmax(y.ravel() != y.ravel()[0]))]].tolist()))
+    if isinstance(block.X, Columns):
+        _refuse_infinity(block.X)
+
+
+def _weight(block) -> float:
+    if block.weight is None:
+        return float(len(block))
+    weight = np.asarray(block.weight, dtype=np.float64)
+    bad = ~np.isfinite(weight) | (weight < 0)
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise RowError(f"A weight is {weight[row]} at ", row, ". Weights are finite and at least zero.")
+    return float(weight.sum())
+
+
+def _refuse_infinity(table: Columns) -> None:
+    for name in table.columns:
+        column = table.table[name]
+        if pa.types.is_floating(column.type):
+            wild = pc.is_inf(column)
+            if pc.any(wild).as_py():
+                row = pc.index(wild, True).as_py()
+                raise RowError(
+                    f"Column {name!r} contains infinity, first at ", row, ". Make it missing, or drop the row."
+                )
+
+
+def _task(look: Look, called: str, task: str | None) -> str:
+    kinds = {type(level) for level in look.levels}
+    words = bool(kinds & {str, bytes})
+    if task == "regress" and words:
+        shown = next(level for level in look.levels if isinstance(level, (str, bytes)))
+        raise ValueError(f"{called} holds {shown!r}, which is no number: use task='classify' to predict classes.")
+    if task == "classify" and (look.fractions or look.several):
+        raise ValueError(f"{called} is a quantity, with values between whole numbers: use task='regress'.")
+    quantity = look.fractions or look.several or (not words and bool not in kinds and len(look.levels) > MOST_CLASSES)
+    found = task or ("regress" if quantity else "classify")
+    if found == "classify" and len(look.levels) > max(MOST_CLASSES, look.n // 2):
+        raise ValueError(
+            f"{called} has {len(look.levels)} different values in {look.n} rows: classes must repeat to be learned. "
+            "Is another column the target? Text that should be a number can be read as one with "
+            f"types={{{called.removeprefix('The target ')}: 'number'}}."
+        )
+    return found

@@ -1,0 +1,165 @@
+"""Budgets of time and memory, with a clock that the test winds."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import mercer
+from mercer.auto import fitting
+from mercer.auto.effort import Clock
+from mercer.auto.wide import learn_wide
+from mercer.auto.wide_model import learned_rows
+from mercer.io import read_table
+from mercer.tables import TableEncoder
+
+
+class Hours:
+    """A clock that moves by a step whenever it is looked at."""
+
+    def __init__(self, step):
+        self.time, self.step = 0.0, step
+
+    def __call__(self):
+        self.time += self.step
+        return self.time
+
+
+def table(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=n), rng.normal(size=n)
+    return {"a": a, "b": b}, np.sin(2 * a) + b + 0.1 * rng.normal(size=n)
+
+
+def on_a_clock(monkeypatch, step):
+    hours = Hours(step)
+    monkeypatch.setattr(fitting, "Clock", functools.partial(Clock, now=hours))
+    return hours
+
+
+def test_without_time_only_the_plain_columns_are_tried(monkeypatch):
+    on_a_clock(monkeypatch, 100.0)
+    data, y = table()
+    report = mercer.fit(data, y, effort="fast", time_budget=50).report()
+    assert [each["stage"] for each in report["candidates"]] == ["columns"]
+    assert "learned from the rows that were not kept aside" in " ".join(report["said"])
+    assert "learn again from all rows" not in report["seconds"]
+
+
+def test_with_time_everything_is_done_and_nothing_said(monkeypatch):
+    on_a_clock(monkeypatch, 1e-6)
+    data, y = table()
+    report = mercer.fit(data, y, effort="fast", time_budget=50).report()
+    plain = mercer.fit(data, y, effort="fast").report()
+    assert report["said"] == []
+    assert "learn again from all rows" in report["seconds"]
+    assert [each["name"] for each in report["candidates"]] == [each["name"] for each in plain["candidates"]]
+
+
+def test_learning_again_is_left_out_if_it_would_take_longer_than_is_left(monkeypatch):
+    data, y = table()
+    monkeypatch.setattr(fitting, "repeated_seconds", lambda log, shares: 49.0)
+    assert mercer.fit(data, y, effort="fast", time_budget=50).report()["said"]
+    monkeypatch.setattr(fitting, "repeated_seconds", lambda log, shares: 0.1)
+    assert not mercer.fit(data, y, effort="fast", time_budget=50).report()["said"]
+
+
+def test_a_part_of_a_clock_began_with_it():
+    hours = Hours(1.0)
+    clock = Clock(10.0, hours)  # began at 1
+    part = clock.part(0.5)
+    assert part.left() == 5.0 - (hours.time - 1)
+    assert Clock().left() == Clock().part(0.5).left() == np.inf
+
+
+def documents(n=200):
+    rng = np.random.default_rng(0)
+    words = np.array([f"word{i}" for i in range(900)])
+    label = rng.integers(0, 2, n)
+    said = [" ".join([*rng.choice(words, 12), "good" if k else "bad"]) for k in label]
+    return said, label
+
+
+def test_penalties_of_texts_are_tried_while_there_is_time():
+    said, label = documents()
+    encoder = TableEncoder(roles={"text": "text"})
+    X = encoder.fit_transform({"text": said}, label)
+    ids = np.arange(len(said), dtype=np.uint64)
+    tried = {
+        step: learn_wide(X, label, ids, np.unique(label), 0, clock=Clock(10.0, Hours(step)))[0] for step in (1e-9, 4)
+    }
+    assert [len(model.candidates) for model in tried.values()] == [5, 1]
+
+
+def test_texts_are_compared_with_the_most_frequent_class():
+    said, label = documents(400)
+    report = mercer.fit({"text": said}, np.array(["no", "yes"])[label], roles={"text": "text"}).report()
+    held = report["holdout"]
+    assert held["baseline"] == "the most frequent class"
+    assert held["model"]["value"] > 0.9 > held["linear"]["value"]
+    assert "penalty of the terms" in report["seconds"]
+
+
+def test_texts_beside_numbers_are_compared_with_the_numbers():
+    said, label = documents(400)
+    data = {"text": said, "noise": np.random.default_rng(1).normal(size=400)}
+    held = mercer.fit(data, label.astype(float) + 0.5 * label, effort="fast", roles={"text": "text"}, task="regress")
+    held = held.report()["holdout"]
+    assert held["baseline"] == "linear model of the columns that are not text"
+    assert held["gain"]["low"] > 0
+
+
+def test_rows_like_an_encoder_take_its_penalties():
+    said, label = documents(400)
+    data = {"text": said, "noise": np.arange(400.0)}
+    first, _ = learned_rows(read_table(data, label), {"text": "text"}, True, 0)
+    again, _ = learned_rows(read_table(data, label), {"text": "text"}, True, 0, like=first)
+    assert [score.model.alpha for score in again.columns] == [score.model.alpha for score in first.columns]
+    assert again.candidates == first.candidates
+
+
+@pytest.fixture(scope="module")
+def sampled():
+    data, y = table(6000)
+    per_row = fitting.bytes_per_row(2, fitting.sizes("fast"))
+    return mercer.fit(data, y, effort="fast", memory=1500 * per_row / 1e9), data, y
+
+
+def test_a_larger_table_is_searched_by_a_sample_and_says_so(sampled):
+    model, _, _ = sampled
+    said = model.report()["said"]
+    assert "6,000 rows" in said[0]
+    assert "1,500 of them" in said[0]
+    assert said[1] == "Trees, bins and waves come from the sample, the linear weights from all rows."
+    assert model.report()["holdout"]["n"] > 1000
+    assert model.report()["holdout"]["model"]["value"] > 0.9
+
+
+def test_weights_of_all_rows_are_those_of_one_ridge(sampled):
+    """On rows outside of the sample and of it, with the scores out of fold that the sample brings."""
+    model, data, y = sampled
+    predictor = model.predictor
+    penalty = predictor.penalties[predictor.dictionary.block_of_column]
+    source, rest = fitting.sample_of(read_table(data, y), 0.25, 0)
+    X = [model.encoder.transform(block.X) for block in rest.blocks()]
+    targets = [block.y for block in rest.blocks()]
+    inside = np.concatenate([block.y for block in source.blocks()])
+    Z = np.vstack([predictor.dictionary.features(x) for x in X]).astype(float)
+    known = predictor.dictionary.features(
+        np.vstack([model.encoder.transform(block.X) for block in source.blocks()]), predictor.found.scores
+    )
+    Z, t = np.vstack([Z, known]), np.concatenate([*targets, inside])
+    Z, t = Z - Z.mean(axis=0), t - t.mean()
+    expected = np.linalg.solve(Z.T @ Z + np.diag(penalty), Z.T @ t)
+
+    def risk(w):
+        return np.sum((t - Z @ w) ** 2) + np.sum(penalty * w**2)
+
+    assert risk(predictor.coef[:, 0]) < risk(expected) * (1 + 1e-5)  # features are float32
+
+
+def test_classes_of_a_larger_table_have_the_weights_of_the_sample():
+    data, y = table(3000)
+    per_row = fitting.bytes_per_row(2, fitting.sizes("fast"))
+    model = mercer.fit(data, (y > 0).astype(int), effort="fast", memory=1000 * per_row / 1e9)
+    assert "weights of classes" in model.report()["said"][1]
