@@ -18,6 +18,7 @@ using namespace mercer;
 using Codes = Vector<int32_t>;
 using Places = Vector<int64_t>;
 using Numbers = Vector<double>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void check_starts(const Places& starts, size_t n, const char* what) {
     const size_t size = starts.shape(0);
@@ -173,8 +174,14 @@ void check_pairs(const Places& left, const Places& right, int64_t n) {
 }
 
 nb::ndarray<nb::numpy, double> subsequence_pairs(const Codes& codes, const Places& starts, const Places& left,
-                                                 const Places& right, int64_t length, double decay) {
+                                                 const Places& right, int64_t length, double decay,
+                                                 const Table& alike) {
     check_starts(starts, codes.shape(0), "starts");
+    const auto letters = static_cast<int64_t>(alike.shape(0));
+    if (alike.shape(1) != alike.shape(0)) throw std::invalid_argument("alike must be square.");
+    for (size_t c = 0; letters > 0 && c < codes.shape(0); ++c)
+        if (codes.data()[c] < 0 || codes.data()[c] >= letters)
+            throw std::invalid_argument("codes must lie within the table `alike`.");
     check_pairs(left, right, static_cast<int64_t>(starts.shape(0)) - 1);
     if (length < 1) throw std::invalid_argument("length must be at least 1.");
     const size_t n = left.shape(0);
@@ -201,7 +208,7 @@ nb::ndarray<nb::numpy, double> subsequence_pairs(const Codes& codes, const Place
             }
             room.resize(lanes * (length * (m + 1) + m));
             table.subsequences(codes.data() + start[i], start[i + 1] - start[i], others.data(), m, length, decay,
-                               room.data(), found);
+                               letters > 0 ? alike.data() : nullptr, letters, room.data(), found);
             for (size_t lane = 0; lane < q - p; ++lane) result[p + lane] = found[lane];
             p = q;
         }
@@ -286,7 +293,7 @@ void bind_sequences(nb::module_& m) {
           nb::arg("t_indptr"), nb::arg("t_rows"), nb::arg("t_data"), nb::arg("coefficient"), nb::arg("symmetric"),
           nb::arg("start"), nb::arg("out"));
     m.def("subsequence_pairs", &subsequence_pairs, nb::arg("codes"), nb::arg("starts"), nb::arg("left"),
-          nb::arg("right"), nb::arg("length"), nb::arg("decay"));
+          nb::arg("right"), nb::arg("length"), nb::arg("decay"), nb::arg("alike"));
     m.def("tree_pairs", &tree_pairs, nb::arg("productions"), nb::arg("child_starts"), nb::arg("children"),
           nb::arg("starts"), nb::arg("left"), nb::arg("right"), nb::arg("decay"));
 }

@@ -57,14 +57,23 @@ def test_add_sparse_gram(seed, symmetric, start):
 
 
 @settings(max_examples=30)
-@given(segments.filter(len), st.integers(1, 4), st.sampled_from([0.3, 0.5, 1.0]))
-def test_subsequence_pairs(parts, length, decay):
+@given(segments.filter(len), st.integers(1, 4), st.sampled_from([0.3, 0.5, 1.0]), st.booleans())
+def test_subsequence_pairs(parts, length, decay, graded):
     codes, starts = flat(parts)
     left, right = (grid.ravel().astype(np.int64) for grid in np.indices((len(parts), len(parts))))
-    ours = _numeric.subsequence_pairs(codes, starts, left, right, length, decay)
+    size = int(codes.max(initial=0)) + 1
+    alike = np.random.default_rng(size).random((size, size)) if graded else np.zeros((0, 0))
+    ours = _numeric.subsequence_pairs(codes, starts, left, right, length, decay, alike)
     np.testing.assert_allclose(
-        ours, definition.subsequence_pairs(codes, starts, left, right, length, decay), rtol=1e-13
+        ours, definition.subsequence_pairs(codes, starts, left, right, length, decay, alike), rtol=1e-13
     )
+
+
+def test_letters_beyond_the_table_are_refused():
+    with pytest.raises(ValueError, match="within the table"):
+        _numeric.subsequence_pairs(
+            np.array([0, 3], np.int32), np.array([0, 2]), np.array([0]), np.array([0]), 1, 0.5, np.eye(3)
+        )
 
 
 @given(seeds)

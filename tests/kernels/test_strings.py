@@ -279,6 +279,33 @@ def test_mismatches_of_both_strands(k, m, alphabet):
     assert np.linalg.eigvalsh(both(X)).min() > -1e-9 * max(np.trace(both(X)), 1)
 
 
+def ambiguous_subsequences(k, decay):
+    def features(s):
+        found = Counter()
+        for places in itertools.combinations(range(len(s)), k):
+            meant = readings([s[i] for i in places])
+            for word in meant:
+                found["".join(word)] += decay ** (places[-1] - places[0] + 1) / len(meant)
+        return found
+
+    return features
+
+
+@settings(max_examples=15)
+@given(X=dna, k=st.integers(1, 3))
+def test_subsequences_of_ambiguous_letters_and_both_strands(X, k):
+    one, both = Subsequence(k, 0.6, "dna"), Subsequence(k, 0.6, reverse_complement=True)
+    exact = gram(ambiguous_subsequences(k, 0.6), X, X)
+    np.testing.assert_allclose(one(X), exact, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(one.diag(X), np.diag(exact), rtol=1e-12, atol=1e-12)
+    other = [x[::-1].translate(str.maketrans("ACGTRYSWKMBDHVN", "TGCAYRSWMKVHDBN")) for x in X]
+    total = exact + gram(ambiguous_subsequences(k, 0.6), X, other)
+    np.testing.assert_allclose(both(X), total, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(both(X, list(X)), total, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(both(X, other), total, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(both.diag(X), np.diag(total), rtol=1e-12, atol=1e-12)
+
+
 def test_reverse_complements_of_long_words():
     rng = np.random.default_rng(0)
     X = ["".join(rng.choice(list("ACGT"), 120)) for _ in range(3)]

@@ -65,24 +65,28 @@ def add_sparse_gram(indptr, indices, data, t_indptr, t_rows, t_data, coefficient
             out[i, rows] += coefficient * data[entry] * values
 
 
-def subsequence_pairs(codes, starts, left, right, length, decay):
+def subsequence_pairs(codes, starts, left, right, length, decay, alike):
     """The gapped subsequence kernel of the pairs of segments (left[p], right[p]) by dynamic programming.
 
     Lodhi et al., "Text classification using string kernels", 2002: every common subsequence of `length` letters
-    counts decay to the number of letters it spans, in both.
+    counts decay to the number of letters it spans, in both. alike[a, b] is what codes a and b, both within the table,
+    count as the same letter, a factor of every subsequence; an empty table means 1 if they are equal, else 0.
     """
     texts = [codes[a:b] for a, b in pairwise(starts)]
-    return np.array([_subsequences(texts[i], texts[j], length, decay) for i, j in zip(left, right, strict=True)], float)
+    if not alike.size:
+        alike = np.eye(int(codes.max(initial=0)) + 1)
+    pairs = zip(left, right, strict=True)
+    return np.array([_subsequences(texts[i], texts[j], length, decay, alike) for i, j in pairs], float)
 
 
-def _subsequences(s, t, length, decay):
+def _subsequences(s, t, length, decay, alike):
     """K of two texts; ways[i, j]: weighted pairs of common subsequences of i letters in s so far and t[:j]."""
     ways = np.zeros((length, len(t) + 1))
     ways[0] = 1.0
     total = 0.0
     for letter in s:
-        same = t == letter
-        total += decay**2 * ways[length - 1, :-1][same].sum()
+        same = alike[letter, t]
+        total += decay**2 * (ways[length - 1, :-1] * same).sum()
         for i in range(length - 1, 0, -1):
             found = 0.0
             for j in range(len(t)):

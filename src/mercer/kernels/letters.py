@@ -263,6 +263,26 @@ def with_opposite_strands(segments: Segments) -> Segments:
     )
 
 
+def alikeness(segments: Segments, alphabet: Alphabet | None) -> np.ndarray:
+    """The probability that two codes stand for the same letter; an empty table if only equal codes do."""
+    if alphabet is None or not len(segments.codes) or segments.codes.max() < segments.n_letters:
+        return np.zeros((0, 0))
+    meanings = [*alphabet.letters, *alphabet.ambiguous.values()]
+    shares = np.array([[(letter in meant) / len(meant) for letter in alphabet.letters] for meant in meanings])
+    return shares @ shares.T
+
+
+def with_opposite_rows(segments: Segments, alphabet: Alphabet) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and starts of all rows of DNA, and then of their reverse complements; letters may be ambiguous."""
+    meanings = [set(meant) for meant in (*alphabet.letters, *alphabet.ambiguous.values())]
+    complement = dict(zip(alphabet.letters, reversed(alphabet.letters), strict=True))
+    opposite = np.array([meanings.index({complement[c] for c in meant}) for meant in meanings], np.int32)
+    lengths, starts = np.diff(segments.starts), segments.starts
+    backward = np.repeat(starts[1:] + starts[:-1] - 1, lengths) - np.arange(len(segments.codes))
+    codes = np.concatenate([segments.codes, opposite[segments.codes[backward]]])
+    return codes, np.concatenate([starts, starts[-1] + starts[1:]])
+
+
 def _readings(codes: np.ndarray, choices: list, n_letters: int, span: int):
     """(position, weight, letters) of the stretches without ambiguous letters, and of all readings of the others."""
     doubtful = np.flatnonzero(codes >= n_letters)

@@ -12,9 +12,11 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.letters import (
     AnyAlphabet,
     Segments,
+    alikeness,
     alphabet_of,
     read_letters,
     sequences_of,
+    with_opposite_rows,
     with_opposite_strands,
     with_readings,
 )
@@ -113,8 +115,7 @@ class Spectrum(WindowKernel):
 
     def _validate(self):
         super()._validate()
-        if self.reverse_complement and self.alphabet not in (None, "dna"):
-            raise ValueError(f"Spectrum: reverse_complement=True needs alphabet='dna', got {self.alphabet!r}")
+        _check_strands(self)
 
     @property
     def letters(self):
@@ -178,8 +179,7 @@ class Mismatch(WindowKernel):
 
     def _validate(self):
         super()._validate()
-        if self.reverse_complement and self.alphabet not in (None, "dna"):
-            raise ValueError(f"Mismatch: reverse_complement=True needs alphabet='dna', got {self.alphabet!r}")
+        _check_strands(self)
         if self.mismatches >= self.k:
             raise ValueError(f"Mismatch: mismatches must be less than k={self.k}, got {self.mismatches}")
 
@@ -278,27 +278,65 @@ class Subsequence(Kernel):
         Letters per subsequence.
     decay : float in (0, 1]
         What one letter of length costs.
+    alphabet : {"dna", "protein"}, text of distinct letters, or None
+        See `Spectrum`. An ambiguous letter is each of those it can stand for, in equal shares, independently of the
+        others: two letters are the same with the probability that what they stand for is.
+    reverse_complement : bool
+        Read both strands of DNA, as `Mismatch` does: k0(x, z) + k0(x, reverse complement of z).
 
     >>> from mercer.kernels import Subsequence
     >>> Subsequence(2, decay=0.5)(["cat"], ["cat", "car", "bat", "dog"])
     array([[0.140625, 0.0625  , 0.0625  , 0.      ]])
+    >>> Subsequence(2, alphabet="dna")(["AC"], ["AC", "AY", "NN", "GT"])
+    array([[0.0625    , 0.03125   , 0.00390625, 0.        ]])
+    >>> Subsequence(2, reverse_complement=True)(["AC"], ["AC", "GT"])
+    array([[0.0625, 0.0625]])
     """
 
     k: int = 3
     decay: float = 0.5
+    alphabet: str | None = None
+    reverse_complement: bool = False
 
-    _needs = {"k": _LENGTH, "decay": _DECAY}
+    _needs = {"k": _LENGTH, "decay": _DECAY, "alphabet": AnyAlphabet(), "reverse_complement": FLAG}
+
+    def _validate(self):
+        super()._validate()
+        _check_strands(self)
+
+    @property
+    def letters(self) -> str | None:
+        """The alphabet that rows are read in."""
+        return "dna" if self.reverse_complement else self.alphabet
 
     def _gram(self, X, Y):
-        segments = _read(X, Y, None)
+        segments = _read(X, Y, self.letters)
         sizes = np.diff(segments.starts)
         return pair_gram(self._compare(segments), sizes, len(X), None if Y is X else len(Y))
 
     def _diag(self, X):
-        segments = _read(X, X, None)
+        segments = _read(X, X, self.letters)
         places = np.arange(len(X))
         return self._compare(segments)(places, places)
 
     def _compare(self, segments):
-        codes, starts, k, decay = segments.codes, segments.starts, int(self.k), float(self.decay)
-        return lambda left, right: _numeric.subsequence_pairs(codes, starts, left, right, k, decay)
+        k, decay, codes, starts = int(self.k), float(self.decay), segments.codes, segments.starts
+        alike, n = alikeness(segments, alphabet_of(self.letters)), len(segments.rows)
+        if not self.reverse_complement:
+            return lambda left, right: _numeric.subsequence_pairs(codes, starts, left, right, k, decay, alike)
+        codes, starts = with_opposite_rows(segments, alphabet_of(self.letters))
+
+        def both(left, right):
+            one, other = (
+                _numeric.subsequence_pairs(codes, starts, left, strand, k, decay, alike)
+                for strand in (right, right + n)
+            )
+            return one + other
+
+        return both
+
+
+def _check_strands(kernel) -> None:
+    if kernel.reverse_complement and kernel.alphabet not in (None, "dna"):
+        name = type(kernel).__name__
+        raise ValueError(f"{name}: reverse_complement=True needs alphabet='dna', got {kernel.alphabet!r}")
