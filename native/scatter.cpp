@@ -30,8 +30,8 @@ template <class T>
 void add_scatter(Square S, Sums sums, Matrix<T> X, std::optional<Vector<T>> origin, std::optional<Vector<T>> root) {
     const long n = X.shape(0), d = X.shape(1);
     require(n == 0 || d < 2 || X.stride(1) == 1, "the rows of X must lie flat in memory; pass numpy.ascontiguousarray of it");
-    require(long(S.shape(0)) == d && long(S.shape(1)) == d && (d < 2 || S.stride(1) == 1),
-            "S must have a flat row and a column for each column of X");
+    require(long(S.shape(0)) <= d && long(S.shape(1)) == d && (d < 2 || S.stride(1) == 1),
+            "S must have a column for each column of X, and no more rows than that, flat in memory");
     require(long(sums.shape(0)) == d, "sums must have an entry per column of X");
     require(!origin || long(origin->shape(0)) == d, "origin must have an entry per column of X");
     require(!root || long(root->shape(0)) == n, "root must have an entry per row of X");
@@ -42,7 +42,7 @@ void add_scatter(Square S, Sums sums, Matrix<T> X, std::optional<Vector<T>> orig
     const auto start = reinterpret_cast<std::uintptr_t>(memory.get());
     T* room = reinterpret_cast<T*>((start + line - 1) / line * line);
     kernels<T>().add({X.data(), n, d, long(X.stride(0))}, origin ? origin->data() : nullptr,
-                     root ? root->data() : nullptr, S.data(), S.stride(0), sums.data(), room);
+                     root ? root->data() : nullptr, S.data(), S.stride(0), long(S.shape(0)), sums.data(), room);
 }
 
 template <class T> void bind_precision(nb::module_& m) {

@@ -140,18 +140,18 @@ template <class T> void add_tile(const T* few, const T* many, long rows, double*
 template <class T>
 void add_strip(const double* strip, long top, long bottom, long first, long columns, double* S, long step) {
     const long stop = least(wide<T>, columns - first);
-    for (long i = top; i < least(bottom, columns); ++i, strip += wide<T>)
+    for (long i = top; i < bottom; ++i, strip += wide<T>)
         for (long j = 0; j < stop; ++j) S[i * step + first + j] += strip[j];
 }
 
 // The rows of S from those of some thin panels on, from packed rows.
 template <class T>
-void multiply(T* memory, const Room<T>& at, long panel, long count, long columns, double* S, long step) {
+void multiply(T* memory, const Room<T>& at, long panel, long count, long columns, double* S, long step, long height) {
     T* many = memory + at.wide_at;
     double* strip = reinterpret_cast<double*>(memory + at.strip_at);
     const long top = panel * thin;
     for (long first = top / wide<T> * wide<T>; first < columns; first += wide<T>) {
-        const long stop = least(panel + panels_at_once<T>, (first + wide<T>) / thin);
+        const long stop = least(least(panel + panels_at_once<T>, pieces(height, thin)), (first + wide<T>) / thin);
         __builtin_memset(strip, 0, (stop - panel) * thin * wide<T> * sizeof(double));
         for (long row = 0; row < count; row += layer_rows) {
             const long rows = least(layer_rows, count - row);
@@ -160,12 +160,13 @@ void multiply(T* memory, const Room<T>& at, long panel, long count, long columns
             for (long q = panel; q < stop; ++q)
                 add_tile(packed + q * panel_rows * thin, many, rows, strip + (q - panel) * thin * wide<T>);
         }
-        add_strip<T>(strip, top, stop * thin, first, columns, S, step);
+        add_strip<T>(strip, top, least(stop * thin, height), first, columns, S, step);
     }
 }
 
 template <class T>
-void add_some(TallRows<T> X, const T* origin, const T* root, double* S, long step, double* sums, T* memory) {
+void add_some(TallRows<T> X, const T* origin, const T* root, double* S, long step, long height, double* sums,
+              T* memory) {
     const Room<T> at(X.columns);
     double* padded_sums = reinterpret_cast<double*>(memory + at.sums_at);
     __builtin_memset(padded_sums, 0, at.panels * thin * sizeof(double));
@@ -174,17 +175,17 @@ void add_some(TallRows<T> X, const T* origin, const T* root, double* S, long ste
         pack_layer(some, origin, root ? root + row : root, memory + row / layer_rows * at.layer(), padded_sums);
     }
     for (long j = 0; j < X.columns; ++j) sums[j] += padded_sums[j];
-    for (long panel = 0; panel * thin < X.columns; panel += panels_at_once<T>)
-        multiply(memory, at, panel, X.count, X.columns, S, step);
+    for (long panel = 0; panel * thin < height; panel += panels_at_once<T>)
+        multiply(memory, at, panel, X.count, X.columns, S, step, height);
 }
 
 template <class T>
-void add(TallRows<T> X, const T* origin, const T* root, double* S, long step, double* sums, T* memory) {
+void add(TallRows<T> X, const T* origin, const T* root, double* S, long step, long height, double* sums, T* memory) {
     const Room<T> at(X.columns);
     __builtin_memset(memory, 0, at.wide_at * sizeof(T));  // panels past the last column stay zero
     for (long row = 0; row < X.count; row += rows_at_once) {
         const TallRows<T> some{X.data + row * X.step, least(rows_at_once, X.count - row), X.columns, X.step};
-        add_some(some, origin, root ? root + row : root, S, step, sums, memory);
+        add_some(some, origin, root ? root + row : root, S, step, height, sums, memory);
     }
 }
 

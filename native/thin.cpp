@@ -74,14 +74,6 @@ void gather_rows(Matrix<T> Z, Vector<int64_t> order, Vector<T> origin, std::opti
     kernels<T>().gather(rows, places.data(), origin.data(), root ? root->data() : nullptr, out.data(), out.stride(0));
 }
 
-void add_widened(Out<double> total, Matrix<float> part) {
-    const auto rows = rows_of<float>(part, "the rows of part must lie flat in memory");
-    require(rows_lie_flat(total) && total.shape(0) == part.shape(0) && total.shape(1) == part.shape(1),
-            "total must have flat rows, and the shape of part");
-    nb::gil_scoped_release unlocked;
-    MERCER_PICK(thin).widen(total.data(), total.stride(0), rows);
-}
-
 template <class T> void bind_precision(nb::module_& m) {
     using namespace nb::literals;
     m.def("add_thin_products", &add_thin_products<T>, "Z"_a.noconvert(), "R"_a, "V"_a, "C"_a.noconvert(),
@@ -93,8 +85,6 @@ template <class T> void bind_precision(nb::module_& m) {
 }  // namespace
 
 void bind_thin(nb::module_& m) {
-    using namespace nb::literals;
     bind_precision<float>(m);
     bind_precision<double>(m);
-    m.def("add_widened", &add_widened, "total"_a.noconvert(), "part"_a.noconvert());
 }

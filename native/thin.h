@@ -23,7 +23,6 @@ struct ThinTable {
 struct ThinKernels {
     ThinTable<float> f32;
     ThinTable<double> f64;
-    void (*widen)(double* total, long total_step, TallRows<float> part);  // total += part
 };
 
 MERCER_DECLARE_TABLE(ThinKernels, thin)

@@ -94,19 +94,11 @@ void gather(TallRows<T> Z, const long* order, const T* origin, const T* root, T*
     }
 }
 
-void widen(double* total, long total_step, TallRows<float> part) {
-    for (long i = 0; i < part.count; ++i) {
-        double* sums = total + i * total_step;
-        const float* x = part.data + i * part.step;
-        for (long j = 0; j < part.columns; ++j) sums[j] += double(x[j]);
-    }
-}
-
 template <class T> constexpr ThinTable<T> table{products<T>, gather<T>};
 
 }  // namespace
 
 extern const ThinKernels thin;
-constinit const ThinKernels thin{table<float>, table<double>, widen};
+constinit const ThinKernels thin{table<float>, table<double>};
 
 }  // namespace mercer::MERCER_LEVEL

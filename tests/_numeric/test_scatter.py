@@ -45,6 +45,17 @@ def test_sums_are_those_of_float64(way, dtype, centered, weighted, n, d):
     np.testing.assert_array_less(np.abs(sums - sums_expected), room * (1e-3 + weight @ np.abs(z)))
 
 
+@every_way
+@every_dtype
+@pytest.mark.parametrize("height", [1, 10, 48, 77, 530, 600])
+def test_the_first_rows_alone(way, dtype, height):
+    X = np.random.default_rng(0).integers(-3, 4, size=(1100, 600)).astype(dtype)
+    S, sums = np.ones((height, 600)), np.zeros(600)
+    WAYS[way].add_scatter(S, sums, X, None, None)
+    exact = 1 + (X.astype(np.float64).T @ X)[:height]  # small whole numbers: every order of summation is exact
+    np.testing.assert_array_equal(np.triu(S), np.triu(exact))
+
+
 @every_dtype
 def test_long_sums_of_float32_keep_their_digits(dtype):
     rng = np.random.default_rng(0)
@@ -87,7 +98,8 @@ print(np.array_equal(np.triu(S), np.triu(X.T.astype(float) @ X)), np.array_equal
 def test_shapes_that_do_not_fit_are_refused():
     X = np.ones((4, 3))
     for S, sums, origin, root in [
-        (np.zeros((2, 3)), np.zeros(3), None, None),
+        (np.zeros((4, 3)), np.zeros(3), None, None),
+        (np.zeros((2, 2)), np.zeros(3), None, None),
         (np.zeros((3, 3)), np.zeros(2), None, None),
         (np.zeros((3, 3)), np.zeros(3), np.zeros(2), None),
         (np.zeros((3, 3)), np.zeros(3), None, np.ones(3)),

@@ -40,15 +40,6 @@ def test_gathered_rows_have_the_bits_of_the_definition(dtype):
         np.testing.assert_array_equal(*outs)
 
 
-def test_sums_widen_into_a_view():
-    rng = np.random.default_rng(0)
-    part, totals = rng.normal(size=(6, 4)).astype(np.float32), [np.ones((9, 9)) for _ in WAYS]
-    for functions, total in zip(WAYS.values(), totals, strict=True):
-        functions.add_widened(total[2:8, 3:7], part)
-    np.testing.assert_array_equal(*totals)
-    np.testing.assert_array_equal(totals[0][2:8, 3:7], 1 + part.astype(float))
-
-
 def test_rows_that_are_not_there_are_refused():
     with pytest.raises((ValueError, IndexError)):
         _numeric.gather_rows(np.eye(3), np.array([3]), np.zeros(3), None, np.empty((1, 3)))

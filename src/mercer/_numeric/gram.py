@@ -11,7 +11,7 @@ import itertools
 import numpy as np
 
 from mercer import _numeric
-from mercer._numeric.pool import for_each
+from mercer._numeric.pool import for_each, n_threads
 
 #: More rows than this are not summed in float32 (1,024 rows cost about 3e-7 of the scale).
 FLOAT32_ROWS = 1024
@@ -26,26 +26,28 @@ def add_products(G: np.ndarray, C: np.ndarray, P: np.ndarray, Z, R: np.ndarray, 
     """
     if hasattr(Z, "tocsr"):
         return _add_sparse_products(G, C, P, Z, R, V, groups)
-    tiles = _tiles(Z.shape[1])
-    most = FLOAT32_ROWS if Z.dtype == np.float32 else max(len(Z), 1)
+    single = Z.dtype == np.float32
+    pieces = _strips(Z.shape[1], len(groups) - 1) if single else _tiles(Z.shape[1])
     # Group after group, whose rows then stay in the cache; the short tasks come last, so that all cores end together.
     tasks = [
-        (k, _chunks(a, b, most), *pair)
+        (k, slice(a, b), piece)
         for k, (a, b) in enumerate(itertools.pairwise(groups))
         if b > a
-        for pair in [*itertools.combinations(tiles, 2), *zip(tiles, tiles, strict=True), (None, None)]
+        for piece in [*pieces, None]
     ]
 
     def work(task):
-        k, rows, i, j = task
+        k, rows, piece = task
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused when the statistic is finished
-            for r in rows:
-                if i is None:
+            if piece is None:
+                for r in _chunks(rows.start, rows.stop, FLOAT32_ROWS if single else len(Z)):
                     _numeric.add_thin_products(Z[r], R[r], V, C[k], P[k])
-                elif Z.dtype == np.float32:
-                    _numeric.add_widened(G[k, i, j], Z[r, i].T @ Z[r, j])
-                else:
-                    G[k, i, j] += Z[r, i].T @ Z[r, j]
+            elif single:
+                right = slice(piece.start, None)
+                _numeric.add_scatter(G[k, piece, right], np.zeros(Z.shape[1] - piece.start), Z[rows, right], None, None)
+            else:
+                i, j = piece
+                G[k, i, j] += Z[rows, i].T @ Z[rows, j]
 
     return for_each(work, tasks)
 
@@ -131,8 +133,20 @@ def _add_sparse_products(G, C, P, Z, R, V, groups):
         P[k] += part.T @ (part @ V)
 
 
-def _tiles(width: int) -> list[slice]:
-    return _chunks(0, width, 128 if width <= 512 else 256 if width <= 1024 else 512)
+def _tiles(width: int) -> list[tuple[slice, slice]]:
+    """Pairs of slices that cover the upper triangle, those on the diagonal last."""
+    sides = _chunks(0, width, 128 if width <= 512 else 256 if width <= 1024 else 512)
+    return [*itertools.combinations(sides, 2), *zip(sides, sides, strict=True)]
+
+
+def _strips(width: int, n_groups: int) -> list[slice]:
+    """Rows of the upper triangle in parts of about equal area, as many as keep all cores busy to the end.
+
+    How it is cut changes no sum, so it may depend on the number of threads.
+    """
+    n = max(1, min(-(-4 * n_threads() // n_groups), width // 64))
+    cuts = [round(width * (1 - (1 - k / n) ** 0.5)) for k in range(n + 1)]
+    return [slice(a, b) for a, b in itertools.pairwise(cuts)]
 
 
 def _chunks(start: int, stop: int, most: int) -> list[slice]:

@@ -12,7 +12,7 @@ def add_scatter(S, sums, X, origin, root):
     """S += sum of z z' and sums += sum of root z for z = root (x - origin), formed in the precision of X.
 
     S (d, d) and sums (d,) float64; X (n, d) float32 or float64; origin (d,) and root (n,) like X, or None for 0 and 1.
-    Of S only the upper triangle counts: what is below the diagonal is not to be read.
+    Of S only the upper triangle counts: what is below the diagonal is not to be read. It may be the first rows of S.
     """
     step = _STEP[X.dtype]
     ones = np.ones(min(step, len(X)), dtype=X.dtype)
@@ -24,4 +24,4 @@ def add_scatter(S, sums, X, origin, root):
             weight = root[start : start + step]
             z = z * weight[:, None]
         sums += weight @ z
-        S += z.T @ z
+        S += z[:, : len(S)].T @ z

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-__all__ = ["add_thin_products", "add_widened", "gather_rows"]
+__all__ = ["add_thin_products", "gather_rows"]
 
 
 def add_thin_products(Z, R, V, C, P):
@@ -11,11 +11,6 @@ def add_thin_products(Z, R, V, C, P):
     both = Z.T @ np.hstack([R, Z @ V])
     C += both[:, : R.shape[1]]
     P += both[:, R.shape[1] :]
-
-
-def add_widened(total, part):
-    """total += part; total float64, part float32, both of one shape."""
-    total += part
 
 
 def gather_rows(Z, order, origin, root, out):
