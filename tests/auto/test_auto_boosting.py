@@ -78,7 +78,7 @@ def test_a_level_that_no_training_row_had_counts_as_none_of_the_levels():
     rng = np.random.default_rng(0)
     code = rng.integers(1, 5, 400).astype(float)  # 0 is none of the levels, 1 to 4 were met
     y = code % 2 + 0.1 * rng.normal(size=400)
-    forest = boost(code[:, None], Squares(y), rng.integers(0, 5, 400), Growth(n_trees=20), codes=[0]).forest
+    forest = boost(code[:, None], Squares(y), rng.integers(0, 5, 400), Growth(n_trees=20), codes=[0]).forests[0]
     unseen = np.array([[0.0], [5.0], [99.0], [-1.0]])
     scores = forest.scores(unseen)
     assert np.all(scores == scores[0])

@@ -155,7 +155,8 @@ def test_weights_of_all_rows_are_those_of_one_ridge(sampled):
     def risk(w):
         return np.sum((t - Z @ w) ** 2) + np.sum(penalty * w**2)
 
-    assert risk(predictor.coef[:, 0]) < risk(expected) * (1 + 1e-5)  # features are float32
+    # Products of float32 features round by 3e-7 of their sums, beside penalties of 1e-4 and less.
+    assert risk(predictor.coef[:, 0]) < risk(expected) * (1 + 1e-4)
 
 
 def test_classes_of_a_larger_table_have_the_weights_of_the_sample():

@@ -53,7 +53,9 @@ def models():
     yield "ridge", RidgeRegressor(alphas=[0.1, 1.0]).fit(X, y), "predict", X[:6].tolist(), DOUBLE
     waves = RandomFeatures(Gaussian(2.0) + 0.5 * Polynomial(2, scale=0.1).normalized(), n_components=24).fit(X)
     yield "random-features", waves, "transform", X[:6].tolist(), SINGLE
-    table, price = mixed(110)  # few rows, small files: with trees here, waves below
+    table, _ = mixed(150)  # few rows, much noise, small files: with trees here, waves below
+    large = np.array([size is not None and size > 80 for size in table["size"]])
+    price = 5.0 * (large ^ np.array(table["garden"])) + 5.0 * np.random.default_rng(2).normal(size=150)
     fitted = mercer.fit(table, price, effort="fast", max_features=40)
     yield "fitted-regression", fitted, "predict", first(table), SINGLE
     table, price = mixed(60)
