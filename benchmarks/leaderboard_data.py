@@ -89,6 +89,11 @@ def _columns(frame):
     if kept == ["x"]:
         wide = np.stack(frame["x"].to_numpy()).astype(float)
         return pd.DataFrame(wide, columns=[f"x{j}" for j in range(wide.shape[1])])
+    if kept == ["idx", "val"]:
+        wide = np.zeros((len(frame), 1 + max(int(places.max(initial=0)) for places in frame["idx"])))
+        for row, (places, values) in enumerate(zip(frame["idx"], frame["val"], strict=True)):
+            wide[row, places] = values
+        return pd.DataFrame(wide, columns=[f"x{j}" for j in range(wide.shape[1])])
     parts = {}
     for name in kept:
         column = frame[name]

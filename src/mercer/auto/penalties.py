@@ -62,11 +62,17 @@ class Equations:
         counts = np.bincount(self.blocks, minlength=self.n_blocks)
         return np.where(sums > 0, sums / np.maximum(counts, 1), 1.0)
 
-    def floor(self) -> float:
-        """Ten times the rounding error of the Gram matrix: no penalty goes below."""
-        total = self.gram.total
-        largest = float(np.max(np.diag(total.G), initial=0.0))
-        return 10.0 * max(self.gram.error / np.sqrt(max(len(total.z), 1)), 4 * np.finfo(float).eps * largest)
+    def floor(self) -> np.ndarray:
+        """Ten times the rounding error of the Gram matrix, as far as it is a block's: no penalty goes below.
+
+        The entry G_ij rounds by about eps sqrt(G_ii G_jj), so the whole by E = eps tr G, and columns divided by their
+        lengths by sqrt(D) E / tr G: long columns of one block say nothing of short ones of another.
+        """
+        squares = np.diag(self.gram.total.G)
+        counts = np.maximum(np.bincount(self.blocks, minlength=self.n_blocks), 1)
+        mean = np.bincount(self.blocks, weights=squares, minlength=self.n_blocks) / counts
+        relative = self.gram.error * np.sqrt(len(squares)) / max(float(squares.sum()), np.finfo(float).tiny)
+        return 10.0 * np.maximum(relative * mean, 4 * np.finfo(float).eps * float(np.max(squares, initial=0.0)))
 
     def score(self, penalties: np.ndarray, slope: bool = True) -> Scored:
         """The exact K-fold loss of these penalties, one per block, and its slope along their logarithms."""
@@ -141,6 +147,9 @@ def best_penalties(equations: Equations, start=None, steps: int = 12) -> tuple[n
         first = _better_apart(equations, *_best_of(equations, tries), scale, low, high)
     else:
         first = _placed(equations, np.log(np.asarray(start, dtype=np.float64)), np.log(scale), low, high)
+        if len(equations.blocks) <= _CHEAP:  # a strong new block may make an old one, trusted so far, worth little
+            loss = equations.score(np.exp(first), slope=False).loss
+            first = _better_apart(equations, first, loss, scale, low, high)
     best: list = [np.inf, first, None]
 
     def objective(point):
@@ -171,6 +180,8 @@ _LEVELS = (1e-4, 0.03, 100.0)
 #: The levels that the penalty of a new block walks along, from the middle two on.
 _WALK = (1e-6, 3e-5, 1e-3, 0.03, 1.0, 30.0, 1000.0)
 _MIDDLE = (2, 3)
+#: Up to this many columns, another look at every penalty costs little.
+_CHEAP = 700
 
 
 def _best_of(equations, points) -> tuple[np.ndarray, float]:

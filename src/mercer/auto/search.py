@@ -27,7 +27,7 @@ from mercer.learn import LearnedMetric
 _GAIN = 2e-3
 #: Rows for each number of a full metric, and rows enough to judge one that was learned from others.
 _PER_NUMBER, _ENOUGH = 3, 1500
-#: A metric that gains this share of the loss is learned once more, from twice as many rows and waves.
+#: Where waves or their metric gain this share of the loss, it is learned once more, from twice as many rows and waves.
 _MUCH = 0.05
 #: Kernels in a metric that are tried at more than one bandwidth.
 _PROMISING = 2
@@ -148,10 +148,10 @@ class Search:
         if self.effort.n_rounds and gain >= self.effort.hope and self.clock.allows(0.75):
             with self.steps("learned metric"):
                 n_rows, width = self.effort.metric_rows, self.effort.metric_waves
-                lens, gain = self._best_metric(base, lens, origin, n_rows, width)
-                if (
-                    gain > _MUCH and self.effort.sharpen and self.clock.allows(0.6)
-                ):  # the metric decides here: a sharper one is worth its price
+                found, better = self._best_metric(base, lens, origin, n_rows, width)
+                learned, lens = found is not lens, found
+                if learned and max(gain, better) > _MUCH and self.effort.sharpen and self.clock.allows(0.6):
+                    # Waves and their metric decide here: a sharper one is worth its price.
                     lens, _ = self._best_metric(base, lens, lens, 2 * n_rows, 2 * width)
         with self.steps("number of waves"):
             return self._grown_waves(current, lens)
