@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,12 @@ template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;  // in any memory order
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Raises ValueError with the message unless the condition holds.
+inline void require(bool holds, const char* message) {
+    if (!holds) throw nb::value_error(message);
+}
+inline void require(bool holds, const std::string& message) { require(holds, message.c_str()); }
 
 // Hands the vector's memory to NumPy.
 template <class T>

@@ -1,5 +1,6 @@
 // See dual.h. Compiled once per instruction-set level; no std:: templates here.
 #include "dual.h"
+#include "vector_width.h"
 
 namespace mercer {
 namespace MERCER_LEVEL {
@@ -8,13 +9,7 @@ namespace {
 
 constexpr long chunk = 256;
 
-#if defined(__AVX512F__)
-constexpr long lanes = 8;
-#elif defined(__AVX__)
-constexpr long lanes = 4;
-#else
-constexpr long lanes = 2;
-#endif
+constexpr long lanes = vector_bytes / long(sizeof(double));
 typedef double Pack __attribute__((vector_size(lanes * sizeof(double))));
 
 inline double lesser(double a, double b) { return a < b ? a : b; }

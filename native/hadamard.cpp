@@ -7,17 +7,16 @@
 #include <cmath>
 #include <string>
 
+#include "arrays.h"
+
 namespace nb = nanobind;
 
 namespace {
 
+using mercer::require;
 template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 template <class T> using Contiguous = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T> using Out = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
-
-void require(bool holds, const std::string& message) {
-    if (!holds) throw nb::value_error(message.c_str());
-}
 
 template <class Array> long row_stride(const Array& array, const char* name) {
     const long rows = array.shape(0), columns = array.shape(1);

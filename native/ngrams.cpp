@@ -21,15 +21,12 @@ namespace nb = nanobind;
 namespace {
 
 using mercer::owned_array;
+using mercer::require;
 using mercer::Terms;
 using mercer::Vector;
 
 template <class T>
 using Array = nb::ndarray<nb::numpy, T>;
-
-void require(bool holds, const char* message) {
-    if (!holds) throw std::invalid_argument(message);
-}
 
 // Rising places within 0 .. limit, at least one of them.
 template <class T>

@@ -6,19 +6,12 @@
 // and the next one is searched for while these are in registers. L_ts = F_s(i_t) and L_tt = p_t form the Cholesky
 // factor of the chosen atoms' Gram matrix, so the coefficients solve L'x = c.
 #include "omp.h"
+#include "vector_width.h"
 
 namespace mercer {
 namespace MERCER_LEVEL {
 
 namespace {
-
-#if defined(__AVX512F__)
-constexpr long vector_bytes = 64;
-#elif defined(__AVX__)
-constexpr long vector_bytes = 32;
-#else
-constexpr long vector_bytes = 16;
-#endif
 
 typedef float F32 __attribute__((vector_size(vector_bytes)));
 typedef double F64 __attribute__((vector_size(vector_bytes)));

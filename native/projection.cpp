@@ -18,16 +18,13 @@ using mercer::mix;
 
 using mercer::BlockHash;
 using mercer::Matrix;
+using mercer::require;
 using mercer::Vector;
 template <class T> using Out = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
 
 template <class T> const mercer::ProjectionTable<T>& kernels();
 template <> const mercer::ProjectionTable<float>& kernels<float>() { return MERCER_PICK(projection).f32; }
 template <> const mercer::ProjectionTable<double>& kernels<double>() { return MERCER_PICK(projection).f64; }
-
-void require(bool holds, const std::string& message) {
-    if (!holds) throw nb::value_error(message.c_str());
-}
 
 template <class T> void check_out(const Out<T>& out, long nonzeros) {
     const long m = out.shape(1), rows = out.shape(0);

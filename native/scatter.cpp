@@ -14,6 +14,7 @@ namespace nb = nanobind;
 namespace {
 
 using mercer::Matrix;
+using mercer::require;
 using mercer::Vector;
 using Square = nb::ndarray<double, nb::ndim<2>, nb::device::cpu>;
 using Sums = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -21,10 +22,6 @@ using Sums = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T> const mercer::ScatterTable<T>& kernels();
 template <> const mercer::ScatterTable<float>& kernels<float>() { return MERCER_PICK(scatter).f32; }
 template <> const mercer::ScatterTable<double>& kernels<double>() { return MERCER_PICK(scatter).f64; }
-
-void require(bool holds, const char* message) {
-    if (!holds) throw nb::value_error(message);
-}
 
 template <class T>
 void add_scatter(Square S, Sums sums, Matrix<T> X, std::optional<Vector<T>> origin, std::optional<Vector<T>> root) {

@@ -5,17 +5,10 @@
 // of a layer, and is then widened and added to a strip, the columns of S that belong to the wide panel. Centering,
 // weighting and the sums of the columns ride on the packing.
 #include "scatter.h"
+#include "vector_width.h"
 
 namespace mercer::MERCER_LEVEL {
 namespace {
-
-#if defined(__AVX512F__)
-constexpr long vector_bytes = 64;
-#elif defined(__AVX__)
-constexpr long vector_bytes = 32;
-#else
-constexpr long vector_bytes = 16;
-#endif
 
 constexpr long thin = 4, vectors = 3;
 constexpr long rows_at_once = 1024, rows_per_visit = 8;

@@ -1,18 +1,13 @@
 // See sequences.h. Compiled once per instruction-set level; no std:: templates here.
 #include "sequences.h"
+#include "vector_width.h"
 
 namespace mercer {
 namespace MERCER_LEVEL {
 
 namespace {
 
-#if defined(__AVX512F__)
-constexpr long lanes = 8;
-#elif defined(__AVX__)
-constexpr long lanes = 4;
-#else
-constexpr long lanes = 2;
-#endif
+constexpr long lanes = vector_bytes / long(sizeof(double));
 // Registers of the level; several go side by side, so that one need not wait for the other.
 constexpr long packs = subsequence_lanes / lanes;
 typedef double Pack __attribute__((vector_size(lanes * sizeof(double)), aligned(8), may_alias));

@@ -14,6 +14,7 @@ namespace nb = nanobind;
 namespace {
 
 using mercer::Matrix;
+using mercer::require;
 using mercer::TallRows;
 using mercer::Vector;
 template <class T> using Out = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
@@ -21,10 +22,6 @@ template <class T> using Out = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
 template <class T> const mercer::ThinTable<T>& kernels();
 template <> const mercer::ThinTable<float>& kernels<float>() { return MERCER_PICK(thin).f32; }
 template <> const mercer::ThinTable<double>& kernels<double>() { return MERCER_PICK(thin).f64; }
-
-void require(bool holds, const char* message) {
-    if (!holds) throw nb::value_error(message);
-}
 
 template <class Array> bool rows_lie_flat(const Array& a) { return a.shape(1) < 2 || a.stride(1) == 1; }
 

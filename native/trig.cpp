@@ -8,11 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "arrays.h"
+
 namespace nb = nanobind;
 
 namespace {
 
 using mercer::Panels;
+using mercer::require;
 using mercer::Rows;
 
 template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
@@ -29,10 +32,6 @@ template <> const mercer::TrigTable<double>& kernels<double>() { return MERCER_P
 
 std::string shape(long rows, long columns) {
     return "(" + std::to_string(rows) + ", " + std::to_string(columns) + ")";
-}
-
-void require(bool holds, const std::string& message) {
-    if (!holds) throw nb::value_error(message.c_str());
 }
 
 template <class T, class Array> Rows<T> rows(const Array& array, const char* name) {

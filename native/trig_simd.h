@@ -3,20 +3,14 @@
 // precision need the processor's own names.
 #pragma once
 
+#include "vector_width.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 namespace mercer::MERCER_LEVEL {
 namespace {
-
-#if defined(__AVX512F__)
-constexpr int vector_bytes = 64;
-#elif defined(__AVX2__)
-constexpr int vector_bytes = 32;
-#else
-constexpr int vector_bytes = 16;
-#endif
 
 typedef float F32 __attribute__((vector_size(vector_bytes)));
 typedef double F64 __attribute__((vector_size(vector_bytes)));

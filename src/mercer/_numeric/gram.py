@@ -1,7 +1,7 @@
-"""Products Z'Z and Z'R of tall blocks, in tiles on all cores, accumulated in float64.
+"""Products Z'Z and Z'R of tall blocks, in tiles or strips on all cores, accumulated in float64.
 
-The grid of tiles and the cut into row chunks depend on the shapes alone, and BLAS runs one thread per tile, so the
-result is the same to the last bit on any number of threads.
+How they are cut depends on the shapes alone, and each piece is one thread's, so the result is the same to the last bit
+on any number of threads.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import itertools
 import numpy as np
 
 from mercer import _numeric
-from mercer._numeric.pool import for_each, n_threads
+from mercer._numeric.pool import for_each
+from mercer._numeric.scatter import FLOAT32_ROWS
 
-#: More rows than this are not summed in float32 (1,024 rows cost about 3e-7 of the scale).
-FLOAT32_ROWS = 1024
 _TILE, _STRIP = 256, 16
+#: Pieces that the float32 products of a block are cut into, at least: enough for a few cores to end together.
+_PIECES = 8
 
 
 def add_products(G: np.ndarray, C: np.ndarray, P: np.ndarray, Z, R: np.ndarray, V: np.ndarray, groups) -> None:
@@ -140,11 +141,8 @@ def _tiles(width: int) -> list[tuple[slice, slice]]:
 
 
 def _strips(width: int, n_groups: int) -> list[slice]:
-    """Rows of the upper triangle in parts of about equal area, as many as keep all cores busy to the end.
-
-    How it is cut changes no sum, so it may depend on the number of threads.
-    """
-    n = max(1, min(-(-4 * n_threads() // n_groups), width // 64))
+    """Rows of the upper triangle in parts of about equal area: few, as each packs its columns anew."""
+    n = max(1, min(-(-_PIECES // n_groups), width // 64))
     cuts = [round(width * (1 - (1 - k / n) ** 0.5)) for k in range(n + 1)]
     return [slice(a, b) for a, b in itertools.pairwise(cuts)]
 

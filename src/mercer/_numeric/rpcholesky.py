@@ -12,12 +12,15 @@ from mercer._numeric.pool import for_each, single_threaded_blas
 
 ROWS = 1024  # rows updated at a time: fixed, so that the result does not depend on the number of threads
 PROPOSALS = 128
-#: A residual below this share of the diagonal is the rounding of the steps before.
-ROUNDING = 64 * np.finfo(np.float64).eps
 #: A residual this far below zero is not rounding: the matrix has negative eigenvalues.
 NEGATIVE = 1e-6
 
 Gram = Callable[[Any, Any], np.ndarray]
+
+
+def rounding_in(dtype) -> float:
+    """A residual below this share of the diagonal is the rounding of steps before, on rows of such numbers."""
+    return 64 * float(np.finfo(np.float32 if dtype == np.float32 else np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Pivots:
 
 
 def rp_cholesky(
-    gram: Gram, diagonal, n_pivots: int, rng, weight=None, target=0.0, rounding=ROUNDING, n_proposals=None
+    gram: Gram, diagonal, n_pivots: int, rng, weight=None, target=0.0, rounding=None, n_proposals=None
 ) -> Pivots:
     """Pivots drawn one after the other with probability weight times residual diagonal.
 
@@ -52,7 +55,9 @@ def rp_cholesky(
     n_pivots : int, the most pivots to draw
     rng : numpy.random.Generator
     weight : array of positive weights, or None
+    rounding : share of the diagonal below which nothing but rounding is left; None is that of float64
     """
+    rounding = rounding_in(np.float64) if rounding is None else rounding
     state = _State(gram, np.asarray(diagonal, dtype=np.float64), weight, min(n_pivots, len(diagonal)), rounding)
     n_proposals = n_proposals or max(1, min(PROPOSALS, len(diagonal) // 8))
     with single_threaded_blas():

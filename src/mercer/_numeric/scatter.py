@@ -4,8 +4,10 @@ import numpy as np
 
 __all__ = ["add_scatter"]
 
-#: Rows multiplied at a time: float32 products of more rows are not summed in float32.
-_STEP = {np.dtype(np.float64): 8192, np.dtype(np.float32): 1024}
+#: More rows than this are not summed in float32 (1,024 rows cost about 3e-7 of the scale).
+FLOAT32_ROWS = 1024
+#: Rows multiplied at a time.
+_STEP = {np.dtype(np.float64): 8192, np.dtype(np.float32): FLOAT32_ROWS}
 
 
 def add_scatter(S, sums, X, origin, root):

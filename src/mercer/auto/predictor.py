@@ -287,7 +287,7 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
             _scaled(head, rows.at(each), None if head.scores is None else head.scores[each])[:, columns]
             for each in (train, test)
         )
-        weight, counts = (None if rows.weight is None else rows.weight[train]), rows.counts[test]
+        weight, counts = rows.weight_of(train), rows.counts[test]
         for alpha in alphas:
             model = _solved(Z_train, labels[train], alpha, seed, weight)
             scores = model.decision_function(Z_test).astype(np.float64).reshape(len(test), -1)

@@ -63,8 +63,12 @@ class Rows:
         return _numeric.buckets(_numeric.splitmix64(keys, self.seed), n_folds)
 
     def at(self, chosen) -> Rows:
-        weight = None if self.weight is None else self.weight[chosen]
+        weight = self.weight_of(chosen)
         return Rows(self.X[chosen], self.Y[chosen], self.ids[chosen], self.seed, self.categories, weight)
+
+    def weight_of(self, chosen) -> np.ndarray | None:
+        """The weights of some rows; None if all count alike."""
+        return None if self.weight is None else self.weight[chosen]
 
     @property
     def counts(self) -> np.ndarray:
@@ -89,7 +93,6 @@ class Rows:
 
         def mapped(block):
             rows = slice(block.start, block.start + len(block))
-            weight = None if self.weight is None else self.weight[rows]
-            return _Known(features(rows), self.Y[rows], weight, block.start, block.raw, self.ids[rows])
+            return _Known(features(rows), self.Y[rows], self.weight_of(rows), block.start, block.raw, self.ids[rows])
 
         return MemorySource(self.X).map(mapped).fold(Gram(N_FOLDS, self.seed))

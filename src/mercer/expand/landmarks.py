@@ -10,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from mercer._numeric.block import take_rows
 from mercer._numeric.distances import is_sparse
 from mercer._numeric.pool import for_each
+from mercer._numeric.rpcholesky import rounding_in
 from mercer.base import StreamingTransformer, seed_of
 from mercer.expand.landmark_certificate import ResidualCertificate
 from mercer.expand.landmark_choice import check_columns, choose_columns, choose_landmarks, stored_as
@@ -22,9 +23,6 @@ WAYS = ("rpcholesky", "uniform", "kmeans", "all")
 #: Entries of similarities computed at a time: they stay in the cache until they are whitened.
 _ENTRIES = 2**19
 _MEDIAN_ROWS = 2048
-#: Pivots below this many roundings of k(x, x) are taken for 0.
-_ROUNDING = 64
-_EPS32, _EPS64 = float(np.finfo(np.float32).eps), float(np.finfo(np.float64).eps)
 
 
 class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
@@ -178,11 +176,11 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
     @property
     def _rounding(self) -> float:
         """Pivots below this share of k(x, x) are rounding, in the precision of the rows seen by fit."""
-        return _ROUNDING * (_EPS32 if self._fit_dtype == np.float32 else _EPS64)
+        return rounding_in(self._fit_dtype)
 
     def _rounding_of(self, rows) -> float:
         """The rounding of features of these rows."""
-        return max(self._rounding, _ROUNDING * _EPS32 if getattr(rows, "dtype", None) == np.float32 else 0.0)
+        return max(self._rounding, rounding_in(getattr(rows, "dtype", None)))
 
     # checking: numbers as every estimator does, objects not at all
 
@@ -255,7 +253,7 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
         """The precision to compute in: float32 only if no pivot is so small that it would show."""
         if dtype != np.float32 or not self.whiten:
             return dtype
-        return dtype if self._smallest_pivot >= _ROUNDING * _EPS32 else np.dtype(np.float64)
+        return dtype if self._smallest_pivot >= rounding_in(np.float32) else np.dtype(np.float64)
 
     def _residual(self, X):
         """r(x) and k(x, x) of checked rows, in float64 and without keeping the features."""

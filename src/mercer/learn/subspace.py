@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer._numeric.gram import FLOAT32_ROWS, aligned_empty
+from mercer._numeric.gram import aligned_empty
 from mercer._numeric.pool import single_threaded_blas
+from mercer._numeric.scatter import FLOAT32_ROWS
 from mercer.source import Source
 from mercer.stats.base import Statistic
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from mercer._numeric.block import Block, take_rows
 from mercer._numeric.pool import ordered_map
-from mercer._numeric.rpcholesky import rp_cholesky
+from mercer._numeric.rpcholesky import rounding_in, rp_cholesky
 from mercer.kernels import Kernel
 from mercer.machines.similarity import cross, gram, is_vouched_for, symmetric_part
 from mercer.source import Source
@@ -33,8 +33,6 @@ from mercer.stats import Sample
 ENTRIES = 2**19
 #: Rows of the preconditioner: eight for each center while that many similarities fit, four beyond.
 FEWEST_SAMPLED, SAMPLED_ENTRIES = 4096, 2**25
-#: Pivots below this many roundings of k(x, x) are taken for 0.
-ROUNDING = 64
 
 
 @dataclass(frozen=True)
@@ -162,7 +160,7 @@ def choose(kernel: Kernel, rows, weight: np.ndarray, n_centers: int, seed: int) 
     which come in random order.
     """
     if is_vouched_for(kernel):
-        found = _pivots(kernel, _wide(rows), weight, n_centers, seed, _precision(rows))
+        found = _pivots(kernel, rows, weight, n_centers, seed)
         if len(found.chosen):
             T = np.triu(found.factor[:, found.chosen])
             return Chosen(take_rows(rows, found.chosen), T, _moment(found.factor, weight))
@@ -172,12 +170,15 @@ def choose(kernel: Kernel, rows, weight: np.ndarray, n_centers: int, seed: int) 
     return Chosen(centers, T, _moment(factor, weight))
 
 
-def _pivots(kernel, X, weight, n_centers, seed, precision):
+def _pivots(kernel, rows, weight, n_centers, seed):
+    dtype = getattr(rows, "dtype", None)
+    X = rows.astype(np.float64) if dtype == np.float32 else rows
+
     def similarities(i, j):
         return kernel(take_rows(X, i), take_rows(X, j)).astype(np.float64, copy=False)
 
-    rng, rounding = np.random.default_rng([seed, 3]), ROUNDING * float(np.finfo(precision).eps)
-    return rp_cholesky(similarities, kernel.diag(X), n_centers, rng, weight, rounding=rounding)
+    rng = np.random.default_rng([seed, 3])
+    return rp_cholesky(similarities, kernel.diag(X), n_centers, rng, weight, rounding=rounding_in(dtype))
 
 
 def _moment(factor, weight):
@@ -188,15 +189,6 @@ def _moment(factor, weight):
 
 def _sample_size(n_centers: int) -> int:
     return max(4 * n_centers, min(8 * n_centers, SAMPLED_ENTRIES // n_centers), FEWEST_SAMPLED)
-
-
-def _precision(rows) -> np.dtype:
-    return np.dtype(np.float32) if getattr(rows, "dtype", None) == np.float32 else np.dtype(np.float64)
-
-
-def _wide(rows):
-    """Numbers in float64, everything else as it is."""
-    return rows.astype(np.float64) if getattr(rows, "dtype", None) == np.float32 else rows
 
 
 def _cholesky(K):

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from mercer import _numeric
-from mercer._numeric.gram import FLOAT32_ROWS, aligned_empty
+from mercer._numeric.gram import aligned_empty
+from mercer._numeric.scatter import FLOAT32_ROWS
 from mercer.stats.base import Statistic
 
 
