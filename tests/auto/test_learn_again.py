@@ -6,7 +6,7 @@ import pytest
 from mercer.auto.blocks import Waves
 from mercer.auto.effort import EFFORTS, Clock
 from mercer.auto.encoding import encoded_rows
-from mercer.auto.predictor import learn, learn_again
+from mercer.auto.learning import learn, learn_again
 from mercer.auto.steps import Steps
 from mercer.io import read_table
 from mercer.tables import TableEncoder

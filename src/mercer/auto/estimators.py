@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer.auto.effort import Clock
 from mercer.auto.encoding import dense
 from mercer.auto.fitting import account, sizes
-from mercer.auto.predictor import Predictor, learn
+from mercer.auto.learning import learn
+from mercer.auto.predictor import Predictor
 from mercer.auto.steps import Steps
 from mercer.auto.weights import counted_rows
 from mercer.auto.wide_model import WideModel, learn_terms, learned_rows, model_of

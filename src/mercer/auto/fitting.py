@@ -11,8 +11,9 @@ from mercer.auto.baselines import Encoding, baseline
 from mercer.auto.effort import EFFORTS, Clock, Effort
 from mercer.auto.judge import judge
 from mercer.auto.larger import bytes_per_row, sample_of, with_all_rows
+from mercer.auto.learning import learn, learn_again
 from mercer.auto.model import Model
-from mercer.auto.predictor import Predictor, learn, learn_again
+from mercer.auto.predictor import Predictor
 from mercer.auto.steps import Steps
 from mercer.auto.targets import checked_task
 from mercer.auto.wide_model import WidePredictor, learn_terms, learned_rows, model_of

@@ -14,8 +14,9 @@ import numpy as np
 
 from mercer.auto.effort import Effort
 from mercer.auto.encoding import Encoded, dense
+from mercer.auto.numbers import Target
 from mercer.auto.penalties import Equations
-from mercer.auto.predictor import Predictor, Target
+from mercer.auto.predictor import Predictor
 from mercer.auto.rows import N_FOLDS, Rows
 from mercer.source import Source, in_holdout
 from mercer.stats import Gram

@@ -1,0 +1,163 @@
+"""The linear model on the features that a search found: ridge for a quantity, logistic regression for classes."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
+
+from mercer._numeric.pool import ordered_map
+from mercer.auto.blocks import Dictionary
+from mercer.auto.predictor import Predictor
+from mercer.auto.rows import Rows
+from mercer.auto.search import Candidate, Found
+from mercer.linear import LogisticClassifier
+
+_ROWS = 4096
+#: Penalties of the logistic loss to try, relative to those of the squared error. Near even odds the logistic loss of
+#: a score is an eighth of the squared error of targets four apart, so an eighth is where the two agree.
+_LOGISTIC = (1 / 64, 1 / 16, 1 / 4)
+#: Rows that penalty and temperature are chosen on: to learn from, and to be told apart on.
+_TRAIN, _TEST = 6000, 4000
+_TEMPERATURES = np.geomspace(0.7, 2.0, 22)
+_TOL, _STEPS, _FEW_STEPS = 1e-3, 24, 6
+_ROUNDING = 1e-7
+#: Pairs of waves that penalty and temperature are chosen with.
+_FEW = 192
+#: Up to so many rows, each fold is held out in turn, and stronger penalties are tried: classes may well be separable.
+_FEW_ROWS = 1500
+_STRONG = (1.0, 8.0)
+
+
+def fit_head(found, equations, rows, labels, target, seed, like: Predictor | None = None, clock=None) -> Predictor:
+    if labels is None:
+        coef, intercept = equations.weights(found.penalties)
+        coef, intercept = coef * target.scale, intercept * target.scale + target.mean
+        return Predictor(found.dictionary, coef, intercept, None, found.penalties, found=found)
+    return _logistic(found, rows, labels, target, seed, like, clock)
+
+
+def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
+    """Multinomial logistic regression on columns divided by the roots of their penalties, with a temperature.
+
+    The choices so far were those of the squared error: whether the columns alone do better by the logistic loss is
+    asked once more, and then they are all there is.
+    """
+    late = clock is not None and not clock.allows(0.9)  # no time to choose a penalty, and for a rough answer only
+    if late:
+        alpha, temperature = _LOGISTIC[1], 1.0
+    elif like is None:
+        plain = found.alone()
+        found, alpha, temperature = _chosen_head([found, plain] if plain else [found], rows, labels, seed)
+    else:
+        alpha, temperature = like.alpha, like.temperature
+    Z, scale = _scaled(found, rows), _scale(found)
+    model = _solved(Z, labels, alpha, seed, rows.weight, _FEW_STEPS if late else _STEPS)
+    coef = model.coef_.T * scale[:, None].astype(np.float64)
+    return Predictor(
+        found.dictionary, coef, model.intercept_, target.classes, found.penalties, alpha, temperature, found=found
+    )
+
+
+def _scale(found: Found) -> np.ndarray:
+    return (1.0 / np.sqrt(found.penalties))[found.dictionary.block_of_column].astype(np.float32)
+
+
+def _scaled(found: Found, rows: Rows, scores=None) -> np.ndarray:
+    """All features of the rows, each divided by the root of its penalty."""
+    Z, scale = np.empty((len(rows), found.dictionary.width), dtype=np.float32), _scale(found)
+    scores = found.scores if scores is None else scores
+
+    def fill(start):
+        span = slice(start, start + _ROWS)
+        Z[span] = found.dictionary.features(rows.X[span], None if scores is None else scores[span]) * scale
+
+    list(ordered_map(fill, range(0, len(rows), _ROWS)))
+    return Z
+
+
+def _solved(Z, labels, alpha, seed, weight=None, steps=_STEPS) -> LogisticClassifier:
+    """A quick fit: the search has no use for more digits than the folds can tell apart.
+
+    Columns of nearly no penalty are long: a penalty that drowns in the rounding of their float32 products is raised.
+    """
+    heavy = Z if weight is None else Z * weight[:, None].astype(Z.dtype)
+    floor = _ROUNDING * float(np.sum(np.einsum("ij,ij->j", Z, heavy, dtype=np.float64)))
+    model = LogisticClassifier(max(alpha, floor), tol=_TOL, max_iter=steps, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(Z, labels, weight)
+
+
+def _chosen_head(heads: list[Found], rows: Rows, labels, seed) -> tuple[Found, float, float]:
+    """The dictionary, penalty and temperature with the least log loss on held-out rows, waves cut to a few hundred.
+
+    One fold is held out, every one in turn where rows are few.
+    """
+    folds, order = rows.folds, rows.smallest(len(rows))
+    few = rows.distinct() <= _FEW_ROWS
+    asked = np.unique(folds) if few else [np.argmax(np.bincount(folds, rows.counts))]
+    parts = []
+    for fold in asked:
+        held = folds[order] == fold
+        train, test = order[~held][:_TRAIN], order[held][:_TEST]
+        if len(np.unique(labels[train])) <= labels.max() or len(test) == 0:
+            return heads[0], _LOGISTIC[1], 1.0
+        parts.append((train, test))
+    best: list[tuple] = []
+    for head in heads:
+        start = time.perf_counter()
+        found = min(_losses(head, parts, rows, labels, seed))
+        best.append((*found, head))
+        name = " + ".join(block.kind for block in head.dictionary.blocks)
+        seconds = time.perf_counter() - start
+        heads[0].candidates.append(Candidate("head", f"logistic on {name}", found[0], seconds, head.dictionary.width))
+    place = int(np.argmin([each[0] for each in best]))
+    for k, candidate in enumerate(heads[0].candidates[-len(heads) :]):
+        candidate.kept = k == place
+        candidate.why = "log loss of held-out rows: " + ("the least" if k == place else "not the least")
+    _, alpha, temperature, head = best[place]
+    return head, alpha, temperature
+
+
+def _losses(head: Found, parts, rows: Rows, labels, seed):
+    """(log loss, penalty, temperature) of all choices, over all the held-out rows of the parts."""
+    columns = _narrow(head.dictionary)
+    alphas = (*_LOGISTIC, *_STRONG) if rows.distinct() <= _FEW_ROWS else _LOGISTIC
+    total = dict.fromkeys(((alpha, t) for alpha in alphas for t in _TEMPERATURES), 0.0)
+    for train, test in parts:
+        Z_train, Z_test = (
+            _scaled(head, rows.at(each), None if head.scores is None else head.scores[each])[:, columns]
+            for each in (train, test)
+        )
+        weight, counts = rows.weight_of(train), rows.counts[test]
+        for alpha in alphas:
+            model = _solved(Z_train, labels[train], alpha, seed, weight)
+            scores = model.decision_function(Z_test).astype(np.float64).reshape(len(test), -1)
+            for t in _TEMPERATURES:
+                total[alpha, t] += counts.sum() * _log_loss(scores / t, labels[test], counts)
+    heavy = sum(rows.counts[test].sum() for _, test in parts)
+    return [(loss / heavy, alpha, float(t)) for (alpha, t), loss in total.items()]
+
+
+def _narrow(dictionary: Dictionary) -> np.ndarray:
+    """The columns of all blocks but with the first waves only (a shorter map is the beginning of a longer one)."""
+    chosen = []
+    for block, columns in zip(dictionary.blocks, dictionary.slices(), strict=True):
+        places = np.arange(columns.start, columns.stop)
+        if block.kind == "waves" and block.width > 2 * _FEW:
+            half = block.width // 2
+            places = np.concatenate([places[:_FEW], places[half : half + _FEW]])
+        chosen.append(places)
+    return np.concatenate(chosen)
+
+
+def _log_loss(scores, labels, weight=None) -> float:
+    if scores.shape[1] == 1:
+        losses = np.logaddexp(0, np.where(labels > 0, -scores[:, 0], scores[:, 0]))
+    else:
+        losses = logsumexp(scores, axis=1) - scores[np.arange(len(scores)), labels]
+    return float(np.average(losses, weights=weight))
