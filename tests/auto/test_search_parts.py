@@ -75,11 +75,23 @@ def test_few_rows_get_more_folds_of_trees_and_many_classes_one_growth():
 
 def test_the_columns_alone_are_a_model_of_their_own():
     found = Found(Dictionary([Plain(3)]), np.ones(1), None, None, linear_penalty=2.0)
-    assert found.alone() is None
+    assert found.rivals() == [found]
     wider = Found(Dictionary([Plain(2), Plain(3)]), np.ones(2), None, np.zeros((4, 1)), linear_penalty=2.0)
-    alone = wider.alone()
+    itself, alone = wider.rivals()
+    assert itself is wider
     assert alone.scores is None
     assert alone.penalties.tolist() == [2.0]
+
+
+def test_many_classes_are_judged_without_trees_too():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(600, 2))
+    y = (4 * np.arctan2(X[:, 0], X[:, 1]) / np.pi).round().astype(int) % 8  # smooth borders between eight sectors
+    report = MercerClassifier(effort="fast").fit(X, y).model_.report()
+    heads = [each for each in report["candidates"] if each["stage"] == "head"]
+    assert sum(each["kept"] for each in heads) == 1
+    assert any(each["name"] == "logistic on linear + waves" for each in heads)
+    assert any(each["name"].endswith("(without trees)") for each in report["candidates"])
 
 
 def test_linear_classes_are_left_to_the_linear_model():

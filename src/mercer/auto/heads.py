@@ -25,8 +25,10 @@ _TRAIN, _TEST = 6000, 4000
 _TEMPERATURES = np.geomspace(0.7, 2.0, 22)
 _TOL, _STEPS, _FEW_STEPS = 1e-3, 24, 6
 _ROUNDING = 1e-7
-#: Pairs of waves that penalty and temperature are chosen with.
-_FEW = 192
+#: From so many weights on, a penalty is chosen by half as many steps.
+_LARGE = 4000
+#: Pairs of waves that penalty and temperature are chosen with, beside trees and without them.
+_FEW, _MANY = 192, 512
 #: Up to so many rows, each fold is held out in turn, and stronger penalties are tried: classes may well be separable.
 _FEW_ROWS = 1500
 _STRONG = (1.0, 8.0)
@@ -43,15 +45,14 @@ def fit_head(found, equations, rows, labels, target, seed, like: Predictor | Non
 def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
     """Multinomial logistic regression on columns divided by the roots of their penalties, with a temperature.
 
-    The choices so far were those of the squared error: whether the columns alone do better by the logistic loss is
-    asked once more, and then they are all there is.
+    The choices so far were those of the squared error: whether fewer blocks do better by the logistic loss is asked
+    once more, and then they are all there is.
     """
     late = clock is not None and not clock.allows(0.9)  # no time to choose a penalty, and for a rough answer only
     if late:
         alpha, temperature = _LOGISTIC[1], 1.0
     elif like is None:
-        plain = found.alone()
-        found, alpha, temperature = _chosen_head([found, plain] if plain else [found], rows, labels, seed)
+        found, alpha, temperature = _chosen_head(found.rivals(), rows, labels, seed)
     else:
         alpha, temperature = like.alpha, like.temperature
     Z, scale = _scaled(found, rows), _scale(found)
@@ -127,6 +128,7 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
     """(log loss, penalty, temperature) of all choices, over all the held-out rows of the parts."""
     columns = _narrow(head.dictionary)
     alphas = (*_LOGISTIC, *_STRONG) if rows.distinct() <= _FEW_ROWS else _LOGISTIC
+    steps = _STEPS if len(columns) * rows.Y.shape[1] < _LARGE else _STEPS // 2
     total = dict.fromkeys(((alpha, t) for alpha in alphas for t in _TEMPERATURES), 0.0)
     for train, test in parts:
         Z_train, Z_test = (
@@ -135,7 +137,7 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
         )
         weight, counts = rows.weight_of(train), rows.counts[test]
         for alpha in alphas:
-            model = _solved(Z_train, labels[train], alpha, seed, weight)
+            model = _solved(Z_train, labels[train], alpha, seed, weight, steps)
             scores = model.decision_function(Z_test).astype(np.float64).reshape(len(test), -1)
             for t in _TEMPERATURES:
                 total[alpha, t] += counts.sum() * _log_loss(scores / t, labels[test], counts)
@@ -146,11 +148,12 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
 def _narrow(dictionary: Dictionary) -> np.ndarray:
     """The columns of all blocks but with the first waves only (a shorter map is the beginning of a longer one)."""
     chosen = []
+    most = _FEW if any(block.kind == "score" for block in dictionary.blocks) else _MANY
     for block, columns in zip(dictionary.blocks, dictionary.slices(), strict=True):
         places = np.arange(columns.start, columns.stop)
-        if block.kind == "waves" and block.width > 2 * _FEW:
+        if block.kind == "waves" and block.width > 2 * most:
             half = block.width // 2
-            places = np.concatenate([places[:_FEW], places[half : half + _FEW]])
+            places = np.concatenate([places[:most], places[half : half + most]])
         chosen.append(places)
     return np.concatenate(chosen)
 

@@ -31,6 +31,8 @@ _PER_NUMBER, _ENOUGH = 3, 1500
 _MUCH = 0.05
 #: Kernels in a metric that are tried at more than one bandwidth.
 _PROMISING = 2
+#: Kernels that are compared once more where waves matter, and with how many times the waves.
+_FINALISTS, _MORE = 3, 4
 
 
 @dataclass
@@ -59,13 +61,15 @@ class Found:
     n_rounds: list[int] = field(default_factory=list)
     growth: Growth | None = None
     linear_penalty: float = 1.0
+    without_trees: Found | None = None
 
-    def alone(self) -> Found | None:
-        """The linear model of the columns alone; None if there is nothing else."""
+    def rivals(self) -> list[Found]:
+        """Itself, and simpler models that another loss may prefer: without trees, and of the columns alone."""
         if len(self.dictionary.blocks) == 1:
-            return None
+            return [self]
         plain = [block for block in self.dictionary.blocks if block.kind == "linear"]
-        return replace(self, dictionary=Dictionary(plain), penalties=np.array([self.linear_penalty]), scores=None)
+        alone = replace(self, dictionary=Dictionary(plain), penalties=np.array([self.linear_penalty]), scores=None)
+        return [self, alone] if self.without_trees is None else [self, alone, self.without_trees]
 
 
 class Search:
@@ -95,14 +99,36 @@ class Search:
 
     def run(self) -> Found:
         """All stages in turn, each kept or dropped by the folds."""
+        found = self._through(self._with_trees, self._with_pieces, self._with_waves)
+        if self.rows.Y.shape[1] > 2 and self.labels is not None and self.scores is not None:
+            found.without_trees = self._without_trees()
+        return found
+
+    def _through(self, *stages) -> Found:
         current = Dictionary([Plain(self.rows.X.shape[1])])
         best = self._try("columns", "encoded columns, linear", current)
         best.kept = True
         alone = float(self._penalties[0])
-        for stage in (self._with_trees, self._with_pieces, self._with_waves):
+        for stage in stages:
             current = stage(current)
-        penalties, scored = self._settle(current)
+        penalties, scored, self.equations = self._kept
         return Found(current, penalties, scored, self.scores, self.candidates, self.n_rounds, self.growth, alone)
+
+    def _without_trees(self) -> Found | None:
+        """What waves reach without trees.
+
+        The probabilities of the trees leave a squared error that no linear term can lower much, however right its
+        evidence is. Log-odds add evidence up: whether waves do better by the logistic loss is for the head to say.
+        """
+        if not self.clock.allows(0.6):
+            return None
+        other = Search(self.rows, self.labels, self.effort, self.clock, self.seed, self.steps)
+        other.gains = self.gains
+        found = other._through(other._with_waves)
+        for each in other.candidates:
+            each.name += " (without trees)"
+        self.candidates += other.candidates
+        return found if len(found.dictionary.blocks) > 1 else None
 
     # ---- stages
 
@@ -159,32 +185,43 @@ class Search:
     def _best_kernel(self, base, sample, place) -> tuple[Lens, Lens, float]:
         """The kernel that helps most beside the blocks so far, the best one that a metric can be learned for, the gain.
 
-        The gain is that of the first, as a share of the loss without waves.
+        The gain is that of the first, as a share of the loss without waves. Families of kernels race by halving: all at
+        one bandwidth, the promising ones at all, and where waves matter the best of each of the first few at four times
+        as many waves, since kernels of few columns are ahead while waves are few.
         """
         without = self._try("kernel", "no waves", base, sample, place, steps=3)
         families = lenses(sample.X[:2048], self.gains, self.effort.kernels, self.effort.multiples, self.effort.masked)
-        tried: list[tuple] = []
 
-        def look(title, lens) -> float:
-            if tried and not self.clock.allows(0.75):
-                return np.inf
-            larger = Dictionary([*base.blocks, lens.waves(self.effort.search_waves, self.seed)])
-            found = self._try("kernel", title, larger, sample, place, steps=3)
-            tried.append((found.loss, len(tried), lens, found))
-            return found.loss
+        def look(number, title, lens, more=1) -> tuple:
+            larger = Dictionary([*base.blocks, lens.waves(more * self.effort.search_waves, self.seed)])
+            title = title if more == 1 else f"{title}, {more} x the waves"
+            return self._try("kernel", title, larger, sample, place, steps=3), number, title, lens
 
         middle = len(self.effort.multiples) // 2
-        first = [look(*family[middle]) for family in families]
-        for number in np.argsort(first, kind="stable")[:_PROMISING]:
-            for each in families[number][:middle] + families[number][middle + 1 :]:
-                look(*each)
-        loss, _, lens, found = min(tried)
-        for _, _, _, other in tried:
+        first = self._each_while(0.75, look, [(number, *family[middle]) for number, family in enumerate(families)])
+        promising = [number for _, number, *_ in sorted(first, key=_loss)[:_PROMISING]]
+        others = [(number, *each) for number in promising for k, each in enumerate(families[number]) if k != middle]
+        tried = sorted(first + self._each_while(0.75, look, others, at_least=0), key=_loss)
+        gain = 1 - tried[0][0].loss / without.loss if without.loss > 0 else 0.0
+        if gain > _MUCH and self.effort.sharpen:
+            best = list({each[1]: each[1:] for each in reversed(tried)}.values())[::-1]
+            finals = self._each_while(0.6, look, [(*each, _MORE) for each in best[:_FINALISTS]], at_least=0)
+            tried = [*sorted(finals, key=_loss), *tried]
+        found, loss = tried[0][0], tried[0][0].loss
+        for other, *_ in tried:
             other.why = "least loss of the kernels" if other is found else f"loss {other.loss / loss:.4g} x the least"
         found.kept = True
-        gain = 1 - loss / without.loss if without.loss > 0 else 0.0
         without.why = f"{100 * gain:.2f} % less loss with the best kernel"
-        return lens, min(each for each in tried if each[2].bends)[2], gain
+        return tried[0][-1], next(lens for *_, lens in tried if lens.bends), gain
+
+    def _each_while(self, share, look, chances, at_least=1) -> list[tuple]:
+        """Looks at one after the other until this share of the time is spent."""
+        found: list[tuple] = []
+        for chance in chances:
+            if len(found) >= at_least and not self.clock.allows(share):
+                break
+            found.append(look(*chance))
+        return found
 
     def _best_metric(self, base, lens: Lens, origin: Lens, n_rows: int, width: int) -> tuple[Lens, float]:
         """The kernel of `origin` in the metric of its gradients, if it beats `lens`, and by what share of the loss."""
@@ -298,6 +335,6 @@ class Search:
         self._keep(tried)
         return larger
 
-    def _settle(self, dictionary) -> tuple[np.ndarray, Scored]:
-        penalties, scored, self.equations = self._kept
-        return penalties, scored
+
+def _loss(look: tuple) -> float:
+    return look[0].loss
