@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from mercer.auto.boosting import Binned, Growth, LogLoss, Squares, boost
+from mercer.auto.boosting import boost
+from mercer.auto.ensemble import Binned, Growth
+from mercer.auto.tree_losses import LogLoss, Squares
 
 
 def problem(n=600, seed=0):
@@ -70,7 +72,7 @@ def test_bins_and_thresholds_tell_the_same():
         binned = Binned.of(X, max_bins)
         assert binned.widths.max() <= max_bins
         for j in range(3):
-            for b, edge in enumerate(binned.edges[j]):
+            for b, edge in enumerate(binned.cuts[j]):
                 assert np.array_equal(binned.bins[:, j] <= b, X[:, j] <= edge)
 
 
