@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -20,7 +22,7 @@ struct TreeTask {
     size_t n, n_columns;
     const double *gradient, *hessian;  // (rows, outputs), (rows)
     size_t outputs;
-    std::vector<uint32_t> rows;  // those to learn from
+    std::vector<uint32_t> rows;  // those to learn from, increasing
     std::vector<uint32_t> columns, widths;  // those to cut, and their numbers of bins
     size_t max_leaves;
     double least_hessian, l2;
@@ -41,7 +43,17 @@ struct GrownTree {
     }
 };
 
+typedef double Pair __attribute__((vector_size(2 * sizeof(double))));
+
+// Behind the last column: whatever byte a bin holds, it is counted inside.
+constexpr size_t spare_cells = 256;
 constexpr double least_gain = 1e-12;  // of a cut, as a share of what its leaf has gained already
+
+// To the nearest whole number, ties to even, of less than 2^51: what lies behind the point does not fit.
+inline double rounded(double x) {
+    constexpr double large = 0x1.8p52;
+    return (x + large) - large;
+}
 
 // The power of two that makes whole numbers of values up to `largest`, small enough for `count` of them to add exactly.
 inline int grid_exponent(double largest, size_t count) {
@@ -52,24 +64,37 @@ inline int grid_exponent(double largest, size_t count) {
     return std::min(30, 52 - digits) - std::max(exponent, -900);
 }
 
-// `fixed` is the number of outputs where it is known to the compiler, else 0. A cell is a hessian and its gradients.
-template <size_t fixed>
+// Memory that trees of one thread use one after the other: fresh pages for each would cost more than some trees.
+struct TreeMemory {
+    std::vector<double> terms;                    // the cell that each learned row adds
+    std::vector<uint32_t> order, others, spare;   // learned rows by number, the others by row
+    std::vector<std::vector<double>> histograms;  // that nobody needs any more
+    static TreeMemory& of_thread() {
+        static thread_local TreeMemory memory;
+        return memory;
+    }
+};
+
+template <class Index>
+std::vector<Index>& places_of_thread() {  // where each learned row is counted, column by column
+    static thread_local std::vector<Index> places;
+    return places;
+}
+
+// `fixed` is the number of outputs where it is known to the compiler, else 0; `Index` can number all cells.
+// A cell holds a hessian and its gradients.
+template <size_t fixed, class Index>
 class TreeGrower {
 public:
-    explicit TreeGrower(const TreeTask& task) : task_(task), order_(task.rows) {
+    explicit TreeGrower(const TreeTask& task)
+        : task_(task), memory_(TreeMemory::of_thread()), at_(places_of_thread<Index>()), n_(task.rows.size()) {
         round();
-        std::vector<bool> learned(task.n);
-        for (uint32_t row : order_) learned[row] = true;
-        for (size_t i = 0; i < task.n; ++i)
-            if (!learned[i]) others_.push_back(static_cast<uint32_t>(i));
-        spare_.resize(std::max(order_.size(), others_.size()) + 1);
-        scratch_.resize(2 * width());
-        uint32_t start = 0;
-        for (size_t c = 0; c < task.columns.size(); ++c) {
-            places_.push_back({task.columns[c], start});
-            start += task.widths[c];
-        }
-        places_.push_back({0, start});
+        memory_.order.resize(n_);
+        std::iota(memory_.order.begin(), memory_.order.end(), 0u);
+        follow();
+        memory_.spare.resize(std::max(n_, memory_.others.size()) + 1);
+        scratch_.resize(3 * width());
+        for (uint32_t bins : task.widths) starts_.push_back(starts_.back() + bins);
     }
 
     GrownTree grow() {
@@ -83,9 +108,10 @@ public:
             divide(best);
         }
         tree_.leaf.resize(task_.n);
-        for (const Leaf& leaf : leaves_) {
-            for (size_t k = leaf.mine.begin; k < leaf.mine.end; ++k) tree_.leaf[order_[k]] = leaf.node;
-            for (size_t k = leaf.others.begin; k < leaf.others.end; ++k) tree_.leaf[others_[k]] = leaf.node;
+        for (Leaf& leaf : leaves_) {
+            for (size_t k = leaf.mine.begin; k < leaf.mine.end; ++k) tree_.leaf[task_.rows[memory_.order[k]]] = leaf.node;
+            for (size_t k = leaf.others.begin; k < leaf.others.end; ++k) tree_.leaf[memory_.others[k]] = leaf.node;
+            give_back(leaf.cells);
         }
         return std::move(tree_);
     }
@@ -95,15 +121,12 @@ private:
         size_t begin, end;
         size_t size() const { return end - begin; }
     };
-    struct Place {
-        uint32_t column, start;  // where its first cell is
-    };
     struct Leaf {
         Span mine, others;          // rows to learn from, and rows that are only told their leaf
         std::vector<double> total;  // a cell
         std::vector<double> cells = {};
         double gain = 0.0;
-        size_t place = 0;  // of the column to cut
+        size_t column = 0;  // to be cut: its number among those that may be
         int32_t bin = -1, node = -1;
     };
     struct Fraction {
@@ -116,7 +139,7 @@ private:
     void round() {
         double most_g = 0.0, most_h = 0.0;
         const size_t c = outputs();
-        for (uint32_t row : order_) {
+        for (uint32_t row : task_.rows) {
             const double h = task_.hessian[row];
             if (!(h >= 0.0 && h < HUGE_VAL)) throw std::invalid_argument("hessians must be finite and not negative.");
             most_h = std::max(most_h, h);
@@ -126,13 +149,13 @@ private:
                 most_g = std::max(most_g, g);
             }
         }
-        const int g_exponent = grid_exponent(most_g, order_.size()), h_exponent = grid_exponent(most_h, order_.size());
+        const int g_exponent = grid_exponent(most_g, n_), h_exponent = grid_exponent(most_h, n_);
         const double g_scale = std::ldexp(1.0, g_exponent), h_scale = std::ldexp(1.0, h_exponent);
-        terms_.resize(task_.n * width());
-        for (uint32_t row : order_) {
-            double* term = terms_.data() + row * width();
-            term[0] = std::nearbyint(task_.hessian[row] * h_scale);
-            for (size_t o = 0; o < c; ++o) term[1 + o] = std::nearbyint(task_.gradient[row * c + o] * g_scale);
+        memory_.terms.resize(n_ * width());
+        double* term = memory_.terms.data();
+        for (uint32_t row : task_.rows) {
+            *term++ = rounded(task_.hessian[row] * h_scale);
+            for (size_t o = 0; o < c; ++o) *term++ = rounded(task_.gradient[row * c + o] * g_scale);
         }
         least_ = std::max(task_.least_hessian * h_scale, 1.0);  // on the grid, what is not nothing is at least 1
         l2_ = task_.l2 * h_scale;
@@ -140,39 +163,68 @@ private:
         gain_exponent_ = h_exponent - 2 * g_exponent;
     }
 
+    // Rows that are not learned from, only told their leaf.
+    void follow() {
+        memory_.others.clear();
+        uint32_t next = 0;
+        for (uint32_t row : task_.rows) {
+            while (next < row) memory_.others.push_back(next++);
+            next = row + 1;
+        }
+        while (next < task_.n) memory_.others.push_back(next++);
+    }
+
     Leaf root() {
-        Leaf leaf{{0, order_.size()}, {0, others_.size()}, std::vector<double>(width())};
-        for (uint32_t row : order_)
-            for (size_t o = 0; o < width(); ++o) leaf.total[o] += terms_[row * width() + o];
-        if (task_.max_leaves > 1 && may_be_cut(leaf)) leaf.cells = counted(leaf.mine);
+        Leaf leaf{{0, n_}, {0, memory_.others.size()}, std::vector<double>(width())};
+        for (size_t k = 0; k < memory_.terms.size(); ++k) leaf.total[k % width()] += memory_.terms[k];
+        if (task_.max_leaves < 2 || !may_be_cut(leaf)) return leaf;
+        const size_t columns = task_.columns.size();
+        at_.resize(n_ * columns);
+        Index* at = at_.data();
+        for (uint32_t row : task_.rows) {
+            const uint8_t* bins = task_.bins + row * task_.n_columns;
+            for (size_t c = 0; c < columns; ++c) *at++ = static_cast<Index>(starts_[c] + bins[task_.columns[c]]);
+        }
+        leaf.cells = counted(leaf.mine);
         return leaf;
     }
 
-    bool may_be_cut(const Leaf& leaf) const {
-        return leaf.total[0] >= 2 * least_ && leaf.mine.size() > 1;
-    }
+    bool may_be_cut(const Leaf& leaf) const { return leaf.total[0] >= 2 * least_ && leaf.mine.size() > 1; }
 
     std::vector<double> counted(Span span) {
-        // Room for 256 cells more: whatever byte a bin holds, it is counted inside.
         std::vector<double> cells;
-        if (!free_.empty()) {
-            cells = std::move(free_.back());
-            free_.pop_back();
+        if (!memory_.histograms.empty()) {
+            cells = std::move(memory_.histograms.back());
+            memory_.histograms.pop_back();
         }
-        cells.assign((places_.back().start + 256) * width(), 0.0);
-        double* sums = cells.data();
-        const size_t n_places = places_.size() - 1;
+        cells.assign((starts_.back() + spare_cells) * width(), 0.0);
+        const size_t columns = task_.columns.size();
+        const uint32_t* order = memory_.order.data();
         for (size_t k = span.begin; k < span.end; ++k) {
-            const size_t row = order_[k];
-            const uint8_t* bins = task_.bins + row * task_.n_columns;
-            const double* term = terms_.data() + row * width();
-            for (size_t c = 0; c < n_places; ++c) {
-                const Place place = places_[c];
-                double* cell = sums + width() * (place.start + bins[place.column]);
-                for (size_t o = 0; o < width(); ++o) cell[o] += term[o];
-            }
+            const size_t row = order[k];
+            add_row(at_.data() + row * columns, columns, memory_.terms.data() + row * width(), cells.data());
         }
         return cells;
+    }
+
+    void add_row(const Index* at, size_t columns, const double* term, double* cells) const {
+        if constexpr (fixed == 1) {
+            Pair mine;
+            std::memcpy(&mine, term, sizeof mine);
+            for (size_t c = 0; c < columns; ++c) {
+                Pair cell;
+                std::memcpy(&cell, cells + 2 * at[c], sizeof cell);
+                cell += mine;
+                std::memcpy(cells + 2 * at[c], &cell, sizeof cell);
+            }
+        } else {
+            for (size_t c = 0; c < columns; ++c)
+                for (size_t o = 0; o < width(); ++o) cells[width() * at[c] + o] += term[o];
+        }
+    }
+
+    void give_back(std::vector<double>& cells) {
+        if (cells.capacity() > 0) memory_.histograms.push_back(std::exchange(cells, {}));
     }
 
     double norm(const double* cell) const {
@@ -190,56 +242,61 @@ private:
         if (leaf.cells.empty()) return;
         const double base = norm(leaf.total.data());
         Fraction best{base * (1.0 + least_gain), weight};
-        for (size_t c = 0; c + 1 < places_.size(); ++c) scan(leaf, c, best);
+        for (size_t c = 0; c < task_.columns.size(); ++c) scan(leaf, c, best);
         if (leaf.bin >= 0) {
             leaf.gain = best.over / best.under - base / weight;
         } else {
-            free_.push_back(std::move(leaf.cells));
+            give_back(leaf.cells);
         }
     }
 
     // A cut is as good as |g|^2/h + |g'|^2/h' for the sums of both sides: a fraction, compared without a division. It is
     // that of the bin before where a bin is empty, so cuts there are refused, as all are that gain no more than others.
     void scan(Leaf& leaf, size_t c, Fraction& best) {
-        double here[fixed ? 2 * fixed + 2 : 1];
+        double here[fixed ? 3 * fixed + 3 : 1];
         double* below = fixed ? here : scratch_.data();
-        double* above = below + width();
+        double *above = below + width(), *total = above + width();
         std::fill(below, above, 0.0);
-        const double* cell = leaf.cells.data() + width() * places_[c].start;
-        const size_t cuts = places_[c + 1].start - places_[c].start - 1;
-        for (size_t b = 0; b < cuts; ++b, cell += width()) {
+        std::copy_n(leaf.total.begin(), width(), total);
+        const double* cell = leaf.cells.data() + width() * starts_[c];
+        const double least = least_, l2 = l2_;
+        const int32_t cuts = static_cast<int32_t>(task_.widths[c]) - 1;
+        for (int32_t b = 0; b < cuts; ++b, cell += width()) {
             for (size_t o = 0; o < width(); ++o) {
                 below[o] += cell[o];
-                above[o] = leaf.total[o] - below[o];
+                above[o] = total[o] - below[o];
             }
-            if (below[0] < least_) continue;
-            if (above[0] < least_) break;
-            const double low = below[0] + l2_, high = above[0] + l2_;
+            if (below[0] < least) continue;
+            if (above[0] < least) break;
+            const double low = below[0] + l2, high = above[0] + l2;
             const Fraction found{norm(below) * high + norm(above) * low, low * high};
             if (found.over * best.under > best.over * found.under) {
                 best = found;
-                leaf.place = c;
-                leaf.bin = static_cast<int32_t>(b);
+                leaf.column = c;
+                leaf.bin = b;
             }
         }
     }
 
     void divide(size_t at) {
         Leaf parent = std::move(leaves_[at]);
-        const Place place = places_[parent.place];
-        const size_t mine = parted(order_, parent.mine, place.column, parent.bin);
-        const size_t others = parted(others_, parent.others, place.column, parent.bin);
+        const uint32_t column = task_.columns[parent.column];
+        const size_t mine = parted(memory_.order, parent.mine, at_.data() + parent.column, task_.columns.size(),
+                                   starts_[parent.column] + static_cast<uint32_t>(parent.bin));
+        const size_t others = parted(memory_.others, parent.others, task_.bins + column, task_.n_columns,
+                                     static_cast<uint32_t>(parent.bin));
         Leaf low{{parent.mine.begin, mine}, {parent.others.begin, others}, std::vector<double>(width())};
         Leaf high{{mine, parent.mine.end}, {others, parent.others.end}, std::vector<double>(width())};
-        const double* cell = parent.cells.data() + width() * place.start;
+        const double* cell = parent.cells.data() + width() * starts_[parent.column];
         for (int32_t b = 0; b <= parent.bin; ++b, cell += width())
             for (size_t o = 0; o < width(); ++o) low.total[o] += cell[o];
         for (size_t o = 0; o < width(); ++o) high.total[o] = parent.total[o] - low.total[o];
         if (leaves_.size() + 1 < task_.max_leaves) share(parent, low, high);
+        give_back(parent.cells);
         settle(low);
         settle(high);
         const size_t node = static_cast<size_t>(parent.node);
-        tree_.column[node] = static_cast<int32_t>(place.column);
+        tree_.column[node] = static_cast<int32_t>(column);
         tree_.bin[node] = parent.bin;
         tree_.gain[node] = std::ldexp(parent.gain, gain_exponent_);
         tree_.left[node] = low.node;
@@ -254,43 +311,49 @@ private:
         const bool cut_less = may_be_cut(less), cut_more = may_be_cut(more);
         if (cut_less || cut_more) less.cells = counted(less.mine);
         if (cut_more) {
-            more.cells = std::move(parent.cells);
+            more.cells = std::exchange(parent.cells, {});
             for (size_t k = 0; k < more.cells.size(); ++k) more.cells[k] -= less.cells[k];
-        } else {
-            free_.push_back(std::move(parent.cells));
         }
-        if (cut_more && !cut_less) free_.push_back(std::exchange(less.cells, {}));
+        if (!cut_less) give_back(less.cells);
     }
 
     // Puts the rows of the left child first, both in their order; returns where the others begin.
-    size_t parted(std::vector<uint32_t>& rows, Span span, size_t column, int32_t bin) {
+    template <class Bin>
+    size_t parted(std::vector<uint32_t>& rows, Span span, const Bin* bins, size_t step, uint32_t last) {
         size_t low = span.begin, high = 0;
-        const uint8_t* bins = task_.bins + column;
+        uint32_t* spare = memory_.spare.data();
         for (size_t k = span.begin; k < span.end; ++k) {
             const uint32_t row = rows[k];
-            const bool goes_left = bins[row * task_.n_columns] <= bin;
+            const bool goes_left = bins[row * step] <= last;
             rows[low] = row;
-            spare_[high] = row;
+            spare[high] = row;
             low += goes_left;
             high += !goes_left;
         }
-        std::copy_n(spare_.begin(), high, rows.begin() + static_cast<std::ptrdiff_t>(low));
+        std::copy_n(spare, high, rows.begin() + static_cast<std::ptrdiff_t>(low));
         return low;
     }
 
     const TreeTask& task_;
+    TreeMemory& memory_;
+    std::vector<Index>& at_;  // (learned rows, columns): the cell in which a row is counted
+    size_t n_;
     GrownTree tree_;
     std::vector<Leaf> leaves_;
-    std::vector<uint32_t> order_, others_, spare_;
-    std::vector<Place> places_;
-    std::vector<double> terms_, scratch_;  // the cell of each row; the sums on both sides of a cut
-    std::vector<std::vector<double>> free_;  // histograms that nobody needs any more
+    std::vector<uint32_t> starts_{0};  // the first cell of each column
+    std::vector<double> scratch_;
     double least_ = 0.0, l2_ = 0.0;
     int value_exponent_ = 0, gain_exponent_ = 0;
 };
 
+template <size_t fixed>
+GrownTree grown_tree_of(const TreeTask& task) {
+    const size_t cells = std::accumulate(task.widths.begin(), task.widths.end(), spare_cells);
+    return cells <= 65536 ? TreeGrower<fixed, uint16_t>(task).grow() : TreeGrower<fixed, uint32_t>(task).grow();
+}
+
 inline GrownTree grown_tree(const TreeTask& task) {
-    return task.outputs == 1 ? TreeGrower<1>(task).grow() : TreeGrower<0>(task).grow();
+    return task.outputs == 1 ? grown_tree_of<1>(task) : grown_tree_of<0>(task);
 }
 
 }  // namespace mercer

@@ -32,6 +32,12 @@ std::vector<uint32_t> places(const Vector<int64_t>& given, size_t below, const c
     return found;
 }
 
+std::vector<uint32_t> increasing(const Vector<int64_t>& given, size_t below) {
+    for (size_t k = 1; k < given.shape(0); ++k)
+        if (given(k) <= given(k - 1)) throw std::invalid_argument("rows must be increasing.");
+    return places(given, below, "no such row.");
+}
+
 auto grow_tree(const Rows<uint8_t>& bins, const Rows<double>& gradient, const Vector<double>& hessian,
                const Vector<int64_t>& rows, const Vector<int64_t>& columns, const Vector<int64_t>& widths,
                size_t max_leaves, double least_hessian, double l2) {
@@ -44,7 +50,7 @@ auto grow_tree(const Rows<uint8_t>& bins, const Rows<double>& gradient, const Ve
         if (rows.shape(0) == 0 || columns.shape(0) == 0 || c == 0 || max_leaves < 1)
             throw std::invalid_argument("a tree needs rows, columns, an output and a leaf.");
         if (widths.shape(0) != d) throw std::invalid_argument("there must be a width for each column.");
-        TreeTask task{bins.data(), n, d, gradient.data(), hessian.data(), c, places(rows, n, "no such row."),
+        TreeTask task{bins.data(), n, d, gradient.data(), hessian.data(), c, increasing(rows, n),
                       places(columns, d, "no such column."), {}, max_leaves, least_hessian, l2};
         for (uint32_t column : task.columns) {
             if (widths(column) < 1 || widths(column) > 256) throw std::invalid_argument("a column has 1 to 256 bins.");

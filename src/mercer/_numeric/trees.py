@@ -20,8 +20,8 @@ _LEAST_GAIN = 1e-12
 def grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least_hessian, l2):
     """Grow one tree, always cutting the leaf that gains most; of equal cuts the first (column, then bin) is taken.
 
-    bins : (n, d) uint8; gradient : (n, c) float64; hessian : (n,), that of all outputs; rows : those to learn from;
-    columns : those to cut; widths : the number of bins of each column. No leaf has a hessian below `least_hessian`.
+    bins : (n, d) uint8; gradient : (n, c) float64; hessian : (n,), that of all outputs; rows : those to learn from,
+    increasing; columns : those to cut; widths : the number of bins of each column. No leaf has a hessian below `least_hessian`.
     Gradients and hessians are rounded to a grid on which all sums are exact: neither the order of rows nor the way to
     add them matters, and cuts that part the rows alike are equal.
 
@@ -32,14 +32,15 @@ def grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least_
         raise ValueError("bins, gradient and hessian must have as many rows.")
     if len(rows) == 0 or len(columns) == 0 or gradient.shape[1] == 0 or max_leaves < 1:
         raise ValueError("a tree needs rows, columns, an output and a leaf.")
+    if np.any(np.diff(rows) <= 0):
+        raise ValueError("rows must be increasing.")
     if np.any(hessian[rows] < 0):
         raise ValueError("hessians must be finite and not negative.")
-    learned, terms = np.bincount(rows, minlength=len(bins)), np.zeros((len(bins), 1 + gradient.shape[1]))
-    terms[rows, 0], terms[rows, 1:] = on_grid(hessian[rows]), on_grid(gradient[rows])
-    task = (bins, learned[:, None] * terms, columns, widths, least_hessian, l2)
+    terms = np.column_stack([on_grid(hessian[rows]), on_grid(gradient[rows])])
+    task = (bins[rows], terms, columns, widths, least_hessian, l2)
     place = np.zeros(len(bins), dtype=np.int32)
-    nodes, leaves = [], [_leaf(0, place, learned, *task)]
-    nodes.append(leaves[0])
+    leaves = [_leaf(0, place[rows], *task)]
+    nodes = list(leaves)
     while len(leaves) < max_leaves:
         best = max(range(len(leaves)), key=lambda k: leaves[k]["gain"])
         parent = leaves[best]
@@ -48,7 +49,7 @@ def grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least_
         parent["left"], parent["right"] = children = len(nodes), len(nodes) + 1
         inside = place == parent["node"]
         place[inside] = np.where(bins[inside, parent["column"]] <= parent["bin"], *children)
-        pair = [_leaf(child, place, learned, *task) for child in children]
+        pair = [_leaf(child, place[rows], *task) for child in children]
         nodes += pair
         leaves[best] = pair[0]
         leaves.append(pair[1])
@@ -70,15 +71,14 @@ def on_grid(values):
     return np.rint(values / unit) * unit
 
 
-def _leaf(node, place, learned, bins, terms, columns, widths, least, l2):
+def _leaf(node, place, bins, terms, columns, widths, least, l2):
     """A node as a leaf: its value and its best cut, with a gain of 0 if there is none."""
-    rows = np.flatnonzero((place == node) & (learned > 0))
-    bins, terms = bins[rows], terms[rows]
+    bins, terms = bins[place == node], terms[place == node]
     total = terms.sum(axis=0)
     weight = total[0] + l2
     value = -total[1:] / weight if weight > 0 else np.zeros(len(total) - 1)
     leaf = {"node": node, "value": value, "gain": 0.0, "column": -1, "bin": -1, "left": -1, "right": -1}
-    if not total[0] > 0 or len(rows) < 2:
+    if not total[0] > 0 or len(bins) < 2:
         return leaf
     base = np.sum(total[1:] ** 2) / weight
     best = base * (1 + _LEAST_GAIN)
