@@ -31,7 +31,7 @@ struct TreeTask {
 struct GrownTree {
     std::vector<int32_t> column, bin, left, right;
     std::vector<double> value, gain;  // value: one for each output
-    std::vector<int32_t> leaf;        // of each row
+    std::vector<int64_t> leaf;        // of each row
 
     int32_t add() {
         column.push_back(-1);

@@ -21,12 +21,12 @@ def grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least_
     """Grow one tree, always cutting the leaf that gains most; of equal cuts the first (column, then bin) is taken.
 
     bins : (n, d) uint8; gradient : (n, c) float64; hessian : (n,), that of all outputs; rows : those to learn from,
-    increasing; columns : those to cut; widths : the number of bins of each column. No leaf has a hessian below `least_hessian`.
-    Gradients and hessians are rounded to a grid on which all sums are exact: neither the order of rows nor the way to
-    add them matters, and cuts that part the rows alike are equal.
+    increasing; columns : those to cut; widths : the number of bins of each column. No leaf has a hessian of less than
+    `least_hessian`. Gradients and hessians are rounded to a grid on which all sums are exact: neither the order of rows
+    nor the way to add them matters, and cuts that part the rows alike are equal.
 
-    Returns column (-1 in leaves), bin (rows up to it go left), left and right child, value -g / (h + l2) (nodes, c)
-    and gain of each node, and the leaf of each of the n rows. Children follow their parents.
+    Returns column (-1 in leaves), bin (rows up to it go left), left and right child (int32), value -g / (h + l2)
+    (nodes, c) and gain of each node, and the leaf of each of the n rows (int64). Children follow their parents.
     """
     if len(gradient) != len(bins) or len(hessian) != len(bins):
         raise ValueError("bins, gradient and hessian must have as many rows.")
@@ -56,7 +56,7 @@ def grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least_
     inner = [node["left"] >= 0 for node in nodes]
     links = [np.where(inner, [node[name] for node in nodes], -1) for name in ("column", "bin", "left", "right")]
     gains = np.where(inner, [node["gain"] for node in nodes], 0.0)
-    return (*(link.astype(np.int32) for link in links), np.array([node["value"] for node in nodes]), gains, place)
+    return (*(link.astype(np.int32) for link in links), np.array([node["value"] for node in nodes]), gains, place.astype(np.int64))
 
 
 def on_grid(values):

@@ -89,6 +89,7 @@ class Ensemble:
         self.least = growth.least_rows if isinstance(loss, Squares) else growth.least_rows / 10
         self.base, self.loss, self.watched = loss.base(train), loss.at(train), loss.at(self.watch)
         self.scores = np.tile(self.base, (len(order), 1))
+        self._gradient, self._hessian = (np.zeros(self.scores.T.shape) for _ in range(2))
         self.rng = np.random.default_rng([growth.seed, stream])
         self.trees: list[Tree] = []
         self.losses: list[float] = []
@@ -123,14 +124,13 @@ class Ensemble:
 
     def _round(self):
         """One more tree for each output, all from the scores before it."""
-        n, outputs = len(self.rows), len(self.base)
-        gradient, hessian = np.zeros((outputs, len(self.scores), 1)), np.zeros((outputs, len(self.scores)))
-        slopes = self.loss.slopes(self.scores[:n])
-        gradient[:, :n, 0], hessian[:, :n] = (part.T for part in slopes)
-        for k in range(outputs):
-            tree, leaf = self._tree(k, gradient[k], hessian[k])
+        n = len(self.rows)
+        for kept, slope in zip((self._gradient, self._hessian), self.loss.slopes(self.scores[:n]), strict=True):
+            kept[:, :n] = slope.T
+        for k in range(len(self.base)):
+            tree, leaf = self._tree(k, self._gradient[k, :, None], self._hessian[k])
             self.trees.append(tree)
-            self.scores[:, k] += tree.value[leaf]
+            self.scores[:, k] += tree.value.take(leaf)
 
     def _tree(self, output: int, gradient: np.ndarray, hessian: np.ndarray) -> tuple[Tree, np.ndarray]:
         binned, growth, p = self.binned, self.growth, len(self.binned.cuts)

@@ -73,6 +73,8 @@ class LogLoss:
         return _weighted(self.weight, p - self.hot, np.maximum(factor * p * (1 - p), 1e-6))
 
     def _probabilities(self, scores):
+        """In float32, whose exponentials are much faster: the grid on which trees add slopes is hardly finer."""
+        scores = scores.astype(np.float32)
         if self.n == 2:
             return 1 / (1 + np.exp(-np.clip(scores, -35, 35)))
         shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
