@@ -94,7 +94,11 @@ public:
         follow();
         memory_.spare.resize(std::max(n_, memory_.others.size()) + 1);
         scratch_.resize(3 * width());
-        for (uint32_t bins : task.widths) starts_.push_back(starts_.back() + bins);
+        uint32_t start = 0;
+        for (size_t c = 0; c < task.columns.size(); ++c) {
+            places_.push_back({task.columns[c], start});
+            start += task.widths[c];
+        }
     }
 
     GrownTree grow() {
@@ -120,6 +124,9 @@ private:
     struct Span {
         size_t begin, end;
         size_t size() const { return end - begin; }
+    };
+    struct Place {
+        uint32_t column, start;  // the first cell of the column
     };
     struct Leaf {
         Span mine, others;          // rows to learn from, and rows that are only told their leaf
@@ -178,32 +185,39 @@ private:
         Leaf leaf{{0, n_}, {0, memory_.others.size()}, std::vector<double>(width())};
         for (size_t k = 0; k < memory_.terms.size(); ++k) leaf.total[k % width()] += memory_.terms[k];
         if (task_.max_leaves < 2 || !may_be_cut(leaf)) return leaf;
-        const size_t columns = task_.columns.size();
-        at_.resize(n_ * columns);
+        leaf.cells = blank();
+        at_.resize(n_ * places_.size());
         Index* at = at_.data();
+        const double* term = memory_.terms.data();
         for (uint32_t row : task_.rows) {
             const uint8_t* bins = task_.bins + row * task_.n_columns;
-            for (size_t c = 0; c < columns; ++c) *at++ = static_cast<Index>(starts_[c] + bins[task_.columns[c]]);
+            for (size_t c = 0; c < places_.size(); ++c)
+                at[c] = static_cast<Index>(places_[c].start + bins[places_[c].column]);
+            add_row(at, places_.size(), term, leaf.cells.data());
+            at += places_.size();
+            term += width();
         }
-        leaf.cells = counted(leaf.mine);
         return leaf;
     }
 
     bool may_be_cut(const Leaf& leaf) const { return leaf.total[0] >= 2 * least_ && leaf.mine.size() > 1; }
 
-    std::vector<double> counted(Span span) {
+    std::vector<double> blank() {
         std::vector<double> cells;
         if (!memory_.histograms.empty()) {
             cells = std::move(memory_.histograms.back());
             memory_.histograms.pop_back();
         }
-        cells.assign((starts_.back() + spare_cells) * width(), 0.0);
-        const size_t columns = task_.columns.size();
+        cells.assign((places_.back().start + task_.widths.back() + spare_cells) * width(), 0.0);
+        return cells;
+    }
+
+    std::vector<double> counted(Span span) {
+        std::vector<double> cells = blank();
         const uint32_t* order = memory_.order.data();
-        for (size_t k = span.begin; k < span.end; ++k) {
-            const size_t row = order[k];
-            add_row(at_.data() + row * columns, columns, memory_.terms.data() + row * width(), cells.data());
-        }
+        for (size_t k = span.begin; k < span.end; ++k)
+            add_row(at_.data() + order[k] * places_.size(), places_.size(), memory_.terms.data() + order[k] * width(),
+                    cells.data());
         return cells;
     }
 
@@ -242,7 +256,7 @@ private:
         if (leaf.cells.empty()) return;
         const double base = norm(leaf.total.data());
         Fraction best{base * (1.0 + least_gain), weight};
-        for (size_t c = 0; c < task_.columns.size(); ++c) scan(leaf, c, best);
+        for (size_t c = 0; c < places_.size(); ++c) scan(leaf, c, best);
         if (leaf.bin >= 0) {
             leaf.gain = best.over / best.under - base / weight;
         } else {
@@ -258,7 +272,7 @@ private:
         double *above = below + width(), *total = above + width();
         std::fill(below, above, 0.0);
         std::copy_n(leaf.total.begin(), width(), total);
-        const double* cell = leaf.cells.data() + width() * starts_[c];
+        const double* cell = leaf.cells.data() + width() * places_[c].start;
         const double least = least_, l2 = l2_;
         const int32_t cuts = static_cast<int32_t>(task_.widths[c]) - 1;
         for (int32_t b = 0; b < cuts; ++b, cell += width()) {
@@ -280,14 +294,14 @@ private:
 
     void divide(size_t at) {
         Leaf parent = std::move(leaves_[at]);
-        const uint32_t column = task_.columns[parent.column];
-        const size_t mine = parted(memory_.order, parent.mine, at_.data() + parent.column, task_.columns.size(),
-                                   starts_[parent.column] + static_cast<uint32_t>(parent.bin));
+        const uint32_t column = places_[parent.column].column;
+        const size_t mine = parted(memory_.order, parent.mine, at_.data() + parent.column, places_.size(),
+                                   places_[parent.column].start + static_cast<uint32_t>(parent.bin));
         const size_t others = parted(memory_.others, parent.others, task_.bins + column, task_.n_columns,
                                      static_cast<uint32_t>(parent.bin));
         Leaf low{{parent.mine.begin, mine}, {parent.others.begin, others}, std::vector<double>(width())};
         Leaf high{{mine, parent.mine.end}, {others, parent.others.end}, std::vector<double>(width())};
-        const double* cell = parent.cells.data() + width() * starts_[parent.column];
+        const double* cell = parent.cells.data() + width() * places_[parent.column].start;
         for (int32_t b = 0; b <= parent.bin; ++b, cell += width())
             for (size_t o = 0; o < width(); ++o) low.total[o] += cell[o];
         for (size_t o = 0; o < width(); ++o) high.total[o] = parent.total[o] - low.total[o];
@@ -340,7 +354,7 @@ private:
     size_t n_;
     GrownTree tree_;
     std::vector<Leaf> leaves_;
-    std::vector<uint32_t> starts_{0};  // the first cell of each column
+    std::vector<Place> places_;
     std::vector<double> scratch_;
     double least_ = 0.0, l2_ = 0.0;
     int value_exponent_ = 0, gain_exponent_ = 0;
