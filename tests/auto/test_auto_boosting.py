@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from mercer.auto.boosting import Binned, Growth, LogLoss, Squares, boost
+from mercer.auto.boosting import boost
+from mercer.auto.ensemble import Binned, Growth
+from mercer.auto.tree_losses import LogLoss, Squares
 
 
 def problem(n=600, seed=0):
@@ -61,7 +63,7 @@ def test_slopes_are_derivatives(n_classes):
             step = np.zeros_like(scores)
             step[i, k] = 1e-5
             slope = (loss.loss(scores + step) - loss.loss(scores - step)) / 2e-5
-            assert abs(slope - gradient[i, k]) < 1e-8
+            assert abs(slope - gradient[i, k]) < 1e-6  # exponentials are those of float32
 
 
 def test_bins_and_thresholds_tell_the_same():
@@ -70,7 +72,7 @@ def test_bins_and_thresholds_tell_the_same():
         binned = Binned.of(X, max_bins)
         assert binned.widths.max() <= max_bins
         for j in range(3):
-            for b, edge in enumerate(binned.edges[j]):
+            for b, edge in enumerate(binned.cuts[j]):
                 assert np.array_equal(binned.bins[:, j] <= b, X[:, j] <= edge)
 
 

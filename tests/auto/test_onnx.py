@@ -8,12 +8,15 @@ from hypothesis import strategies as st
 import mercer
 from mercer.auto import Model, export
 from mercer.auto.blocks import Dictionary, Pieces, Plain, Score, TreeColumns, Waves
-from mercer.auto.boosting import Forest, Growth, LogLoss, Squares, boost
+from mercer.auto.boosting import boost
 from mercer.auto.encoding import dense
+from mercer.auto.ensemble import Growth
 from mercer.auto.export import likely_rows, onnx_inputs
+from mercer.auto.forest import Forest
 from mercer.auto.onnx_blocks import block_features
 from mercer.auto.onnx_columns import encoded_columns
 from mercer.auto.predictor import Predictor
+from mercer.auto.tree_losses import LogLoss, Squares
 from mercer.io import onnx as graphs
 from mercer.tables import TableEncoder
 

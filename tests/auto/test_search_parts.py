@@ -5,12 +5,14 @@ import pytest
 
 from mercer.auto import MercerClassifier, MercerRegressor
 from mercer.auto.blocks import Dictionary, Plain
-from mercer.auto.boosting import Growth, Squares, compared
+from mercer.auto.boosting import compared
 from mercer.auto.effort import EFFORTS, sized
+from mercer.auto.ensemble import Growth
 from mercer.auto.lenses import lenses
 from mercer.auto.penalties import Equations, best_penalties
 from mercer.auto.rows import Rows
 from mercer.auto.search import Found
+from mercer.auto.tree_losses import Squares
 
 
 def test_equal_rows_stand_apart_only_where_asked():
@@ -61,7 +63,9 @@ def test_two_shapes_of_trees_are_compared_on_the_same_fold():
     X = rng.uniform(size=(600, 2))
     y = np.floor(4 * X[:, 0]) * np.floor(4 * X[:, 1])
     growths = [Growth(n_trees=20, max_leaves=2), Growth(n_trees=20, max_leaves=31, least_rows=2.0)]
-    (_, stumps, _), (_, deep, seconds) = compared(X, Squares(y), rng.integers(0, 5, 600), growths)
+    race = compared(X, Squares(y), rng.integers(0, 5, 600), growths)
+    (_, stumps, _), (_, deep, seconds) = race.tried
+    assert race.best.growth is growths[1]
     assert deep < stumps
     assert seconds > 0
 

@@ -5,7 +5,9 @@ import pytest
 
 import mercer
 from mercer.auto import MercerClassifier, MercerRegressor, judge
-from mercer.auto.boosting import Growth, LogLoss, Squares, boost
+from mercer.auto.boosting import boost
+from mercer.auto.ensemble import Growth
+from mercer.auto.tree_losses import LogLoss, Squares
 from mercer.auto.weights import FEW, counted_rows
 from mercer.io import read_table
 from mercer.source import Columns

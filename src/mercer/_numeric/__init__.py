@@ -12,7 +12,6 @@ import warnings
 from types import ModuleType
 
 # A new family adds itself in two places: the star imports and `definitions`.
-from .boosting import *  # noqa: F403
 from .descent import *  # noqa: F403
 from .dual import *  # noqa: F403
 from .hadamard import *  # noqa: F403
@@ -35,7 +34,6 @@ from .trig import *  # noqa: F403
 definitions: tuple[ModuleType, ...] = tuple(
     sys.modules[f"{__name__}.{name}"]
     for name in (
-        "boosting",
         "descent",
         "dual",
         "hadamard",

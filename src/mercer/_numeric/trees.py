@@ -1,76 +1,103 @@
-"""Regression trees on binned columns, grown leaf by leaf from histograms.
+"""Regression trees on binned columns: one grown leaf by leaf from histograms, the leaves of rows, the sums of many.
 
-A cut of a leaf into "bin <= b" and the rest lowers the squared error by |S_l|^2 / W_l + |S_r|^2 / W_r - |S|^2 / W,
-with the sums S of gradients and W of weights on either side. Histograms of (W, S) over bins hold all cuts of all
-columns, and those of a leaf are those of its parent less those of its sibling.
+A cut of a leaf into "bin <= b" and the rest gains |g_l|^2 / (h_l + l2) + |g_r|^2 / (h_r + l2) - |g|^2 / (h + l2), with
+the sums g of gradients (one for each output) and h of hessians of the rows on either side. Histograms of (h, g) over
+bins hold all cuts of all columns, and those of a leaf are those of its parent less those of its sibling.
 
-Friedman, "Greedy function approximation", 2001; Ke et al., "LightGBM", 2017.
+Friedman, "Greedy function approximation", 2001; Chen and Guestrin, "XGBoost", 2016; Ke et al., "LightGBM", 2017.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["grow_tree", "tree_leaves"]
+__all__ = ["add_trees", "grow_tree", "tree_leaves"]
+
+#: A cut must gain this share of |g|^2 / (h + l2).
+_LEAST_GAIN = 1e-12
 
 
-def grow_tree(bins, gradient, weight, max_leaves, min_weight):
+def grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least_hessian, l2):
     """Grow one tree, always cutting the leaf that gains most; of equal cuts the first (column, then bin) is taken.
 
-    bins : (n, d) uint8; gradient : (n, c) float64, weights included; weight : (n,). No leaf has less than `min_weight`.
-    Returns the column (-1 in leaves), bin (rows up to it go left), left and right child of each node, and the node of
-    each row, all int32. Children follow their parents.
+    bins : (n, d) uint8; gradient : (n, c) float64; hessian : (n,), that of all outputs; rows : those to learn from,
+    increasing; columns : those to cut; widths : the number of bins of each column. No leaf has a hessian of less than
+    `least_hessian`. Gradients and hessians are rounded to a grid on which all sums are exact: neither the order of rows
+    nor the way to add them matters, and cuts that part the rows alike are equal.
+
+    Returns column (-1 in leaves), bin (rows up to it go left), left and right child (int32), value -g / (h + l2)
+    (nodes, c) and gain of each node, and the leaf of each of the n rows (int64). Children follow their parents.
     """
-    if len(gradient) != len(bins) or len(weight) != len(bins):
-        raise ValueError("bins, gradient and weight must have as many rows.")
-    if bins.size == 0 or max_leaves < 1:
-        raise ValueError("a tree needs rows, columns and a leaf.")
-    terms = np.column_stack([weight, gradient])
-    n_bins = int(bins.max()) + 1
-    nodes = [[-1, 0, -1, -1]]
+    if len(gradient) != len(bins) or len(hessian) != len(bins):
+        raise ValueError("bins, gradient and hessian must have as many rows.")
+    if len(rows) == 0 or len(columns) == 0 or gradient.shape[1] == 0 or max_leaves < 1:
+        raise ValueError("a tree needs rows, columns, an output and a leaf.")
+    if np.any(np.diff(rows) <= 0):
+        raise ValueError("rows must be increasing.")
+    if np.any(hessian[rows] < 0):
+        raise ValueError("hessians must be finite and not negative.")
+    terms = np.column_stack([on_grid(hessian[rows]), on_grid(gradient[rows])])
+    task = (bins[rows], terms, columns, widths, least_hessian, l2)
     place = np.zeros(len(bins), dtype=np.int32)
-    leaves = [(0, _best_cut(bins, terms, n_bins, min_weight))]
+    leaves = [_leaf(0, place[rows], *task)]
+    nodes = list(leaves)
     while len(leaves) < max_leaves:
-        best = max(range(len(leaves)), key=lambda k: leaves[k][1][0])
-        node, (gain, column, cut) = leaves[best]
-        if not gain > 0:
+        best = max(range(len(leaves)), key=lambda k: leaves[k]["gain"])
+        parent = leaves[best]
+        if not parent["gain"] > 0:
             break
-        children = len(nodes), len(nodes) + 1
-        nodes[node] = [column, cut, *children]
-        nodes += [[-1, 0, -1, -1], [-1, 0, -1, -1]]
-        inside = place == node
-        place[inside] = np.where(bins[inside, column] <= cut, *children)
-        found = []
-        for child in children:
-            rows = place == child
-            found.append((child, _best_cut(bins[rows], terms[rows], n_bins, min_weight)))
-        leaves[best] = found[0]
-        leaves.append(found[1])
-    return (*np.array(nodes, dtype=np.int32).T.copy(), place)
+        parent["left"], parent["right"] = children = len(nodes), len(nodes) + 1
+        inside = place == parent["node"]
+        place[inside] = np.where(bins[inside, parent["column"]] <= parent["bin"], *children)
+        pair = [_leaf(child, place[rows], *task) for child in children]
+        nodes += pair
+        leaves[best] = pair[0]
+        leaves.append(pair[1])
+    inner = [node["left"] >= 0 for node in nodes]
+    links = [np.where(inner, [node[name] for node in nodes], -1) for name in ("column", "bin", "left", "right")]
+    gains = np.where(inner, [node["gain"] for node in nodes], 0.0)
+    return (*(link.astype(np.int32) for link in links), np.array([node["value"] for node in nodes]), gains, place.astype(np.int64))
 
 
-def _best_cut(bins, terms, n_bins, min_weight):
-    """The gain, column and bin of the best cut; a gain of 0 if there is none."""
+def on_grid(values):
+    """Whole multiples of a power of two, up to 2^30 of them, and fewer where many rows are to be added exactly."""
+    if not np.all(np.isfinite(values)):
+        raise ValueError("gradients and hessians must be finite.")
+    largest = np.abs(values).max(initial=0.0)
+    if not largest > 0:
+        return values
+    digits = min(30, 52 - int(np.frexp(float(len(values)))[1]))
+    unit = np.ldexp(1.0, max(int(np.frexp(largest)[1]), -900) - digits)
+    return np.rint(values / unit) * unit
+
+
+def _leaf(node, place, bins, terms, columns, widths, least, l2):
+    """A node as a leaf: its value and its best cut, with a gain of 0 if there is none."""
+    bins, terms = bins[place == node], terms[place == node]
     total = terms.sum(axis=0)
-    base = np.sum(total[1:] ** 2) / total[0] if total[0] > 0 else 0.0
-    best = (0.0, -1, 0)
-    least = base * (1 + 1e-12) + 1e-300
-    for column in range(bins.shape[1]):
-        sums = np.stack([np.bincount(bins[:, column], term, minlength=n_bins) for term in terms.T], axis=1)
-        below = np.cumsum(sums, axis=0)[:-1]
-        above = total - below
-        allowed = (sums[:-1, 0] > 0) & (below[:, 0] >= min_weight) & (above[:, 0] >= min_weight) & (above[:, 0] > 0)
-        if allowed.any():
-            with np.errstate(divide="ignore", invalid="ignore"):
-                value = (
-                    np.sum(below[:, 1:] ** 2, axis=1) / below[:, 0] + np.sum(above[:, 1:] ** 2, axis=1) / above[:, 0]
-                )
-            value = np.where(allowed, value, -np.inf)
-            cut = int(np.argmax(value))
-            if value[cut] > least:
-                least = value[cut]
-                best = (float(value[cut] - base), column, cut)
-    return best
+    weight = total[0] + l2
+    value = -total[1:] / weight if weight > 0 else np.zeros(len(total) - 1)
+    leaf = {"node": node, "value": value, "gain": 0.0, "column": -1, "bin": -1, "left": -1, "right": -1}
+    if not total[0] > 0 or len(bins) < 2:
+        return leaf
+    base = np.sum(total[1:] ** 2) / weight
+    best = base * (1 + _LEAST_GAIN)
+    for column in columns:
+        sums = [np.bincount(bins[:, column], term, minlength=widths[column]) for term in terms.T]
+        worth = _worth(np.cumsum(sums, axis=1)[:, :-1], total, least, l2)
+        if worth.max(initial=-np.inf) > best:
+            best = worth.max()
+            leaf.update(gain=float(best - base), column=int(column), bin=int(np.argmax(worth)))
+    return leaf
+
+
+def _worth(below, total, least, l2):
+    """|g|^2 / (h + l2) of both sides of each cut, added; -inf where a side has too little."""
+    above = total[:, None] - below
+    allowed = (below[0] >= least) & (above[0] >= least) & (below[0] > 0) & (above[0] > 0)
+    low, high = (np.where(allowed, side[0] + l2, 1.0) for side in (below, above))
+    square, other = (np.sum(side[1:] ** 2, axis=0) for side in (below, above))
+    return np.where(allowed, (square * high + other * low) / (low * high), -np.inf)
 
 
 def tree_leaves(bins, feature, threshold, left, right, roots):
@@ -81,3 +108,15 @@ def tree_leaves(bins, feature, threshold, left, right, roots):
         goes_left = bins[rows, np.maximum(feature[place], 0)] <= threshold[place]
         place = np.where(inner, np.where(goes_left, left[place], right[place]), place).astype(np.int32)
     return place
+
+
+def add_trees(X, roots, column, threshold, left, right, value, output, out) -> None:
+    """out[i, output[t]] += the value of the leaf that row i of X reaches in tree t; x <= threshold goes left."""
+    everyone = np.arange(len(X))
+    for root, place in zip(roots, output, strict=True):
+        node = np.full(len(X), root)
+        while np.any(inner := column[node] >= 0):
+            at = node[inner]
+            low = X[everyone[inner], column[at]] <= threshold[at]
+            node[inner] = np.where(low, left[at], right[at])
+        out[:, place] += value[node]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mercer.auto.boosting import Forest
+from mercer.auto.forest import Forest
 from mercer.expand.fourier import Waves as WaveMap
 from mercer.learn import PiecewiseLinear
 from mercer.linear.losses import LogLoss

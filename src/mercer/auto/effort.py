@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import dataclass, replace
 
-from mercer.auto.boosting import Growth
+from mercer.auto.ensemble import Growth
 
 
 @dataclass(frozen=True)

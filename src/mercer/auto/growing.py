@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from mercer.auto.blocks import Score, TreeColumns
-from mercer.auto.boosting import Growth, LogLoss, Squares, boost, compared
+from mercer.auto.boosting import boost, compared
 from mercer.auto.effort import Effort
+from mercer.auto.ensemble import Growth
 from mercer.auto.rows import Rows
+from mercer.auto.tree_losses import LogLoss, Squares
 
 
 @dataclass
@@ -35,14 +37,15 @@ def grow_score(rows: Rows, labels, effort: Effort, seed: int, enough=lambda: Fal
     weight = rows.weight
     loss = Squares(rows.Y, weight) if labels is None else LogLoss(labels, int(labels.max()) + 1, weight)
     growths = [replace(growth, seed=seed) for growth in effort.growths]
-    tried = compared(seen, loss, folds, growths, columns.codes, enough) if len(growths) > 1 else []
-    growth = min(tried, key=lambda each: each[1])[0] if tried else growths[0]
+    race = compared(seen, loss, folds, growths, columns.codes, enough) if len(growths) > 1 else None
+    growth = race.best.growth if race else growths[0]
     forests: list = []
     n_rounds: list[int] = []
     total: Any = 0.0
     gains: Any = 0.0
     for k in range(effort.n_seeds):
-        grown = boost(seen, loss, folds, replace(growth, seed=seed + k), columns.codes, enough)
+        known = race.best if race and k == 0 else None
+        grown = boost(seen, loss, folds, replace(growth, seed=seed + k), columns.codes, enough, known)
         forests.extend(grown.forests)
         n_rounds.append(grown.n_rounds)
         total, gains = total + grown.scores, gains + grown.gains
@@ -50,4 +53,4 @@ def grow_score(rows: Rows, labels, effort: Effort, seed: int, enough=lambda: Fal
     spread = np.average((scores - np.average(scores, axis=0, weights=weight)) ** 2, axis=0, weights=weight)
     scale = np.maximum(np.sqrt(spread), 1e-6)
     block = Score(forests, scale, columns, labels is not None)
-    return Grown(block, scores, columns.spread(gains, rows.X.shape[1]), growth, n_rounds, tried)
+    return Grown(block, scores, columns.spread(gains, rows.X.shape[1]), growth, n_rounds, race.tried if race else [])

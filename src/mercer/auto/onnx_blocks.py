@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from mercer.auto.blocks import STRETCH, Pieces, Plain, Score, TreeColumns, Waves
-from mercer.auto.boosting import Forest
+from mercer.auto.forest import Forest
 from mercer.auto.predictor import Predictor
 from mercer.io.onnx import TREES, Graph
 

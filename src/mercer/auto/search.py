@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from mercer.auto.blocks import Dictionary, Pieces, Plain
-from mercer.auto.boosting import Growth
 from mercer.auto.effort import Clock, Effort
+from mercer.auto.ensemble import Growth
 from mercer.auto.growing import grow_score
 from mercer.auto.lenses import Lens, lenses
 from mercer.auto.penalties import Equations, Scored, best_penalties

@@ -10,10 +10,10 @@ from importlib import import_module
 
 #: Module below `mercer`: its classes.
 CLASSES = {
-    "auto.boosting": ["Forest"],
     "auto.blocks": ["Dictionary", "Pieces", "Plain", "Score", "TreeColumns", "Waves"],
     "auto.encoding": ["QuickNumbers"],
     "auto.estimators": ["MercerClassifier", "MercerRegressor"],
+    "auto.forest": ["Forest"],
     "auto.model": ["Model"],
     "auto.penalties": ["Scored"],
     "auto.predictor": ["Predictor"],
@@ -50,7 +50,8 @@ CLASSES = {
     "kernels.through": ["Through"],
     "kernels.trees": ["Forest", "SubsetTree"],
     "kernels.windows": ["Pattern", "Windows"],
-    "learn.boosting": ["Binning", "BoostedTrees"],
+    "learn.binning": ["Binning"],
+    "learn.boosting": ["BoostedTrees"],
     "learn.clusters": ["ClusterFeatures"],
     "learn.coding": ["Coder"],
     "learn.ensembles": ["Forest"],

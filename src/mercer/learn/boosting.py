@@ -6,37 +6,15 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.pool import ordered_map
+from mercer._numeric.trees import on_grid
+from mercer.learn.binning import Binning
 from mercer.linear.losses import LogLoss
-from mercer.normalize.ranks import balanced_edges
 
-_BINS = 255
-_SAMPLE_ROWS = 50_000
 _BLOCK_ROWS = 2048
 #: The least weight of a leaf, and in small data its least share.
 _LEAST, _LEAST_SHARE = 20.0, 0.05
 #: Added to the curvature of the loss in a leaf, against steps too large.
 _DAMPING = 1.0
-
-
-class Binning:
-    """The cuts of each column, at quantiles between values, and the bin of each value as a byte."""
-
-    def __init__(self, X: np.ndarray):
-        step = -(-len(X) // _SAMPLE_ROWS)
-        self.cuts = [_cuts(column) for column in X[::step].T]
-
-    def __call__(self, X: np.ndarray) -> np.ndarray:
-        bins = np.empty(X.shape, dtype=np.uint8)
-        for j, cuts in enumerate(self.cuts):
-            bins[:, j] = np.searchsorted(cuts, X[:, j], side="left")
-        return bins
-
-
-def _cuts(column: np.ndarray) -> np.ndarray:
-    values = column.astype(np.float64)
-    edges = balanced_edges(values, np.ones(len(values)), _BINS)
-    # A value belongs to the bin of the first cut that is not below it; the last bin has no cut.
-    return edges[:-1]
 
 
 class BoostedTrees:
@@ -74,8 +52,9 @@ class BoostedTrees:
     def _grow(self, bins, gradient, curvature, weight):
         """One tree: its nodes, the step of each node for each output, and the leaf of each row."""
         gradient = np.ascontiguousarray(on_grid(gradient))
+        everything = np.arange(len(bins)), np.arange(bins.shape[1]), self.binning.widths
         least = min(_LEAST, _LEAST_SHARE * weight.sum())
-        *nodes, leaf = _numeric.grow_tree(bins, gradient, weight, self.max_leaves, least)
+        *nodes, _, _, leaf = _numeric.grow_tree(bins, gradient, weight, *everything, self.max_leaves, least, 0.0)
         n = len(nodes[0])
         sums = (np.bincount(leaf, column, minlength=n) for column in gradient.T)
         bends = (np.bincount(leaf, column, minlength=n) for column in curvature.T)
@@ -134,15 +113,6 @@ def _slopes(targets, scores, weight, is_class: bool) -> tuple[np.ndarray, np.nda
         return weight * (targets - scores), np.broadcast_to(weight, targets.shape)
     chance = LogLoss().probabilities(scores)
     return weight * (targets - chance), weight * chance * (1 - chance)
-
-
-def on_grid(gradients: np.ndarray) -> np.ndarray:
-    """Gradients rounded to 2^-24 of the largest: their sums are exact in any order, so that equal cuts stay equal."""
-    largest = np.abs(gradients).max(initial=0.0)
-    if not largest > 0:
-        return gradients
-    unit = np.ldexp(1.0, int(np.frexp(largest)[1]) - 24)
-    return np.rint(gradients / unit) * unit
 
 
 def leaf_numbers(left: np.ndarray, right: np.ndarray) -> np.ndarray:

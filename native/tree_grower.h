@@ -1,0 +1,373 @@
+// One regression tree on binned columns, grown leaf by leaf from histograms of gradients and hessians.
+//
+// Gradients and hessians are rounded to a grid so coarse that all their sums are exact: the order of rows does not
+// matter, the histogram of a leaf is that of its parent less that of its sibling to the last bit, and cuts that part
+// the rows alike gain the same.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace mercer {
+
+struct TreeTask {
+    const uint8_t* bins;  // (rows, columns)
+    size_t n, n_columns;
+    const double *gradient, *hessian;  // (rows, outputs), (rows)
+    size_t outputs;
+    std::vector<uint32_t> rows;  // those to learn from, increasing
+    std::vector<uint32_t> columns, widths;  // those to cut, and their numbers of bins
+    size_t max_leaves;
+    double least_hessian, l2;
+};
+
+struct GrownTree {
+    std::vector<int32_t> column, bin, left, right;
+    std::vector<double> value, gain;  // value: one for each output
+    std::vector<int64_t> leaf;        // of each row
+
+    int32_t add() {
+        column.push_back(-1);
+        bin.push_back(-1);
+        left.push_back(-1);
+        right.push_back(-1);
+        gain.push_back(0.0);
+        return static_cast<int32_t>(column.size()) - 1;
+    }
+};
+
+typedef double Pair __attribute__((vector_size(2 * sizeof(double))));
+
+// Behind the last column: whatever byte a bin holds, it is counted inside.
+constexpr size_t spare_cells = 256;
+constexpr double least_gain = 1e-12;  // of a cut, as a share of what its leaf has gained already
+
+// To the nearest whole number, ties to even, of less than 2^51: what lies behind the point does not fit.
+inline double rounded(double x) {
+    constexpr double large = 0x1.8p52;
+    return (x + large) - large;
+}
+
+// The power of two that makes whole numbers of values up to `largest`, small enough for `count` of them to add exactly.
+inline int grid_exponent(double largest, size_t count) {
+    if (!(largest > 0.0)) return 0;
+    int exponent, digits;
+    std::frexp(largest, &exponent);
+    std::frexp(static_cast<double>(count), &digits);
+    return std::min(30, 52 - digits) - std::max(exponent, -900);
+}
+
+// Memory that trees of one thread use one after the other: fresh pages for each would cost more than some trees.
+struct TreeMemory {
+    std::vector<double> terms;                    // the cell that each learned row adds
+    std::vector<uint32_t> order, others, spare;   // learned rows by number, the others by row
+    std::vector<std::vector<double>> histograms;  // that nobody needs any more
+    static TreeMemory& of_thread() {
+        static thread_local TreeMemory memory;
+        return memory;
+    }
+};
+
+template <class Index>
+std::vector<Index>& places_of_thread() {  // where each learned row is counted, column by column
+    static thread_local std::vector<Index> places;
+    return places;
+}
+
+// `fixed` is the number of outputs where it is known to the compiler, else 0; `Index` can number all cells.
+// A cell holds a hessian and its gradients.
+template <size_t fixed, class Index>
+class TreeGrower {
+public:
+    explicit TreeGrower(const TreeTask& task)
+        : task_(task), memory_(TreeMemory::of_thread()), at_(places_of_thread<Index>()), n_(task.rows.size()) {
+        round();
+        memory_.order.resize(n_);
+        std::iota(memory_.order.begin(), memory_.order.end(), 0u);
+        follow();
+        memory_.spare.resize(std::max(n_, memory_.others.size()) + 1);
+        scratch_.resize(3 * width());
+        uint32_t start = 0;
+        for (size_t c = 0; c < task.columns.size(); ++c) {
+            places_.push_back({task.columns[c], start});
+            start += task.widths[c];
+        }
+    }
+
+    GrownTree grow() {
+        leaves_.push_back(root());
+        settle(leaves_[0]);
+        while (leaves_.size() < task_.max_leaves) {
+            size_t best = 0;
+            for (size_t k = 1; k < leaves_.size(); ++k)
+                if (leaves_[k].gain > leaves_[best].gain) best = k;
+            if (!(leaves_[best].gain > 0.0)) break;
+            divide(best);
+        }
+        tree_.leaf.resize(task_.n);
+        for (Leaf& leaf : leaves_) {
+            for (size_t k = leaf.mine.begin; k < leaf.mine.end; ++k) tree_.leaf[task_.rows[memory_.order[k]]] = leaf.node;
+            for (size_t k = leaf.others.begin; k < leaf.others.end; ++k) tree_.leaf[memory_.others[k]] = leaf.node;
+            give_back(leaf.cells);
+        }
+        return std::move(tree_);
+    }
+
+private:
+    struct Span {
+        size_t begin, end;
+        size_t size() const { return end - begin; }
+    };
+    struct Place {
+        uint32_t column, start;  // the first cell of the column
+    };
+    struct Leaf {
+        Span mine, others;          // rows to learn from, and rows that are only told their leaf
+        std::vector<double> total;  // a cell
+        std::vector<double> cells = {};
+        double gain = 0.0;
+        size_t column = 0;  // to be cut: its number among those that may be
+        int32_t bin = -1, node = -1;
+    };
+    struct Fraction {
+        double over, under;
+    };
+
+    size_t outputs() const { return fixed ? fixed : task_.outputs; }
+    size_t width() const { return outputs() + 1; }
+
+    void round() {
+        double most_g = 0.0, most_h = 0.0;
+        const size_t c = outputs();
+        for (uint32_t row : task_.rows) {
+            const double h = task_.hessian[row];
+            if (!(h >= 0.0 && h < HUGE_VAL)) throw std::invalid_argument("hessians must be finite and not negative.");
+            most_h = std::max(most_h, h);
+            for (size_t o = 0; o < c; ++o) {
+                const double g = std::abs(task_.gradient[row * c + o]);
+                if (!(g < HUGE_VAL)) throw std::invalid_argument("gradients must be finite.");
+                most_g = std::max(most_g, g);
+            }
+        }
+        const int g_exponent = grid_exponent(most_g, n_), h_exponent = grid_exponent(most_h, n_);
+        const double g_scale = std::ldexp(1.0, g_exponent), h_scale = std::ldexp(1.0, h_exponent);
+        memory_.terms.resize(n_ * width());
+        double* term = memory_.terms.data();
+        for (uint32_t row : task_.rows) {
+            *term++ = rounded(task_.hessian[row] * h_scale);
+            for (size_t o = 0; o < c; ++o) *term++ = rounded(task_.gradient[row * c + o] * g_scale);
+        }
+        least_ = std::max(task_.least_hessian * h_scale, 1.0);  // on the grid, what is not nothing is at least 1
+        l2_ = task_.l2 * h_scale;
+        value_exponent_ = h_exponent - g_exponent;
+        gain_exponent_ = h_exponent - 2 * g_exponent;
+    }
+
+    // Rows that are not learned from, only told their leaf.
+    void follow() {
+        memory_.others.clear();
+        uint32_t next = 0;
+        for (uint32_t row : task_.rows) {
+            while (next < row) memory_.others.push_back(next++);
+            next = row + 1;
+        }
+        while (next < task_.n) memory_.others.push_back(next++);
+    }
+
+    Leaf root() {
+        Leaf leaf{{0, n_}, {0, memory_.others.size()}, std::vector<double>(width())};
+        for (size_t k = 0; k < memory_.terms.size(); ++k) leaf.total[k % width()] += memory_.terms[k];
+        if (task_.max_leaves < 2 || !may_be_cut(leaf)) return leaf;
+        leaf.cells = blank();
+        at_.resize(n_ * places_.size());
+        Index* at = at_.data();
+        const double* term = memory_.terms.data();
+        for (uint32_t row : task_.rows) {
+            const uint8_t* bins = task_.bins + row * task_.n_columns;
+            for (size_t c = 0; c < places_.size(); ++c)
+                at[c] = static_cast<Index>(places_[c].start + bins[places_[c].column]);
+            add_row(at, places_.size(), term, leaf.cells.data());
+            at += places_.size();
+            term += width();
+        }
+        return leaf;
+    }
+
+    bool may_be_cut(const Leaf& leaf) const { return leaf.total[0] >= 2 * least_ && leaf.mine.size() > 1; }
+
+    std::vector<double> blank() {
+        std::vector<double> cells;
+        if (!memory_.histograms.empty()) {
+            cells = std::move(memory_.histograms.back());
+            memory_.histograms.pop_back();
+        }
+        cells.assign((places_.back().start + task_.widths.back() + spare_cells) * width(), 0.0);
+        return cells;
+    }
+
+    std::vector<double> counted(Span span) {
+        std::vector<double> cells = blank();
+        const uint32_t* order = memory_.order.data();
+        for (size_t k = span.begin; k < span.end; ++k)
+            add_row(at_.data() + order[k] * places_.size(), places_.size(), memory_.terms.data() + order[k] * width(),
+                    cells.data());
+        return cells;
+    }
+
+    void add_row(const Index* at, size_t columns, const double* term, double* cells) const {
+        if constexpr (fixed == 1) {
+            Pair mine;
+            std::memcpy(&mine, term, sizeof mine);
+            for (size_t c = 0; c < columns; ++c) {
+                Pair cell;
+                std::memcpy(&cell, cells + 2 * at[c], sizeof cell);
+                cell += mine;
+                std::memcpy(cells + 2 * at[c], &cell, sizeof cell);
+            }
+        } else {
+            for (size_t c = 0; c < columns; ++c)
+                for (size_t o = 0; o < width(); ++o) cells[width() * at[c] + o] += term[o];
+        }
+    }
+
+    void give_back(std::vector<double>& cells) {
+        if (cells.capacity() > 0) memory_.histograms.push_back(std::exchange(cells, {}));
+    }
+
+    double norm(const double* cell) const {
+        double sum = 0.0;
+        for (size_t o = 1; o < width(); ++o) sum += cell[o] * cell[o];
+        return sum;
+    }
+
+    // Gives the leaf its node and, where it may be cut, finds the cut that gains most.
+    void settle(Leaf& leaf) {
+        const double weight = leaf.total[0] + l2_;
+        leaf.node = tree_.add();
+        for (size_t o = 1; o < width(); ++o)
+            tree_.value.push_back(weight > 0.0 ? std::ldexp(-leaf.total[o] / weight, value_exponent_) : 0.0);
+        if (leaf.cells.empty()) return;
+        const double base = norm(leaf.total.data());
+        Fraction best{base * (1.0 + least_gain), weight};
+        for (size_t c = 0; c < places_.size(); ++c) scan(leaf, c, best);
+        if (leaf.bin >= 0) {
+            leaf.gain = best.over / best.under - base / weight;
+        } else {
+            give_back(leaf.cells);
+        }
+    }
+
+    // A cut is as good as |g|^2/h + |g'|^2/h' for the sums of both sides: a fraction, compared without a division. It is
+    // that of the bin before where a bin is empty, so cuts there are refused, as all are that gain no more than others.
+    void scan(Leaf& leaf, size_t c, Fraction& best) {
+        double here[fixed ? 3 * fixed + 3 : 1];
+        double* below = fixed ? here : scratch_.data();
+        double *above = below + width(), *total = above + width();
+        std::fill(below, above, 0.0);
+        std::copy_n(leaf.total.begin(), width(), total);
+        const double* cell = leaf.cells.data() + width() * places_[c].start;
+        const double least = least_, l2 = l2_;
+        const int32_t cuts = static_cast<int32_t>(task_.widths[c]) - 1;
+        for (int32_t b = 0; b < cuts; ++b, cell += width()) {
+            for (size_t o = 0; o < width(); ++o) {
+                below[o] += cell[o];
+                above[o] = total[o] - below[o];
+            }
+            if (below[0] < least) continue;
+            if (above[0] < least) break;
+            const double low = below[0] + l2, high = above[0] + l2;
+            const Fraction found{norm(below) * high + norm(above) * low, low * high};
+            if (found.over * best.under > best.over * found.under) {
+                best = found;
+                leaf.column = c;
+                leaf.bin = b;
+            }
+        }
+    }
+
+    void divide(size_t at) {
+        Leaf parent = std::move(leaves_[at]);
+        const uint32_t column = places_[parent.column].column;
+        const size_t mine = parted(memory_.order, parent.mine, at_.data() + parent.column, places_.size(),
+                                   places_[parent.column].start + static_cast<uint32_t>(parent.bin));
+        const size_t others = parted(memory_.others, parent.others, task_.bins + column, task_.n_columns,
+                                     static_cast<uint32_t>(parent.bin));
+        Leaf low{{parent.mine.begin, mine}, {parent.others.begin, others}, std::vector<double>(width())};
+        Leaf high{{mine, parent.mine.end}, {others, parent.others.end}, std::vector<double>(width())};
+        const double* cell = parent.cells.data() + width() * places_[parent.column].start;
+        for (int32_t b = 0; b <= parent.bin; ++b, cell += width())
+            for (size_t o = 0; o < width(); ++o) low.total[o] += cell[o];
+        for (size_t o = 0; o < width(); ++o) high.total[o] = parent.total[o] - low.total[o];
+        if (leaves_.size() + 1 < task_.max_leaves) share(parent, low, high);
+        give_back(parent.cells);
+        settle(low);
+        settle(high);
+        const size_t node = static_cast<size_t>(parent.node);
+        tree_.column[node] = static_cast<int32_t>(column);
+        tree_.bin[node] = parent.bin;
+        tree_.gain[node] = std::ldexp(parent.gain, gain_exponent_);
+        tree_.left[node] = low.node;
+        tree_.right[node] = high.node;
+        leaves_[at] = std::move(low);
+        leaves_.push_back(std::move(high));
+    }
+
+    // Histograms of those children that may be cut: the smaller one's is counted, the other's is what is left.
+    void share(Leaf& parent, Leaf& low, Leaf& high) {
+        Leaf &less = low.mine.size() <= high.mine.size() ? low : high, &more = &less == &low ? high : low;
+        const bool cut_less = may_be_cut(less), cut_more = may_be_cut(more);
+        if (cut_less || cut_more) less.cells = counted(less.mine);
+        if (cut_more) {
+            more.cells = std::exchange(parent.cells, {});
+            for (size_t k = 0; k < more.cells.size(); ++k) more.cells[k] -= less.cells[k];
+        }
+        if (!cut_less) give_back(less.cells);
+    }
+
+    // Puts the rows of the left child first, both in their order; returns where the others begin.
+    template <class Bin>
+    size_t parted(std::vector<uint32_t>& rows, Span span, const Bin* bins, size_t step, uint32_t last) {
+        size_t low = span.begin, high = 0;
+        uint32_t* spare = memory_.spare.data();
+        for (size_t k = span.begin; k < span.end; ++k) {
+            const uint32_t row = rows[k];
+            const bool goes_left = bins[row * step] <= last;
+            rows[low] = row;
+            spare[high] = row;
+            low += goes_left;
+            high += !goes_left;
+        }
+        std::copy_n(spare, high, rows.begin() + static_cast<std::ptrdiff_t>(low));
+        return low;
+    }
+
+    const TreeTask& task_;
+    TreeMemory& memory_;
+    std::vector<Index>& at_;  // (learned rows, columns): the cell in which a row is counted
+    size_t n_;
+    GrownTree tree_;
+    std::vector<Leaf> leaves_;
+    std::vector<Place> places_;
+    std::vector<double> scratch_;
+    double least_ = 0.0, l2_ = 0.0;
+    int value_exponent_ = 0, gain_exponent_ = 0;
+};
+
+template <size_t fixed>
+GrownTree grown_tree_of(const TreeTask& task) {
+    const size_t cells = std::accumulate(task.widths.begin(), task.widths.end(), spare_cells);
+    return cells <= 65536 ? TreeGrower<fixed, uint16_t>(task).grow() : TreeGrower<fixed, uint32_t>(task).grow();
+}
+
+inline GrownTree grown_tree(const TreeTask& task) {
+    return task.outputs == 1 ? grown_tree_of<1>(task) : grown_tree_of<0>(task);
+}
+
+}  // namespace mercer

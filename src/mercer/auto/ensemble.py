@@ -1,0 +1,143 @@
+"""One ensemble of boosted trees, growing on the rows outside a fold and watched on those of the fold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mercer import _numeric
+from mercer.auto.forest import Forest, Tree, ranked, ranks_of
+from mercer.auto.tree_losses import Squares
+from mercer.learn.binning import Binning
+
+#: Rounds between two looks at the held-out rows.
+STRIDE = 5
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How trees grow: how many at most, how large, how much of each is added, and when to stop.
+
+    `columns` is the share of columns a tree may use; `patience` the number of rounds without gain on held-out rows.
+    """
+
+    n_trees: int = 400
+    max_leaves: int = 31
+    rate: float = 0.08
+    least_rows: float = 20.0
+    l2: float = 1.0
+    columns: float = 0.7
+    patience: int = 25
+    max_bins: int = 128
+    seed: int = 0
+
+
+@dataclass
+class Binned:
+    """Columns as bins, and the cuts above each bin: bin b holds cuts[b-1] < x <= cuts[b]."""
+
+    bins: np.ndarray
+    cuts: list[np.ndarray]
+
+    @classmethod
+    def of(cls, X: np.ndarray, max_bins: int) -> Binned:
+        binning = Binning(X, max_bins)
+        return cls(binning(X), binning.cuts)
+
+    def ordered(self, rows: np.ndarray, X: np.ndarray, columns: list[int], max_bins: int) -> Binned:
+        """Some of the rows, with some of the columns binned anew as they are in X, which has these rows alone."""
+        bins, cuts = self.bins[rows], list(self.cuts)
+        if columns:
+            again = Binned.of(X[:, columns], max_bins)
+            bins[:, columns] = again.bins
+            for column, found in zip(columns, again.cuts, strict=True):
+                cuts[column] = found
+        return Binned(bins, cuts)
+
+    @cached_property
+    def widths(self) -> np.ndarray:
+        return np.array([len(cuts) + 1 for cuts in self.cuts], dtype=np.int64)
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        return np.cumsum(self.widths - 1) - (self.widths - 1)
+
+    @cached_property
+    def _joined(self) -> np.ndarray:
+        return np.concatenate([*self.cuts, [0.0]])
+
+    def thresholds(self, column: np.ndarray, cut: np.ndarray) -> np.ndarray:
+        """The values at which bins are cut; 0 where there is no column (-1)."""
+        return self._joined[np.where(column >= 0, self._starts[column] + cut, -1)]
+
+
+class Ensemble:
+    """Trees on the rows outside a fold; `losses` and `told` are what its own rows lost and were told every few rounds.
+
+    `binned` are the bins of X, which all ensembles share but for categories: each puts their levels in an order of its
+    own. Rows to learn from come first, those to watch last.
+    """
+
+    def __init__(self, loss, X, codes, growth: Growth, folds, fold: int, stream: int, binned: Binned):
+        train, self.watch = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        order = np.concatenate([train, self.watch])
+        self.growth, self.rows = growth, np.arange(len(train))
+        self.ranks = ranks_of(X, codes, loss.leading, train, loss.weight)
+        self.binned = binned.ordered(order, ranked(X, self.ranks)[order], list(self.ranks), growth.max_bins)
+        self.least = growth.least_rows if isinstance(loss, Squares) else growth.least_rows / 10
+        self.base, self.loss, self.watched = loss.base(train), loss.at(train), loss.at(self.watch)
+        self.scores = np.tile(self.base, (len(order), 1))
+        self._gradient, self._hessian = (np.zeros(self.scores.T.shape) for _ in range(2))
+        self.rng = np.random.default_rng([growth.seed, stream])
+        self.trees: list[Tree] = []
+        self.losses: list[float] = []
+        self.told: list[np.ndarray] = []
+        self._look()
+
+    def loss_after(self, strides: int) -> float:
+        """What the watched rows lose after so many strides; the trees grow where they have not yet."""
+        while len(self.losses) <= strides:
+            for _ in range(STRIDE):
+                self._round()
+            self._look()
+        return self.losses[strides]
+
+    def forest(self, n_rounds: int) -> Forest:
+        """The ensemble of the first rounds."""
+        made = Forest.of(self.base, self.trees[: n_rounds * len(self.base)])
+        made.ranks = self.ranks
+        return made
+
+    def gains(self, n_rounds: int) -> np.ndarray:
+        """What cuts of each column gained in the first rounds."""
+        total = np.zeros(len(self.binned.cuts))
+        for tree in self.trees[: n_rounds * len(self.base)]:
+            total += np.bincount(1 + tree.column, tree.gain, minlength=1 + len(total))[1:]
+        return total
+
+    def _look(self):
+        told = self.scores[len(self.rows) :].copy()
+        self.told.append(told)
+        self.losses.append(self.watched.loss(told))
+
+    def _round(self):
+        """One more tree for each output, all from the scores before it."""
+        n = len(self.rows)
+        for kept, slope in zip((self._gradient, self._hessian), self.loss.slopes(self.scores[:n]), strict=True):
+            kept[:, :n] = slope.T
+        for k in range(len(self.base)):
+            tree, leaf = self._tree(k, self._gradient[k, :, None], self._hessian[k])
+            self.trees.append(tree)
+            self.scores[:, k] += tree.value.take(leaf)
+
+    def _tree(self, output: int, gradient: np.ndarray, hessian: np.ndarray) -> tuple[Tree, np.ndarray]:
+        binned, growth, p = self.binned, self.growth, len(self.binned.cuts)
+        columns = np.sort(self.rng.choice(p, max(1, round(growth.columns * p)), replace=False))
+        given = (binned.bins, gradient, hessian, self.rows, columns, binned.widths)
+        column, cut, left, right, value, gain, leaf = _numeric.grow_tree(
+            *given, growth.max_leaves, self.least, growth.l2
+        )
+        threshold = binned.thresholds(column, cut)
+        return Tree(output, column, left, right, threshold, growth.rate * value[:, 0], gain), leaf
