@@ -12,6 +12,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer._numeric.pool import ordered_map
+from mercer.auto.averaging import averaged, redrawn
 from mercer.auto.blocks import Dictionary, Pieces, Plain, Score
 from mercer.auto.effort import Clock, Effort, sized
 from mercer.auto.encoding import Encoded
@@ -115,7 +116,10 @@ def learn(encoded: Encoded, classify: bool, effort: Effort, clock: Clock, seed: 
     search = Search(rows, labels, effort, clock, seed, steps)
     found = search.run()
     with steps("final weights"):
-        made = _head(found, search.equations, rows, labels, target, seed, clock=clock)
+        start = time.perf_counter()
+        first = _head(found, search.equations, rows, labels, target, seed, clock=clock)
+        several = redrawn(found, effort, seed, clock, time.perf_counter() - start)
+        made = averaged(several, lambda part: _head(part, None, rows, labels, target, seed, first, clock), first)
     made.candidates = found.candidates
     return made
 
@@ -146,14 +150,13 @@ def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: in
             block = Pieces.learned(rows.X, int(block.bins.n_bins), rows.weight) or block
         elif block.kind == "linear":
             block = Plain(rows.X.shape[1])
-        elif block.kind == "waves" and places is not None:
+        elif block.kind in ("products", "waves") and places is not None:
             block = block.along(places)
         blocks.append(block)
     again = Found(
         Dictionary(blocks), found.penalties, found.scored, scores, found.candidates, found.n_rounds, found.growth
     )
-    equations = Equations(_gram(again, rows), again.dictionary.block_of_column)
-    made = _head(again, equations, rows, labels, target, seed, predictor)
+    made = averaged(again, lambda part: _head(part, None, rows, labels, target, seed, predictor))
     made.candidates = predictor.candidates
     return made
 
@@ -188,6 +191,7 @@ def _constant(rows: Rows, target: Target) -> Predictor:
 
 def _head(found, equations, rows, labels, target, seed, like: Predictor | None = None, clock=None) -> Predictor:
     if labels is None:
+        equations = equations or Equations(_gram(found, rows), found.dictionary.block_of_column)
         coef, intercept = equations.weights(found.penalties)
         coef, intercept = coef * target.scale, intercept * target.scale + target.mean
         return Predictor(found.dictionary, coef, intercept, None, found.penalties, found=found)
