@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import mercer
 from mercer.auto import Model, export
-from mercer.auto.blocks import Dictionary, Pieces, Plain, Score, TreeColumns, Waves
+from mercer.auto.blocks import Dictionary, Pieces, Plain, Products, Score, TreeColumns, Waves
 from mercer.auto.boosting import boost
 from mercer.auto.encoding import dense
 from mercer.auto.ensemble import Growth
@@ -56,7 +56,7 @@ def grown(X, loss, growth, codes):
     return boost(X, loss, np.arange(len(X)) * 2 // len(X), growth, codes).forests[0]
 
 
-def made_up(columns=None, roles=ROLES[0], n_classes=None, classes=None, blocks="plain pieces waves score"):
+def made_up(columns=None, roles=ROLES[0], n_classes=None, classes=None, blocks="plain pieces products waves score"):
     """A model with every kind of block and weights drawn at random: its numbers matter, its skill does not."""
     rng = np.random.default_rng(1)
     columns = table() if columns is None else columns
@@ -72,6 +72,7 @@ def made_up(columns=None, roles=ROLES[0], n_classes=None, classes=None, blocks="
     kinds = {
         "plain": lambda: Plain(X.shape[1]),
         "pieces": lambda: Pieces.learned(X, 5),
+        "products": lambda: Products.learned(X, [(0, 1), (1, 1), (0, X.shape[1] - 1)]),
         "waves": lambda: Waves(rng.normal(size=(20, X.shape[1]))),
         "score": lambda: Score(forests, rng.uniform(0.5, 2.0, size=outputs), seen, n_classes is not None),
     }
@@ -79,7 +80,7 @@ def made_up(columns=None, roles=ROLES[0], n_classes=None, classes=None, blocks="
     coef, intercept = rng.normal(size=(dictionary.width, outputs)), rng.normal(size=outputs)
     if n_classes is not None and classes is None:
         classes = np.arange(n_classes)
-    predictor = Predictor(dictionary, coef, intercept, classes, np.ones(4), temperature=1.3)
+    predictor = Predictor(dictionary, coef, intercept, classes, np.ones(5), temperature=1.3)
     return Model("regress" if classes is None else "classify", encoder, predictor, X, {})
 
 
@@ -139,7 +140,7 @@ def test_any_number_is_encoded_to_the_same_bits(values):
     np.testing.assert_array_equal(encoded_by_graph(encoder, rows), encoder.transform(rows))
 
 
-@pytest.mark.parametrize("block", ["plain", "pieces", "score"])
+@pytest.mark.parametrize("block", ["plain", "pieces", "products", "score"])
 def test_blocks_without_waves_differ_by_an_ulp_at_most(block):
     model = made_up(n_classes=3, blocks=block)
     rows = likely_rows(model.encoder, seed=4)

@@ -56,7 +56,12 @@ def grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least_
     inner = [node["left"] >= 0 for node in nodes]
     links = [np.where(inner, [node[name] for node in nodes], -1) for name in ("column", "bin", "left", "right")]
     gains = np.where(inner, [node["gain"] for node in nodes], 0.0)
-    return (*(link.astype(np.int32) for link in links), np.array([node["value"] for node in nodes]), gains, place.astype(np.int64))
+    return (
+        *(link.astype(np.int32) for link in links),
+        np.array([node["value"] for node in nodes]),
+        gains,
+        place.astype(np.int64),
+    )
 
 
 def on_grid(values):

@@ -99,6 +99,45 @@ class Waves:
         return Waves(np.ascontiguousarray(moved), self.note)
 
 
+class Products:
+    """Products (x_i - c_i)(x_j - c_j) / s of pairs of encoded columns, squares where i = j.
+
+    Columns are measured from their means c, so that a product says nothing that its factors say, and s makes the
+    variance of each product one on the rows that it was chosen from.
+    """
+
+    kind = "products"
+
+    def __init__(self, pairs: np.ndarray, centers: np.ndarray, factor: np.ndarray):
+        self.pairs, self.centers, self.factor = pairs, centers, factor
+        self.width = len(pairs)
+
+    @classmethod
+    def learned(cls, X, pairs, weight=None) -> Products:
+        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        made = cls(pairs, np.average(X, axis=0, weights=weight)[pairs], np.ones(len(pairs)))
+        products = made.features(X).astype(np.float64)
+        away = products - np.average(products, axis=0, weights=weight)
+        spread = np.sqrt(np.average(away**2, axis=0, weights=weight))
+        made.factor = 1.0 / np.where(spread > 0, spread, 1.0)
+        return made
+
+    def features(self, X):
+        first, second = (X[:, self.pairs[:, k]] - self.centers[:, k] for k in (0, 1))
+        return (first * second * self.factor).astype(np.float32)
+
+    def names(self, columns):
+        return [f"{columns[i]}^2" if i == j else f"{columns[i]} * {columns[j]}" for i, j in self.pairs.tolist()]
+
+    def along(self, places: np.ndarray) -> Products:
+        """The same products where column j is what was column places[j]; one of a column that is gone is zero."""
+        where = np.full(1 + max(int(self.pairs.max(initial=0)), int(places.max(initial=0))), -1)
+        where[places[places >= 0]] = np.flatnonzero(places >= 0)
+        moved = where[self.pairs]
+        gone = np.any(moved < 0, axis=1)
+        return Products(np.where(gone[:, None], 0, moved), self.centers, np.where(gone, 0.0, self.factor))
+
+
 @dataclass(frozen=True)
 class TreeColumns:
     """What trees see: encoded columns, but each category as one column of codes (0: none of its levels)."""
@@ -186,4 +225,12 @@ class Dictionary:
         return out
 
     def names(self, columns) -> list[str]:
-        return [name for block in self.blocks for name in block.names(columns)]
+        draws = sum(block.kind == "waves" for block in self.blocks)
+        names, draw = [], 0
+        for block in self.blocks:
+            made = block.names(columns)
+            if block.kind == "waves" and draws > 1:
+                draw += 1
+                made = [f"{name}, draw {draw}" for name in made]
+            names.extend(made)
+        return names

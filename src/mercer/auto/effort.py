@@ -34,6 +34,10 @@ class Effort:
     #: Whether a metric that gains much is learned once more, from twice as many rows and waves.
     sharpen: bool = True
     most_features: int = 1_000_000
+    #: Products of two columns, at most.
+    most_products: int = 16
+    #: Models to take the mean of, each with waves of its own.
+    wave_seeds: int = 1
 
 
 #: Where rows are few, an ensemble should miss as few of them as possible: below so many, there are twice the folds.
@@ -55,6 +59,7 @@ EFFORTS = {
         n_rounds=2,
         hope=0.02,
         sharpen=False,
+        most_products=0,
     ),
     "normal": Effort((Growth(n_trees=600), Growth(n_trees=600, max_leaves=63, least_rows=5.0))),
     "high": Effort(

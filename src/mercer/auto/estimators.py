@@ -29,11 +29,12 @@ class _Searched(BaseEstimator):
 
     _task: str
 
-    def __init__(self, effort="normal", time_budget=None, max_features=None, random_state=0):
+    def __init__(self, effort="normal", time_budget=None, max_features=None, random_state=0, n_seeds=1):
         self.effort = effort
         self.time_budget = time_budget
         self.max_features = max_features
         self.random_state = random_state
+        self.n_seeds = n_seeds
 
     def fit(self, X, y, sample_weight=None) -> Self:
         """Learn from a frame or array X of mixed columns and a target y.
@@ -45,7 +46,7 @@ class _Searched(BaseEstimator):
         self
         """
         clock, steps, seed = Clock(self.time_budget), Steps(), seed_of(self.random_state)
-        effort = sizes(self.effort, self.max_features)
+        effort = sizes(self.effort, self.max_features, self.n_seeds)
         y = self._checked_target(y)
         table = Columns.of(self._checked(X, reset=True))
         if len(table) != len(y):
@@ -114,6 +115,8 @@ class MercerRegressor(RegressorMixin, _Searched):
     max_features : int, default=None
         The most features of the model.
     random_state : int, default=0
+    n_seeds : int, default=1
+        Take the mean of so many models, each with waves of a seed of its own: one linear model on the waves of all.
 
     Attributes
     ----------
@@ -141,7 +144,7 @@ class MercerClassifier(ClassifierMixin, _Searched):
 
     Parameters
     ----------
-    effort, time_budget, max_features, random_state : as in `MercerRegressor`
+    effort, time_budget, max_features, random_state, n_seeds : as in `MercerRegressor`
 
     Attributes
     ----------

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 from scipy import sparse
 
+from mercer._numeric.checks import check_whole
 from mercer.auto.baselines import Encoding, baseline
 from mercer.auto.effort import EFFORTS, Clock, Effort
 from mercer.auto.judge import judge
@@ -49,6 +50,7 @@ def fit(
     roles=None,
     random_state=0,
     progress=None,
+    n_seeds=1,
 ) -> Model:
     """Learn a linear model on features found for the data, and score it on rows it has never seen.
 
@@ -82,6 +84,10 @@ def fit(
     random_state : int, default=0
     progress : callable taking a str, default=None
         Told of each step as it starts.
+    n_seeds : int, default=1
+        Take the mean of so many models, each with waves of a seed of its own. The result is one linear model on the
+        waves of all: steadier, at the price of so many final fits and, where the model has waves, as many times the
+        features. Fewer where `max_features` or `time_budget` says so; no others where the search keeps no waves.
 
     Returns
     -------
@@ -98,7 +104,7 @@ def fit(
     >>> sorted(model.report()["holdout"])
     ['baseline', 'gain', 'interval', 'linear', 'metric', 'model', 'n']
     """
-    chosen, steps, clock = sizes(effort, max_features), Steps(progress), Clock(time_budget)
+    chosen, steps, clock = sizes(effort, max_features, n_seeds), Steps(progress), Clock(time_budget)
     if not 0 <= holdout < 1:
         raise ValueError(f"holdout must be a share of at least 0 and below 1, not {holdout!r}.")
     with steps("read"):
@@ -131,11 +137,12 @@ def _part(source: Source, share: float, seed) -> Source:
     return source if share >= 1 else sample_of(source, share, seed)[0]
 
 
-def sizes(effort, max_features=None) -> Effort:
-    """The sizes of a named effort, held to a number of features."""
+def sizes(effort, max_features=None, n_seeds=1) -> Effort:
+    """The sizes of a named effort, held to a number of features, for the mean over a number of seeds."""
     if effort not in EFFORTS:
         raise ValueError(f"effort must be one of {', '.join(EFFORTS)}, not {effort!r}.")
-    chosen = EFFORTS[effort]
+    check_whole("n_seeds", n_seeds)
+    chosen = replace(EFFORTS[effort], wave_seeds=int(n_seeds))
     if max_features is None:
         return chosen
     if max_features < 1:

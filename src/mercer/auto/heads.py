@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer._numeric.pool import ordered_map
 from mercer.auto.blocks import Dictionary
+from mercer.auto.penalties import Equations
 from mercer.auto.predictor import Predictor
 from mercer.auto.rows import Rows
 from mercer.auto.search import Candidate, Found
@@ -36,10 +37,18 @@ _STRONG = (1.0, 8.0)
 
 def fit_head(found, equations, rows, labels, target, seed, like: Predictor | None = None, clock=None) -> Predictor:
     if labels is None:
+        equations = equations or Equations(_gram(found, rows), found.dictionary.block_of_column)
         coef, intercept = equations.weights(found.penalties)
         coef, intercept = coef * target.scale, intercept * target.scale + target.mean
         return Predictor(found.dictionary, coef, intercept, None, found.penalties, found=found)
     return _logistic(found, rows, labels, target, seed, like, clock)
+
+
+def _gram(found: Found, rows: Rows):
+    def features(span):
+        return found.dictionary.features(rows.X[span], None if found.scores is None else found.scores[span])
+
+    return rows.gram(features)
 
 
 def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:

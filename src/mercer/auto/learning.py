@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
 
+from mercer.auto.averaging import averaged, redrawn
 from mercer.auto.blocks import Dictionary, Pieces, Plain
 from mercer.auto.effort import Clock, Effort, sized
 from mercer.auto.encoding import Encoded
 from mercer.auto.growing import grow_score
 from mercer.auto.heads import fit_head
 from mercer.auto.numbers import Target
-from mercer.auto.penalties import Equations
 from mercer.auto.predictor import Predictor
 from mercer.auto.rows import Rows
 from mercer.auto.search import Found, Search
@@ -28,7 +29,10 @@ def learn(encoded: Encoded, classify: bool, effort: Effort, clock: Clock, seed: 
     search = Search(rows, labels, effort, clock, seed, steps)
     found = search.run()
     with steps("final weights"):
-        made = fit_head(found, search.equations, rows, labels, target, seed, clock=clock)
+        start = time.perf_counter()
+        first = fit_head(found, search.equations, rows, labels, target, seed, clock=clock)
+        several = redrawn(first.found, effort, seed, clock, time.perf_counter() - start)
+        made = averaged(several, lambda part: fit_head(part, None, rows, labels, target, seed, first, clock), first)
     made.candidates = found.candidates
     return made
 
@@ -59,14 +63,13 @@ def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: in
             block = Pieces.learned(rows.X, int(block.bins.n_bins), rows.weight) or block
         elif block.kind == "linear":
             block = Plain(rows.X.shape[1])
-        elif block.kind == "waves" and places is not None:
+        elif block.kind in ("products", "waves") and places is not None:
             block = block.along(places)
         blocks.append(block)
     again = Found(
         Dictionary(blocks), found.penalties, found.scored, scores, found.candidates, found.n_rounds, found.growth
     )
-    equations = Equations(_gram(again, rows), again.dictionary.block_of_column)
-    made = fit_head(again, equations, rows, labels, target, seed, predictor)
+    made = averaged(again, lambda part: fit_head(part, None, rows, labels, target, seed, predictor))
     made.candidates = predictor.candidates
     return made
 
@@ -76,13 +79,6 @@ def _fixed(effort: Effort, found: Found) -> Effort:
     rounds = max(5, int(np.mean(found.n_rounds)))
     growth = effort.growths[0] if found.growth is None else found.growth
     return replace(effort, growths=(replace(growth, n_trees=rounds, patience=10**9),))
-
-
-def _gram(found: Found, rows: Rows):
-    def features(span):
-        return found.dictionary.features(rows.X[span], None if found.scores is None else found.scores[span])
-
-    return rows.gram(features)
 
 
 def _constant(rows: Rows, target: Target) -> Predictor:

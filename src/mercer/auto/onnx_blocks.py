@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mercer.auto.blocks import STRETCH, Pieces, Plain, Score, TreeColumns, Waves
+from mercer.auto.blocks import STRETCH, Pieces, Plain, Products, Score, TreeColumns, Waves
 from mercer.auto.forest import Forest
 from mercer.auto.predictor import Predictor
 from mercer.io.onnx import TREES, Graph
@@ -22,7 +22,13 @@ def scores(graph: Graph, predictor: Predictor, x: str) -> str:
 
 def block_features(graph: Graph, block, x: str) -> str:
     """The features of one block of encoded rows, in float32."""
-    writers: dict[type, Callable[..., str]] = {Plain: _plain, Pieces: _pieces, Waves: _waves, Score: _score}
+    writers: dict[type, Callable[..., str]] = {
+        Plain: _plain,
+        Pieces: _pieces,
+        Products: _products,
+        Waves: _waves,
+        Score: _score,
+    }
     if type(block) not in writers:
         raise ValueError(f"The model has a block of {block.kind} features, which has no translation to ONNX yet.")
     return writers[type(block)](graph, block, x)
@@ -42,6 +48,15 @@ def _pieces(graph: Graph, block: Pieces, x: str) -> str:
     column, low, high = (np.array(part) for part in zip(*bins, strict=True))
     part = graph.add("Div", graph.add("Sub", graph.columns(x, column), low), high - low)
     return graph.cast(graph.add("Clip", part, np.float64(0.0), np.float64(1.0)), np.float32)
+
+
+def _products(graph: Graph, block: Products, x: str) -> str:
+    """(x_i - c_i)(x_j - c_j) times a factor."""
+    first, second = (
+        graph.add("Sub", graph.columns(x, block.pairs[:, k]), np.ascontiguousarray(block.centers[:, k])) for k in (0, 1)
+    )
+    product = graph.add("Mul", graph.add("Mul", first, second), block.factor)
+    return graph.cast(product, np.float32)
 
 
 def _waves(graph: Graph, block: Waves, x: str) -> str:

@@ -117,9 +117,15 @@ class Equations:
 
     def weights(self, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights and intercepts fitted to all rows."""
-        total = self.gram.total
-        z_mean, y_mean = total.means()
-        A, B, _ = total.about(z_mean, y_mean)
+        return self._weights_of(self.gram.total, penalties)
+
+    def weights_without(self, k: int, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights and intercepts fitted to the rows outside of the k-th of the folds that have any."""
+        return self._weights_of(self.gram.total - self.gram.folds[k], penalties)
+
+    def _weights_of(self, rows: Normal, penalties) -> tuple[np.ndarray, np.ndarray]:
+        z_mean, y_mean = rows.means()
+        A, B, _ = rows.about(z_mean, y_mean)
         factor = _factor(A, np.asarray(penalties)[self.blocks])
         if factor is None:
             raise ValueError("The normal equations cannot be solved with these penalties: raise them.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from mercer.auto.ensemble import Growth
 from mercer.auto.growing import grow_score
 from mercer.auto.lenses import Lens, lenses
 from mercer.auto.penalties import Equations, Scored, best_penalties
+from mercer.auto.products import with_products
 from mercer.auto.rows import Rows
 from mercer.auto.steps import Steps
 from mercer.learn import LearnedMetric
@@ -61,6 +63,8 @@ class Found:
     n_rounds: list[int] = field(default_factory=list)
     growth: Growth | None = None
     linear_penalty: float = 1.0
+    #: The kernel that the waves were drawn from.
+    lens: Lens | None = None
     without_trees: Found | None = None
 
     def rivals(self) -> list[Found]:
@@ -93,13 +97,14 @@ class Search:
         self.gains: np.ndarray | None = None
         self.n_rounds: list[int] = []
         self.growth: Growth | None = None
+        self.lens: Lens | None = None
         self._known: dict[int, float] = {}  # the penalty of each block that was kept, by row
         self.scale = float(np.average(np.sum(rows.Y**2, axis=1), weights=rows.weight)) or 1.0
         self.n = rows.distinct()
 
     def run(self) -> Found:
         """All stages in turn, each kept or dropped by the folds."""
-        found = self._through(self._with_trees, self._with_pieces, self._with_waves)
+        found = self._through(self._with_trees, self._with_pieces, partial(with_products, self), self._with_waves)
         if self.rows.Y.shape[1] > 2 and self.labels is not None and self.scores is not None:
             found.without_trees = self._without_trees()
         return found
@@ -112,7 +117,8 @@ class Search:
         for stage in stages:
             current = stage(current)
         penalties, scored, self.equations = self._kept
-        return Found(current, penalties, scored, self.scores, self.candidates, self.n_rounds, self.growth, alone)
+        known = self.scores, self.candidates, self.n_rounds, self.growth, alone, self.lens
+        return Found(current, penalties, scored, *known)
 
     def _without_trees(self) -> Found | None:
         """What waves reach without trees.
@@ -266,7 +272,7 @@ class Search:
         if most < 2:
             return current
         width = self._affordable(min(512, most))
-        best, loss = current, self._last_loss
+        best, loss, self.lens = current, self._last_loss, lens
         while width <= most:
             larger = Dictionary([*current.blocks, lens.waves(width, self.seed)])
             tried = self._try("waves", f"{width} waves", larger)
@@ -322,18 +328,41 @@ class Search:
 
     def _choose(self, tried: Candidate, larger: Dictionary, smaller: Dictionary) -> Dictionary:
         """The larger dictionary if it gains more than the standard error of the gain over the folds."""
-        gains = self._last_folds - tried.per_fold
-        error = float(np.std(gains, ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else 0.0
-        gain = float(np.mean(gains))
-        enough = gain > error and tried.loss < self._last_loss * (1 - _GAIN)
-        share = 100 * (1 - tried.loss / self._last_loss) if self._last_loss > 0 else 0.0
-        tried.kept = bool(enough)
-        verdict = "more" if enough else "no more"
-        tried.why = f"{share:.2f} % less loss, {verdict} than one standard error ({gain:.3g} against {error:.3g})"
-        if not enough:
+        tried.kept, tried.why = _verdict(tried, self._last_loss, self._last_folds)
+        if not tried.kept:
             return smaller
         self._keep(tried)
         return larger
+
+    def chosen(self, stage: str, name: str, larger: Dictionary, smaller: Dictionary) -> Dictionary:
+        """The larger dictionary if it gains enough on all rows."""
+        return self._choose(self._try(stage, name, larger), larger, smaller)
+
+    def confirmed(self, stage: str, name: str, larger: Dictionary, smaller: Dictionary, place, seconds: float) -> bool:
+        """Whether the larger dictionary, chosen in some seconds, gains enough on rows that did not choose it."""
+        rows = self.rows.at(place)
+        without = self._try(stage, f"no {stage}", smaller, rows, place, steps=3)
+        tried = self._try(stage, name, larger, rows, place, steps=3, extra=seconds)
+        tried.kept, why = _verdict(tried, without.loss, without.per_fold)
+        without.kept = not tried.kept
+        tried.why = without.why = f"{why}, with {stage} on rows that did not choose them"
+        return tried.kept
+
+    def weights_without(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Weights and intercepts of the dictionary so far, fitted without the k-th fold."""
+        penalties, _, equations = self._kept
+        return equations.weights_without(k, penalties)
+
+
+def _verdict(tried: Candidate, loss: float, per_fold: np.ndarray) -> tuple[bool, str]:
+    """Whether a candidate gains more over a loss than the standard error of its gain over the folds, in words too."""
+    gains = per_fold - tried.per_fold
+    error = float(np.std(gains, ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else 0.0
+    gain = float(np.mean(gains))
+    enough = bool(gain > error and tried.loss < loss * (1 - _GAIN))
+    share = 100 * (1 - tried.loss / loss) if loss > 0 else 0.0
+    verdict = "more" if enough else "no more"
+    return enough, f"{share:.2f} % less loss, {verdict} than one standard error ({gain:.3g} against {error:.3g})"
 
 
 def _loss(look: tuple) -> float:

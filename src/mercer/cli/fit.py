@@ -21,6 +21,13 @@ from mercer.cli.wording import in_options
 @click.option("--time-budget", type=click.FloatRange(0, min_open=True), help="Seconds that all of it may take.")
 @click.option("--max-features", type=click.IntRange(1), help="The most features of the model.")
 @click.option(
+    "--n-seeds",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Models to take the mean of, each with waves of its own.",
+)
+@click.option(
     "--memory",
     type=click.FloatRange(0, min_open=True),
     default=4.0,
@@ -51,7 +58,9 @@ def fit(data, target, weight, output, task, roles, form, as_json, seed, quiet, *
         import mercer
 
         source = mercer.io.read_table(data, target, weight, **reading(options))
-        search = {name: options[name] for name in ("effort", "time_budget", "max_features", "memory", "holdout")}
+        search = {
+            name: options[name] for name in ("effort", "time_budget", "max_features", "memory", "holdout", "n_seeds")
+        }
         model = mercer.fit(
             source,
             task=task,

@@ -10,7 +10,7 @@ from importlib import import_module
 
 #: Module below `mercer`: its classes.
 CLASSES = {
-    "auto.blocks": ["Dictionary", "Pieces", "Plain", "Score", "TreeColumns", "Waves"],
+    "auto.blocks": ["Dictionary", "Pieces", "Plain", "Products", "Score", "TreeColumns", "Waves"],
     "auto.encoding": ["QuickNumbers"],
     "auto.estimators": ["MercerClassifier", "MercerRegressor"],
     "auto.forest": ["Forest"],

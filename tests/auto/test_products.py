@@ -1,0 +1,199 @@
+"""Products of pairs: found where they are, confirmed by other rows, carried along, explained and exported."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import mercer
+from mercer.auto import Model
+from mercer.auto.blocks import Dictionary, Plain, Products
+from mercer.auto.effort import EFFORTS, Clock
+from mercer.auto.encoding import Encoded, encoded_rows
+from mercer.auto.predictor import Predictor, learn, learn_again
+from mercer.auto.products import best_pairs
+from mercer.auto.rows import Rows
+from mercer.auto.steps import Steps
+from mercer.io import read_table
+from mercer.tables import TableEncoder
+
+
+def rows_of(X, Y, weight=None):
+    Y = Y.reshape(len(X), -1)
+    return Rows(X, Y, np.arange(len(X), dtype=np.uint64), weight=weight)
+
+
+def pairs_of(X, Y, most=4, gains=None, weight=None):
+    gains = np.ones(X.shape[1]) if gains is None else gains
+    return {tuple(pair) for pair in best_pairs(rows_of(X, Y, weight), Y.reshape(len(X), -1), gains, most).tolist()}
+
+
+def areas(n, d=8, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4]
+    return X, y + 0.3 * y.std() * rng.normal(size=n)
+
+
+def test_products_have_unit_variance_and_the_names_of_their_factors():
+    X = np.random.default_rng(0).gamma(2.0, size=(300, 3))
+    block = Products.learned(X, [(0, 2), (1, 1)])
+    Z, away = block.features(X), X - X.mean(axis=0)
+    assert Z.dtype == np.float32
+    np.testing.assert_allclose(Z.std(axis=0), 1.0, rtol=1e-5)
+    ratio = Z / np.column_stack([away[:, 0] * away[:, 2], away[:, 1] ** 2])
+    np.testing.assert_allclose(ratio, np.broadcast_to(ratio[:1], Z.shape), rtol=1e-5)
+    assert block.names(["age", "income", "rooms"]) == ["age * rooms", "income^2"]
+
+
+def test_weights_are_repetitions():
+    rng = np.random.default_rng(1)
+    X, times = rng.normal(size=(60, 3)), rng.integers(1, 4, 60)
+    weighted = Products.learned(X, [(0, 1)], times.astype(float))
+    repeated = Products.learned(np.repeat(X, times, axis=0), [(0, 1)])
+    np.testing.assert_allclose(weighted.features(X), repeated.features(X), rtol=1e-5, atol=1e-6)
+
+
+def test_products_follow_their_columns_and_end_with_them():
+    X = np.random.default_rng(2).normal(size=(20, 4))
+    block = Products.learned(X, [(0, 3), (1, 1), (2, 3)])
+    places = np.array([3, -1, 0, 1])  # column 2 is gone, there is a new one, the others have moved
+    moved = np.column_stack([X[:, 3], np.ones(20), X[:, 0], X[:, 1]])
+    found, before = block.along(places).features(moved), block.features(X)
+    np.testing.assert_array_equal(found[:, :2], before[:, :2])
+    assert not found[:, 2].any()
+
+
+def test_pairs_are_found_for_one_target_and_for_several():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(500, 10))
+    first, second = X[:, 1] * X[:, 7], X[:, 4] ** 2
+    noise = 0.5 * rng.normal(size=(500, 2))
+    assert pairs_of(X, first + second + noise[:, 0], most=2) == {(1, 7), (4, 4)}
+    assert pairs_of(X, np.column_stack([first, second]) + noise, most=2) == {(1, 7), (4, 4)}
+
+
+def test_rows_that_weigh_nothing_find_nothing():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(600, 5))
+    first = np.arange(600) < 300
+    y = np.where(first, X[:, 0] * X[:, 1], 5 * X[:, 2] * X[:, 3])
+    assert pairs_of(X, y, most=1, weight=np.where(first, 1.0, 1e-9)) == {(0, 1)}
+
+
+def test_a_column_that_joins_alone_makes_no_product():
+    X = np.random.default_rng(5).normal(size=(200, 4))
+    assert pairs_of(X, X[:, 2], most=1) == set()
+
+
+def test_a_product_of_few_rows_stays_out():
+    rng = np.random.default_rng(6)
+    X = np.column_stack([rng.normal(size=1500), np.zeros(1500), rng.normal(size=(1500, 2))])
+    X[:3, 1] = 3.0
+    y = 50 * X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=1500)
+    assert (0, 1) not in pairs_of(X, y, most=4)
+
+
+def test_wide_tables_offer_the_columns_that_trees_gained_from():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(300, 400))
+    gains = np.zeros(400)
+    gains[[17, 390]] = 1.0
+    assert pairs_of(X, X[:, 17] * X[:, 390], most=1, gains=gains) == {(17, 390)}
+    assert pairs_of(X, X[:, 198] * X[:, 199], most=1, gains=gains) != {(198, 199)}
+
+
+def searched(X, y, classify=False, **sizes):
+    """What a quick search that looks for products finds."""
+    effort = replace(EFFORTS["fast"], most_products=16, **sizes)
+    ids = np.arange(len(X), dtype=np.uint64)
+    return learn(Encoded(X, y, ids), classify, effort, Clock(), 0, Steps())
+
+
+def kinds(predictor):
+    return [block.kind for block in predictor.dictionary.blocks]
+
+
+@pytest.mark.parametrize("classify", [False, True])
+def test_products_are_kept_where_they_make_the_target(classify):
+    X, y = areas(1200)
+    y = (y > 0).astype(int) if classify else y
+    found = searched(X[:400], y[:400], classify)
+    block = next(block for block in found.dictionary.blocks if block.kind == "products")
+    assert {(0, 1), (2, 3)} <= {tuple(pair) for pair in block.pairs.tolist()}
+    told = [each for each in found.candidates if each.stage == "products"]
+    assert [each.kept for each in told] == [False, True, True]
+    assert [each.name for each in told] == ["no products", *2 * [f"{block.width} products"]]
+    if not classify:  # the noise leaves 1 / 1.09 of the variance to be explained
+        assert 1 - np.mean((found.predict(X[400:]) - y[400:]) ** 2) / np.var(y[400:]) > 0.87
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("classify", [False, True])
+def test_noise_keeps_no_products(seed, classify):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(400, 6)), rng.normal(size=400)
+    assert "products" not in kinds(searched(X, (y > 0).astype(int) if classify else y, classify, most_waves=2))
+
+
+def test_no_products_in_a_hurry_or_without_room():
+    X, y = areas(400)
+    assert EFFORTS["fast"].most_products == 0
+    assert "products" in kinds(searched(X, y))
+    assert "products" not in kinds(searched(X, y, most_features=9))  # a score and eight columns
+    assert searched(X, y, most_features=11).dictionary.width <= 11
+
+
+def test_rows_of_new_levels_move_products():
+    rng = np.random.default_rng(8)
+    a, b = rng.normal(size=(2, 480))
+    level = rng.choice(["x", "y"], 480)
+    level[400:430] = "n"  # sorted before the others, so that their columns move
+    y = a * b + np.where(level == "x", a, -a)
+    encoders, encoded = [], []
+    for span in (slice(400), slice(None)):
+        encoders.append(TableEncoder(roles={"level": "category"}))
+        table = {"level": level[span].tolist(), "a": a[span], "b": b[span]}
+        encoded.append(encoded_rows(encoders[-1], read_table(table, y[span]), learn=True))
+    effort = replace(EFFORTS["fast"], most_products=16)
+    first = learn(encoded[0], False, effort, Clock(), 0, Steps())
+    before, after = (encoder.get_feature_names_out().tolist() for encoder in encoders)
+    again = learn_again(first, encoded[1], effort, 0, np.array([before.index(x) if x in before else -1 for x in after]))
+    old, new = (
+        next(block for block in model.dictionary.blocks if block.kind == "products") for model in (first, again)
+    )
+    assert old.names(before) == new.names(after)
+    assert old.pairs.tolist() != new.pairs.tolist()
+
+
+def of_one_product(weight=3.0):
+    """A model whose prediction is a weighted product of two columns, and its table."""
+    rng = np.random.default_rng(9)
+    table = {"age": rng.normal(40, 9, 200), "income": rng.normal(9, 2, 200), "idle": rng.normal(size=200)}
+    encoder = TableEncoder()
+    X = encoder.fit_transform(table, table["age"])
+    dictionary = Dictionary([Plain(3), Products.learned(X, [(0, 1)])])
+    predictor = Predictor(dictionary, np.array([[0.0], [0.0], [0.0], [weight]]), np.zeros(1), None, np.ones(2))
+    return Model("regress", encoder, predictor, X, {}), table
+
+
+def test_a_product_is_shared_evenly_between_its_columns():
+    model, table = of_one_product()
+    row = {name: values[:1] for name, values in table.items()}
+    told = model.explain(row)
+    assert told.baseline == pytest.approx(0.0, abs=1e-6)  # the mean row: both factors are zero
+    assert told.contributions["age"] == pytest.approx(model.predict(row)[0] / 2, rel=1e-5)
+    assert told.contributions["age"] == pytest.approx(told.contributions["income"], rel=1e-5)
+    assert told.contributions["idle"] == 0
+    importance = model.importance()
+    assert min(importance["age"], importance["income"]) > 0.25
+    assert importance["idle"] == 0
+
+
+def test_a_model_with_products_is_saved_and_exported(tmp_path):
+    model, table = of_one_product()
+    model.save(tmp_path / "model.mercer")
+    again = mercer.load(tmp_path / "model.mercer")
+    assert np.array_equal(again.predict(table), model.predict(table))
+    assert again.get_feature_names_out().tolist() == ["age", "income", "idle", "age * income"]
+    assert model.to_onnx(check=table).graph.output[0].name == "prediction"
