@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer.auto.effort import Clock
-from mercer.auto.encoding import dense
+from mercer.auto.encoding import dense, encoded_few
 from mercer.auto.fitting import account, sizes
 from mercer.auto.predictor import Predictor, learn
 from mercer.auto.steps import Steps
@@ -20,6 +20,7 @@ from mercer.auto.weights import counted_rows
 from mercer.auto.wide_model import WideModel, learn_terms, learned_rows, model_of
 from mercer.base import seed_of
 from mercer.source import Columns
+from mercer.source.arrow import columns_of_rows
 from mercer.source.table import table_in_memory
 
 
@@ -75,19 +76,36 @@ class _Searched(BaseEstimator):
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
 
     def _encoded(self, X) -> np.ndarray:
-        check_is_fitted(self)
-        X = self._checked(X, reset=False)
-        quick = self.model_._quick
-        if quick is not None and quick.takes(X):
-            return quick(X)
-        table = Columns.of(X)
-        if not hasattr(self, "feature_names_in_"):  # rows without names have the columns that fit has seen
-            table = Columns(table.table.rename_columns(list(self.model_.encoder.schema_)))
-        encoded = self.model_.encoder.transform(table)
+        if not hasattr(self, "model_"):
+            check_is_fitted(self)
+        if not self._is_as_in_fit(X):
+            X = self._checked(X, reset=False)
+        encoder = self.model_.encoder
+        encoded = encoded_few(encoder, X)
+        if encoded is None:
+            table = Columns.of(X)
+            if not hasattr(self, "feature_names_in_"):  # rows without names have the columns that fit has seen
+                table = Columns(table.table.rename_columns(list(encoder.schema_)))
+            encoded = encoder.transform(table)
         return encoded if isinstance(self.model_, WideModel) else dense(encoded)
 
+    def _is_as_in_fit(self, X) -> bool:
+        """Whether the checks of scikit-learn, which take longer than a row, would find nothing to say.
+
+        That is so for plain arrays where fit had one, and for rows in dicts, and frames of pandas, where it had names.
+        """
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiuO"
+            return plain and X.shape[1] == self.n_features_in_ and len(X) > 0
+        if columns_of_rows(X) is not None:
+            return True
+        return (
+            type(X).__module__.startswith("pandas") and hasattr(X, "columns") and X.columns.tolist() == names.tolist()
+        )
+
     def predict(self, X):
-        """Predictions, one for each row of X."""
+        """Predictions, one for each row of X; where fit had names, X may also be a dict of a row or a list of them."""
         encoded = self._encoded(X)
         return self.model_.predictor.predict(encoded)
 

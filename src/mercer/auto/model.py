@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer.auto.encoding import QuickNumbers, dense, encoded_rows, opened
+from mercer.auto.encoding import dense, encoded_few, encoded_rows, opened
 from mercer.auto.explain import Explanation, contributions, importances
 from mercer.auto.predictor import Predictor
 from mercer.tables import TableEncoder
@@ -33,7 +33,6 @@ class Model:
         self.classes_ = predictor.classes
         self.baseline = X.mean(axis=0)
         self._told = told
-        self._quick = QuickNumbers.of(encoder)
         groups = self.groups
         size = min(len(X), _SAMPLE, max(_LEAST, _SHUFFLED // max(len(groups), 1)))
         places = np.linspace(0, len(X) - 1, size).astype(int)
@@ -54,7 +53,13 @@ class Model:
         return {name: {"kind": kind, "role": roles[name].role} for name, kind in self.encoder.schema_.items()}
 
     def predict(self, data) -> np.ndarray:
-        """Predictions for a path, frame, dict of columns, array or `Source` with the columns of the fit."""
+        """Predictions for a path, frame, dict of columns, array or `Source` with the columns of the fit.
+
+        A single row may be a dict of its values, and rows a list of such dicts. A row gets the same bits alone as among
+        others. Columns that the fit has not seen are left out with a warning; a level it has not seen counts as
+        unknown: no indicator is set, and a column of many levels takes the mean. A column that is missing, or a value
+        that is not of the column's kind, is an error that names the column and the row.
+        """
         return self._mapped(data, self.predictor.predict)
 
     def predict_proba(self, data) -> np.ndarray:
@@ -136,9 +141,8 @@ class Model:
         return graph
 
     def _encoded(self, data) -> np.ndarray:
-        if self._quick is not None and self._quick.takes(data):
-            return self._quick(data)
-        return dense(self.encoder.transform(data))
+        few = encoded_few(self.encoder, data)
+        return dense(self.encoder.transform(data) if few is None else few)
 
     def _mapped(self, data, function):
         source = opened(data)

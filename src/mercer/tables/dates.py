@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from mercer.source import Columns
 from mercer.tables.facts import ColumnFacts
+from mercer.tables.values import moments_of
 
 _CYCLES = ("month", "weekday", "hour")
 _DAY = 86_400_000_000  # microseconds
@@ -38,8 +38,8 @@ class DateParts:
         parts = [f"{cycle}-{wave}" for cycle in self.cycles for wave in ("sin", "cos")]
         return [[f"{self.column}:{part}" for part in ("time", *parts)]]
 
-    def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        moments = moments_of(table, self.column)
+    def encode(self, values, folds=None, start=0) -> np.ndarray:
+        moments = values.moments(self.column)
         missing = np.isnat(moments)
         moments = np.where(missing, np.datetime64(self.low, "us"), moments)
         half = max((self.high - self.low) / 2.0, 1.0)
@@ -58,12 +58,6 @@ class DateParts:
         moments = moments[~np.isnat(moments)]
         turning = tuple(cycle for cycle in _CYCLES if len(np.unique(cycle_phase(moments, cycle))) > 1)
         return cls(facts.name, *_ticks(facts), turning)
-
-
-def moments_of(table: Columns, name: str) -> np.ndarray:
-    """A column of dates, or of text that says dates, as datetime64[us]."""
-    column = table.table[name]
-    return (column if column.type == pa.timestamp("us") else column.cast(pa.timestamp("us"))).to_numpy()
 
 
 def cycle_phase(moments: np.ndarray, cycle: str) -> np.ndarray:
