@@ -15,6 +15,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.pool import for_each, ordered_map
+from mercer.tables.plan import Beside
 
 _ROWS = 2048
 #: Rows of average target that every level of a category is credited with before levels are put in order.
@@ -60,11 +61,11 @@ class Forest:
         """The sum of all trees for each row, one column per output."""
         X = ranked(np.ascontiguousarray(X, dtype=np.float64), self.ranks)
         out = np.tile(self.base, (len(X), 1))
-        nodes = (self.roots, self.column, self.threshold, self.left, self.right, self.value, self.output)
         if len(self.roots) and len(X) <= _ROWS:
-            _numeric.add_boosted_trees(X, *nodes, out)
+            _numeric.add_packed_trees(X, _packed(self), self.output, out)
         elif len(self.roots):
-            for_each(lambda s: _numeric.add_boosted_trees(X[s], *nodes, out[s]), _spans(len(X)))
+            trees = _packed(self)
+            for_each(lambda s: _numeric.add_packed_trees(X[s], trees, self.output, out[s]), _spans(len(X)))
         return out
 
     @classmethod
@@ -78,6 +79,13 @@ class Forest:
         joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
         outputs = np.array([tree[0] for tree in trees], dtype=np.int64)
         return cls(base, starts.astype(np.int64), outputs, *joined)  # type: ignore[arg-type]
+
+
+_packed = Beside(
+    lambda forest: _numeric.pack_trees(
+        forest.roots, forest.column, forest.threshold, forest.left, forest.right, forest.value
+    )
+)
 
 
 def ranked(X, ranks: dict[int, np.ndarray]) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Self
 
 import numpy as np
@@ -92,20 +93,21 @@ class _Searched(BaseEstimator):
     def _is_as_in_fit(self, X) -> bool:
         """Whether the checks of scikit-learn, which take longer than a row, would find nothing to say.
 
-        That is so for plain arrays where fit had one, and for rows in dicts, and frames of pandas, where it had names.
+        That is so for plain arrays where fit had one, and where it had names for frames of pandas with the same and for
+        dicts, in which these are looked up.
         """
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiuO"
             return plain and X.shape[1] == self.n_features_in_ and len(X) > 0
-        if columns_of_rows(X) is not None:
-            return True
+        if isinstance(X, Mapping) or columns_of_rows(X) is not None:
+            return not hasattr(X, "tocsr")  # a sparse matrix may be a dict of its entries
         return (
             type(X).__module__.startswith("pandas") and hasattr(X, "columns") and X.columns.tolist() == names.tolist()
         )
 
     def predict(self, X):
-        """Predictions, one for each row of X; where fit had names, X may also be a dict of a row or a list of them."""
+        """Predictions, one for each row of X; where fit had names, X may also be rows or columns in dicts."""
         encoded = self._encoded(X)
         return self.model_.predictor.predict(encoded)
 

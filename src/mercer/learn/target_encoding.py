@@ -119,8 +119,11 @@ class TargetEncoding(LevelTransformer, OutOfFoldTransformer):
         parts = []
         for j, places in enumerate(self._places):
             levels, codes = distinct(X[:, j])
-            table = np.vstack([encodings[j], means[j]])  # the last row is for levels that were not met
-            parts.append(table[np.array([places.get(level, -1) for level in levels], dtype=np.intp)[codes]])
+            at = np.array([places.get(level, -1) for level in levels], dtype=np.intp)
+            met = at >= 0
+            found = np.empty((len(at), len(means[j])))
+            found[met], found[~met] = encodings[j][at[met]], means[j]
+            parts.append(found[codes])
         return np.hstack(parts)
 
     def get_feature_names_out(self, input_features=None):

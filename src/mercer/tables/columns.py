@@ -157,28 +157,29 @@ class Indicators:
         def encode(values, folds, start):
             out = np.zeros((len(values), starts[-1]))
             for (column, places), first in zip(look_ups, starts, strict=False):
-                place = places(values, column)
-                rows = np.flatnonzero(place >= 0)
-                out[rows, first + place[rows]] = 1.0
+                for row, place in places(values, column):
+                    out[row, first + place] = 1.0
             return out
 
         return encode
 
-    def _places(self) -> Callable[[Any, str], np.ndarray]:
-        """A function that gives the indicator of each row, -1 for none."""
+    def _places(self) -> Callable[[Any, str], Any]:
+        """A function that gives pairs of row and indicator, or one pair of arrays of them; unknown levels have none."""
         known, pool = len(self.levels), len(self.levels) if self.others is None else -1
         levels = (*self.levels, *(self.others or ()))
         at = {level: min(i, known) for i, level in enumerate(levels)}
 
         def places(values, name):
             if len(values) <= FEW:
-                return np.array([-1 if v is None else at.get(v, pool) for v in values.objects(name)], dtype=np.intp)
+                found = [-1 if v is None else at.get(v, pool) for v in values.objects(name)]
+                return [(row, place) for row, place in enumerate(found) if place >= 0]
             column = values.column(name)
             place = pc.fill_null(pc.index_in(column, pa.array(levels, column.type)), -1).to_numpy()
             place = np.minimum(place, known)
             if pool >= 0:
                 place[(place < 0) & pc.is_valid(column).to_numpy()] = pool
-            return place
+            rows = np.flatnonzero(place >= 0)
+            return [(rows, place[rows])]
 
         return places
 

@@ -74,14 +74,18 @@ def _listed(data, names) -> dict[str, Any] | None:
 
 def _frame(data, names) -> dict[str, Any] | None:
     library = type(data).__module__.partition(".")[0]
-    if library == "pandas" and hasattr(data, "columns") and len(data) <= FEW and data.columns.tolist() == names:
-        if len(data) > _ONE_BY_ONE:
-            return {name: data[name].tolist() for name in names}
-        at = data.iat
-        return {name: [at[i, j] for i in range(len(data))] for j, name in enumerate(names)}
-    if library == "polars" and hasattr(data, "rows") and len(data) <= FEW and data.columns == names:
-        return dict(zip(names, map(list, zip(*data.rows(), strict=True)), strict=True)) if len(data) else None
-    return None
+    if library not in ("pandas", "polars") or not hasattr(data, "columns") or not 1 <= len(data) <= FEW:
+        return None
+    if library == "polars":  # a lazy frame has no length
+        return (
+            dict(zip(names, map(list, zip(*data.rows(), strict=True)), strict=True)) if data.columns == names else None
+        )
+    if data.columns.tolist() != names:
+        return None
+    if len(data) > _ONE_BY_ONE:
+        return {name: data[name].tolist() for name in names}
+    at, rows = data.iat, range(len(data))
+    return {name: [at[i, j] for i in rows] for j, name in enumerate(names)}
 
 
 def _numbers(values) -> list | None:

@@ -73,6 +73,7 @@ class FewValues:
 
     def __init__(self, columns: dict[str, list], n_rows: int):
         self.columns, self.n_rows = columns, n_rows
+        self._keys: dict[str, np.ndarray] = {}
 
     def __len__(self) -> int:
         return self.n_rows
@@ -94,8 +95,10 @@ class FewValues:
         return self.columns[name]
 
     def keys(self, names) -> np.ndarray:
-        keys = [column_keys(_object_array(self.columns[name]), 0).view(np.int64) for name in names]
-        return np.stack(keys, axis=1)
+        for name in names:
+            if name not in self._keys:  # two encoders may ask for the same
+                self._keys[name] = column_keys(_object_array(self.columns[name]), 0).view(np.int64)
+        return np.array([self._keys[name] for name in names]).T
 
     def documents(self, name) -> Documents:
         return as_documents(self.columns[name])
