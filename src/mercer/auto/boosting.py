@@ -60,7 +60,8 @@ class Forest:
     def scores(self, X) -> np.ndarray:
         """The sum of all trees for each row, one column per output."""
         X = ranked(np.ascontiguousarray(X, dtype=np.float64), self.ranks)
-        out = np.tile(self.base, (len(X), 1))
+        out = np.empty((len(X), len(self.base)))
+        out[:] = self.base
         if len(self.roots) and len(X) <= _ROWS:
             _numeric.add_packed_trees(X, _packed(self), self.output, out)
         elif len(self.roots):

@@ -46,7 +46,8 @@ class DateParts:
         out = np.empty((len(ticks), 1 + 2 * len(self.cycles)))
         out[:, 0] = np.minimum(np.maximum((ticks - self.low - half) / half, -3.0), 3.0)
         if self.cycles:
-            angle = 2 * np.pi * np.array([cycle_phase(ticks, cycle) for cycle in self.cycles])
+            days = ticks // _DAY
+            angle = 2 * np.pi * np.array([cycle_phase(ticks, days, cycle) for cycle in self.cycles])
             out[:, 1::2], out[:, 2::2] = np.sin(angle).T, np.cos(angle).T
         out[missing] = 0.0
         return out
@@ -56,20 +57,19 @@ class DateParts:
         """The range of all rows; which cycles turn, from a sample."""
         moments = moments_of(sample.X, facts.name)
         ticks = moments[~np.isnat(moments)].view(np.int64)
-        turning = tuple(cycle for cycle in _CYCLES if len(np.unique(cycle_phase(ticks, cycle))) > 1)
+        turning = tuple(cycle for cycle in _CYCLES if len(np.unique(cycle_phase(ticks, ticks // _DAY, cycle))) > 1)
         return cls(facts.name, *_ticks(facts), turning)
 
 
-def cycle_phase(ticks: np.ndarray, cycle: str) -> np.ndarray:
-    """Where in its cycle each moment, in microseconds since 1970, is: as a share of a turn."""
-    days = ticks // _DAY
+def cycle_phase(ticks: np.ndarray, days: np.ndarray, cycle: str) -> np.ndarray:
+    """Where in its cycle each moment, in microseconds and in days since 1970, is: as a share of a turn."""
     if cycle == "month":
         months = days.view("M8[D]").astype("M8[M]")
         passed = (days - months.astype("M8[D]").view(np.int64)) / 31.0
         return (months.view(np.int64) % 12 + passed) / 12.0
     if cycle == "weekday":
         return (days - _FIRST_MONDAY) % 7 / 7.0
-    return (ticks % _DAY) / _DAY
+    return (ticks - _DAY * days) / _DAY
 
 
 def _ticks(facts: ColumnFacts) -> tuple[int, int]:

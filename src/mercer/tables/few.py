@@ -41,7 +41,9 @@ def few_values(data: Any, schema: dict[str, str]) -> FewValues | None:
 
 
 def array_values(X: Any, schema: dict[str, str]) -> ArrayValues | None:
-    """An array of numbers as `ArrayValues`, or None if it is anything else."""
+    """An array, or frame of pandas, of numbers alone as `ArrayValues`; None if it is anything else."""
+    if type(X).__module__.startswith("pandas") and hasattr(X, "columns") and X.columns.tolist() == list(schema):
+        X = X.to_numpy()
     plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiu" and X.dtype.itemsize <= 8
     if not plain or X.shape[1] != len(schema) or len(X) == 0:
         return None

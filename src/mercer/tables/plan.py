@@ -50,7 +50,8 @@ class Plan:
     def __init__(self, encoders: list, schema: dict[str, str]):
         self.encoders, self.schema = encoders, schema
         self.steps = planned(encoders)
-        self._numbers_only = all(part.kind in ("number", "missing") for part in encoders)
+        made_of_numbers = all(part.kind in ("number", "missing") for part in encoders)
+        self._numbers_only = made_of_numbers and set(schema.values()) <= {"number", "integer"}
 
     def values(self, data) -> FewValues | ArrayValues | None:
         """A few rows, or an array where there are numbers alone, as values by column; None: a table must be made."""
