@@ -8,6 +8,7 @@ from mercer.auto.encoding import dense, encoded_few, encoded_rows, opened
 from mercer.auto.explain import Explanation, contributions, importances
 from mercer.auto.predictor import Predictor
 from mercer.tables import TableEncoder
+from mercer.tables.unseen import Unseen
 
 #: Rows kept in mind while a column is shuffled to see what it is worth: at most, at least, and times columns.
 _SAMPLE, _LEAST, _SHUFFLED = 300, 50, 6000
@@ -61,6 +62,12 @@ class Model:
         that is not of the column's kind, is an error that names the column and the row.
         """
         return self._mapped(data, self.predictor.predict)
+
+    def unseen_levels(self, data) -> dict[str, Unseen]:
+        """The columns of the data with levels that the fit has not seen: in how many rows, and the first of them."""
+        source = opened(data)
+        table = getattr(self.encoder, "table", self.encoder)  # texts are scored on top of an encoder of columns
+        return table.unseen_levels(data if source is None else source)
 
     def predict_proba(self, data) -> np.ndarray:
         """Probabilities of `classes_`, one column each."""

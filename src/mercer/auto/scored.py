@@ -105,7 +105,7 @@ class ScoredEncoder:
         dense, terms = [], {score.column: [] for score in self.columns}
         for (encoders, _), part in zip(plan.steps, plan.parts(values), strict=True):
             (terms[encoders[0].column] if encoders[0].kind in SPARSE else dense).append(part)
-        scores = [score(sparse.hstack(terms[score.column], format="csr")) for score in self.columns]
+        scores = [score(_side_by_side(terms[score.column])) for score in self.columns]
         return np.hstack([*dense, *scores])
 
     @property
@@ -152,3 +152,7 @@ class ScoredEncoder:
     @property
     def _encoders(self):
         return self.table._encoders
+
+
+def _side_by_side(parts: list):
+    return parts[0] if len(parts) == 1 else sparse.hstack(parts, format="csr")

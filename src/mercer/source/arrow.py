@@ -109,6 +109,11 @@ def _any_array(values, name):
     if isinstance(values, list):
         return _from_list(values, name)
     values = np.asarray(values) if not hasattr(values, "to_numpy") else np.asarray(values.to_numpy())
+    if values.ndim != 1:
+        raise ValueError(
+            f"Column {name!r} is of shape {values.shape}: a dict holds a list of values for each column, or one value "
+            "for each, which is a row."
+        )
     if values.dtype.kind == "M":
         values = values.astype("M8[us]")
     if values.dtype.kind not in "OUS":

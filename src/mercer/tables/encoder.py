@@ -24,6 +24,7 @@ from mercer.tables.levels import folds_of
 from mercer.tables.plan import Beside, Plan
 from mercer.tables.roles import MAX_ONEHOT, Role, roles_of
 from mercer.tables.schema import compare_names, conformed
+from mercer.tables.unseen import Unseen, joined, unseen_in
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -115,6 +116,26 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if len(table) <= BLOCK_ROWS:
             return self._encoded(Block(table), False)
         return self._stack([self._encoded(block, False) for block in table_in_memory(table).blocks()])
+
+    def unseen_levels(self, X) -> dict[str, Unseen]:
+        """The columns of X with levels that `fit` has not seen: in how many rows, and the first of them.
+
+        `transform` says nothing of these: no indicator of theirs is set, and a column of high cardinality takes the
+        mean target and the least frequency. A category of more levels than `fit` could list takes them for "other".
+
+        Examples
+        --------
+        >>> encoder = TableEncoder().fit({"city": ["Bern", "Oslo", "Bern", "Oslo"]})
+        >>> encoder.unseen_levels({"city": ["Rome", "Bern", "Lima"]})
+        {'city': Unseen(count=2, example='Rome')}
+        """
+        check_is_fitted(self)
+        blocks = X.blocks() if isinstance(X, Source) else [Block(self._checked(X, reset=False))]
+        found: dict[str, Unseen] = {}
+        for block in blocks:
+            table = conformed(self._table_of(block), self.schema_, block.start)
+            found = joined(found, unseen_in(self._encoders, table))
+        return found
 
     @property
     def _plan(self) -> Plan:
@@ -241,7 +262,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self._joined(self._plan.parts(table, folds, block.start))
 
     def _joined(self, parts: list):
-        return sparse.hstack(parts, format="csr") if self._sparse else np.concatenate(parts, axis=1)
+        if not self._sparse:
+            return np.concatenate(parts, axis=1)
+        return sparse.csr_matrix(parts[0]) if len(parts) == 1 else sparse.hstack(parts, format="csr")
 
     def _stack(self, blocks):
         return sparse.vstack(blocks, format="csr") if self._sparse else np.concatenate(blocks)

@@ -76,13 +76,10 @@ def _listed(data, names) -> dict[str, Any] | None:
 
 def _frame(data, names) -> dict[str, Any] | None:
     library = type(data).__module__.partition(".")[0]
-    if library not in ("pandas", "polars") or not hasattr(data, "columns") or not 1 <= len(data) <= FEW:
-        return None
-    if library == "polars":  # a lazy frame has no length
-        return (
-            dict(zip(names, map(list, zip(*data.rows(), strict=True)), strict=True)) if data.columns == names else None
-        )
-    if data.columns.tolist() != names:
+    if library == "polars" and hasattr(data, "rows"):  # which a lazy frame has not
+        some = 1 <= len(data) <= FEW and data.columns == names
+        return dict(zip(names, map(list, zip(*data.rows(), strict=True)), strict=True)) if some else None
+    if library != "pandas" or not hasattr(data, "columns") or len(data) > FEW or data.columns.tolist() != names:
         return None
     if len(data) > _ONE_BY_ONE:
         return {name: data[name].tolist() for name in names}
@@ -125,7 +122,7 @@ def _dates(values) -> list | None:
     for value in values:
         kind = type(value)
         if kind is np.datetime64:
-            if np.datetime_data(value.dtype)[0] not in _UNITS:
+            if not np.isnat(value) and np.datetime_data(value.dtype)[0] not in _UNITS:
                 return None
             value = value.astype("M8[us]").item()  # None for NaT, a number for years beyond 9999
             if isinstance(value, int):

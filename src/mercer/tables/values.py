@@ -101,7 +101,7 @@ class FewValues:
         return np.array([self._keys[name] for name in names]).T
 
     def documents(self, name) -> Documents:
-        return as_documents(self.columns[name])
+        return as_documents(pa.array(self.columns[name], pa.string()))
 
 
 class ArrayValues:
