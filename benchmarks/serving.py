@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import time
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -60,7 +61,7 @@ def _mixed(table, y, new, new_y):
     batches = {"mercer": lambda: model.predict(new)}
     for name, (predict, as_frame) in _peers(table, y).items():
         contestants[f"{name}, frame"] = (predict, [as_frame(row) for row in rows])
-        batches[name] = lambda predict=predict, frame=as_frame(new): predict(frame)
+        batches[name] = partial(predict, as_frame(new))
     _tell("12 mixed columns", contestants, batches, new_y)
 
 
@@ -76,7 +77,7 @@ def _numbers(table, y, new, new_y):
     _tell(
         f"{X.shape[1]} columns of numbers, an array",
         {name: (each.predict, rows) for name, each in fitted.items()},
-        {name: (lambda each=each: each.predict(Z)) for name, each in fitted.items()},
+        {name: partial(each.predict, Z) for name, each in fitted.items()},
         new_y,
     )
 

@@ -16,7 +16,8 @@ def pack_trees(roots, column, threshold, left, right, value):
 
 def add_packed_trees(X, trees, output, out) -> None:
     """`add_boosted_trees` of packed trees: the same values added in the same order."""
-    add_boosted_trees(X, *trees, output, out)
+    roots, column, threshold, left, right, value = trees
+    add_boosted_trees(X, roots, column, threshold, left, right, value, output, out)
 
 
 def row_products(Z, coef, out) -> None:

@@ -98,7 +98,7 @@ class _Searched(BaseEstimator):
         """
         names = getattr(self, "feature_names_in_", None)
         if names is None:
-            plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiuO"
+            plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiuO"
             return plain and X.shape[1] == self.n_features_in_ and len(X) > 0
         if isinstance(X, Mapping) or columns_of_rows(X) is not None:
             return not hasattr(X, "tocsr")  # a sparse matrix may be a dict of its entries

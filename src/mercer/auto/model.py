@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mercer.auto.encoding import dense, encoded_few, encoded_rows, opened
@@ -66,7 +68,7 @@ class Model:
     def unseen_levels(self, data) -> dict[str, Unseen]:
         """The columns of the data with levels that the fit has not seen: in how many rows, and the first of them."""
         source = opened(data)
-        table = getattr(self.encoder, "table", self.encoder)  # texts are scored on top of an encoder of columns
+        table: Any = getattr(self.encoder, "table", self.encoder)  # texts are scored on top of an encoder of columns
         return table.unseen_levels(data if source is None else source)
 
     def predict_proba(self, data) -> np.ndarray:

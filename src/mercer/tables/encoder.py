@@ -127,7 +127,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         --------
         >>> encoder = TableEncoder().fit({"city": ["Bern", "Oslo", "Bern", "Oslo"]})
         >>> encoder.unseen_levels({"city": ["Rome", "Bern", "Lima"]})
-        {'city': Unseen(count=2, example='Rome')}
+        {'city': Unseen(rows=2, example='Rome')}
         """
         check_is_fitted(self)
         blocks = X.blocks() if isinstance(X, Source) else [Block(self._checked(X, reset=False))]

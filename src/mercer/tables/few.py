@@ -37,14 +37,14 @@ def few_values(data: Any, schema: dict[str, str]) -> FewValues | None:
         if values is None:
             return None
         found[name] = values
-    return FewValues(found, len(values))
+    return FewValues(found, len(next(iter(found.values()))))
 
 
 def array_values(X: Any, schema: dict[str, str]) -> ArrayValues | None:
     """An array, or frame of pandas, of numbers alone as `ArrayValues`; None if it is anything else."""
     if type(X).__module__.startswith("pandas") and hasattr(X, "columns") and X.columns.tolist() == list(schema):
         X = X.to_numpy()
-    plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiu" and X.dtype.itemsize <= 8
+    plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiu" and X.dtype.itemsize <= 8
     if not plain or X.shape[1] != len(schema) or len(X) == 0:
         return None
     return ArrayValues(X, {name: j for j, name in enumerate(schema)})
@@ -61,12 +61,11 @@ def _columns(data, names: list[str]) -> dict[str, Any] | None:
 
 def _listed(data, names) -> dict[str, Any] | None:
     if isinstance(data, Mapping):
-        rows = columns_of_rows(data)
-        columns = data if rows is None else rows
+        columns: Any = columns_of_rows(data) or data
         return columns if all(type(values) is list for values in columns.values()) else None
     if isinstance(data, list):
         return columns_of_rows(data) if len(data) <= FEW else None
-    if isinstance(data, np.ndarray):
+    if type(data) is np.ndarray:  # a masked array has more to say
         plain = data.ndim == 2 and data.dtype.kind in "fiubO" and len(data) <= FEW and data.shape[1] == len(names)
         return dict(zip(names, data.T.tolist(), strict=True)) if plain else None
     if isinstance(data, pa.Table):
@@ -131,7 +130,7 @@ def _dates(values) -> list | None:
             value = datetime.datetime(value.year, value.month, value.day)
         elif kind.__name__ in _NOTHING or (kind in _FLOATS and value != value):
             value = None
-        elif not isinstance(value, datetime.datetime) or value.tzinfo or getattr(value, "nanosecond", 0):
+        elif not isinstance(value, datetime.datetime) or value.tzinfo or getattr(value, "nanosecond", 0) != 0:
             return None
         found.append(value)
     return found

@@ -21,13 +21,13 @@ class Unseen(NamedTuple):
     "'city': 2 rows hold levels that the fit has not seen, such as 'Oslo'. They count as unknown."
     """
 
-    count: int
+    rows: int
     example: Any
 
     def told(self, column: str) -> str:
         """The same in words."""
-        rows = "1 row holds a level" if self.count == 1 else f"{self.count:,} rows hold levels"
-        return f"{column!r}: {rows} that the fit has not seen, such as {self.example!r}. They count as unknown."
+        held = "1 row holds a level" if self.rows == 1 else f"{self.rows:,} rows hold levels"
+        return f"{column!r}: {held} that the fit has not seen, such as {self.example!r}. They count as unknown."
 
 
 def unseen_in(encoders: list, table: Columns) -> dict[str, Unseen]:
@@ -59,5 +59,5 @@ def joined(first: dict[str, Unseen], then: dict[str, Unseen]) -> dict[str, Unsee
     whole = dict(first)
     for column, more in then.items():
         before = whole.get(column)
-        whole[column] = more if before is None else Unseen(before.count + more.count, before.example)
+        whole[column] = more if before is None else Unseen(before.rows + more.rows, before.example)
     return whole
