@@ -203,6 +203,22 @@ double dot(const float* features, const double* coef, int64_t n) {
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
+// Some neighboring outputs of a row: sums over even and odd features stay in registers.
+template <int64_t count>
+void dots(const float* features, const double* coef, int64_t n, int64_t step, double* out) {
+    double even[count] = {}, odd[count] = {};
+    int64_t j = 0;
+    for (; j + 2 <= n; j += 2)
+        for (int64_t k = 0; k < count; ++k) {
+            even[k] += double(features[j]) * coef[j * step + k];
+            odd[k] += double(features[j + 1]) * coef[(j + 1) * step + k];
+        }
+    for (int64_t k = 0; k < count; ++k) {
+        if (j < n) even[k] += double(features[j]) * coef[j * step + k];
+        out[k] = even[k] + odd[k];
+    }
+}
+
 void row_products(const Features& Z, const Table& coef, Sums out) {
     const int64_t n = Z.shape(0), d = Z.shape(1), outputs = coef.shape(1);
     require(int64_t(coef.shape(0)) == d, "coef must have a row for each column of Z.");
@@ -215,9 +231,10 @@ void row_products(const Features& Z, const Table& coef, Sums out) {
             sums[0] = dot(features, coef.data(), d);
             continue;
         }
-        std::fill(sums, sums + outputs, 0.0);
-        for (int64_t j = 0; j < d; ++j)
-            for (int64_t k = 0; k < outputs; ++k) sums[k] += double(features[j]) * coef.data()[j * outputs + k];
+        int64_t k = 0;
+        for (; k + 6 <= outputs; k += 6) dots<6>(features, coef.data() + k, d, outputs, sums + k);
+        for (; k + 2 <= outputs; k += 2) dots<2>(features, coef.data() + k, d, outputs, sums + k);
+        if (k < outputs) dots<1>(features, coef.data() + k, d, outputs, sums + k);
     }
 }
 
