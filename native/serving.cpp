@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arrays.h"
+#include "serving.h"
 
 namespace nb = nanobind;
 
@@ -194,48 +195,15 @@ void add_packed_trees(const Table& X, const PackedTrees& trees, const Vector<int
             add_span(trees, X, start, std::min(n, start + span_rows), output.data(), out);
 }
 
-double dot(const float* features, const double* coef, int64_t n) {
-    double sums[lanes] = {};
-    int64_t j = 0;
-    for (; j + lanes <= n; j += lanes)
-        for (int64_t l = 0; l < lanes; ++l) sums[l] += double(features[j + l]) * coef[j + l];
-    for (; j < n; ++j) sums[j % lanes] += double(features[j]) * coef[j];
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
-}
-
-// Some neighboring outputs of a row: sums over even and odd features stay in registers.
-template <int64_t count>
-void dots(const float* features, const double* coef, int64_t n, int64_t step, double* out) {
-    double even[count] = {}, odd[count] = {};
-    int64_t j = 0;
-    for (; j + 2 <= n; j += 2)
-        for (int64_t k = 0; k < count; ++k) {
-            even[k] += double(features[j]) * coef[j * step + k];
-            odd[k] += double(features[j + 1]) * coef[(j + 1) * step + k];
-        }
-    for (int64_t k = 0; k < count; ++k) {
-        if (j < n) even[k] += double(features[j]) * coef[j * step + k];
-        out[k] = even[k] + odd[k];
-    }
-}
-
 void row_products(const Features& Z, const Table& coef, Sums out) {
-    const int64_t n = Z.shape(0), d = Z.shape(1), outputs = coef.shape(1);
-    require(int64_t(coef.shape(0)) == d, "coef must have a row for each column of Z.");
-    require(int64_t(out.shape(0)) == n && int64_t(out.shape(1)) == outputs, "out must be of shape (rows, outputs).");
+    const size_t n = Z.shape(0), d = Z.shape(1), outputs = coef.shape(1);
+    require(coef.shape(0) == d, "coef must have a row for each column of Z.");
+    require(out.shape(0) == n && out.shape(1) == outputs, "out must be of shape (rows, outputs).");
     nb::gil_scoped_release released;
-    for (int64_t i = 0; i < n; ++i) {
-        const float* features = Z.data() + i * d;
-        double* sums = out.data() + i * outputs;
-        if (outputs == 1) {
-            sums[0] = dot(features, coef.data(), d);
-            continue;
-        }
-        int64_t k = 0;
-        for (; k + 6 <= outputs; k += 6) dots<6>(features, coef.data() + k, d, outputs, sums + k);
-        for (; k + 2 <= outputs; k += 2) dots<2>(features, coef.data() + k, d, outputs, sums + k);
-        if (k < outputs) dots<1>(features, coef.data() + k, d, outputs, sums + k);
-    }
+    std::vector<double> turned(outputs > 1 ? outputs * d : 0);  // the coefficients of an output side by side
+    for (size_t j = 0; j < d && outputs > 1; ++j)
+        for (size_t k = 0; k < outputs; ++k) turned[k * d + j] = coef.data()[j * outputs + k];
+    MERCER_PICK(serving).row_products(Z.data(), n, d, outputs > 1 ? turned.data() : coef.data(), outputs, out.data());
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ import mercer
 from mercer import _numeric
 from mercer.auto import MercerClassifier, MercerRegressor
 
-N, NEW = 400, 70  # NEW rows are more than go the short way at once
+N, NEW = 300, 70  # NEW rows are more than go the short way at once
 WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fast", "slow", "warm", "cold"]
 
 
