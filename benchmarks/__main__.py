@@ -23,6 +23,7 @@ ALL = [
     "selection_filters",
     "selection_known",
     "selection_l1",
+    "serving",
     "sketches",
     "streaming",
     "tables",

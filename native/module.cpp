@@ -15,6 +15,7 @@ void bind_lasso(nb::module_&);
 void bind_projection(nb::module_&);
 void bind_scatter(nb::module_&);
 void bind_sequences(nb::module_&);
+void bind_serving(nb::module_&);
 void bind_monomials(nb::module_&);
 void bind_names(nb::module_&);
 void bind_ngrams(nb::module_&);
@@ -41,6 +42,7 @@ NB_MODULE(_native, m) {
     bind_projection(m);
     bind_scatter(m);
     bind_sequences(m);
+    bind_serving(m);
     bind_monomials(m);
     bind_names(m);
     bind_ngrams(m);

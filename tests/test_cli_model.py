@@ -169,3 +169,16 @@ def test_an_interrupted_prediction_leaves_no_file(fitted, tmp_path, monkeypatch,
     assert run("predict", fitted / "houses.mercer", fitted / "houses.csv", "-o", tmp_path / "out.csv") == 1
     assert os.listdir(tmp_path) == []
     assert "stopped" in capsys.readouterr().err
+
+
+def test_levels_never_seen_are_told(fitted, tmp_path, capsys):
+    fresh = rows(40, seed=1).drop(columns="price")
+    fresh.loc[3, "town"], fresh.loc[5, "town"] = "Paris", "Lima"
+    fresh.to_csv(tmp_path / "new.csv", index=False)
+    assert run("predict", fitted / "houses.mercer", tmp_path / "new.csv", "-o", tmp_path / "out.csv") == 0
+    err = capsys.readouterr().err
+    assert (
+        "mercer: 'town': 2 rows hold levels that the fit has not seen, such as 'Paris'. They count as unknown." in err
+    )
+    model = mercer.load(fitted / "houses.mercer")
+    assert model.unseen_levels(str(tmp_path / "new.csv")) == model.unseen_levels(fresh) == {"town": (2, "Paris")}

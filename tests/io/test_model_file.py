@@ -13,12 +13,12 @@ from hypothesis.extra import numpy as arrays_of
 from scipy import sparse
 
 import mercer
-from mercer.expand import Landmarks
+from mercer.expand import Landmarks, RandomFeatures
 from mercer.io import archive, load, save
 from mercer.io.pack import pack, unpack
 from mercer.io.registry import CLASSES, class_named, name_of
 from mercer.io.save import about
-from mercer.kernels import Custom
+from mercer.kernels import Custom, Gaussian
 from mercer.linear import RidgeRegressor
 
 
@@ -52,6 +52,19 @@ def test_the_list_of_classes_is_true():
         for name in names:
             kind = class_named(f"{module}.{name}")
             assert name_of(kind) == f"{module}.{name}"
+
+
+def test_no_file_holds_the_layout_of_a_machine():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    waves = RandomFeatures(Gaussian(1.0), n_components=8).fit(X)
+    before = pack(waves)[0]
+    expected = waves.transform(X)
+    assert waves._map._laid_out  # made for this machine, on the way
+    tree, arrays = pack(waves)
+    assert tree == before
+    state = tree["state"]["_map"]["state"]
+    state["_laid_out"] = {"dict": [[{"tuple": [{"dtype": "<f8"}, False]}, {"array": "a0"}]]}  # of another machine
+    np.testing.assert_array_equal(unpack(tree, arrays).transform(X), expected)
 
 
 @pytest.mark.parametrize(

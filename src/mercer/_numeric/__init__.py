@@ -25,6 +25,7 @@ from .omp import *  # noqa: F403
 from .projection import *  # noqa: F403
 from .scatter import *  # noqa: F403
 from .sequences import *  # noqa: F403
+from .serving import *  # noqa: F403
 from .sums import *  # noqa: F403
 from .thin import *  # noqa: F403
 from .trees import *  # noqa: F403
@@ -47,6 +48,7 @@ definitions: tuple[ModuleType, ...] = tuple(
         "projection",
         "scatter",
         "sequences",
+        "serving",
         "sums",
         "thin",
         "trees",

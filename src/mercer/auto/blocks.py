@@ -219,9 +219,12 @@ class Dictionary:
     def features(self, X, scores=None) -> np.ndarray:
         """The features of encoded rows in float32; `scores`, where given, stands in for the trees'."""
         out = np.empty((len(X), self.width), dtype=np.float32)
-        for block, columns in zip(self.blocks, self.slices(), strict=True):
+        start = 0
+        for block in self.blocks:
             known = scores is not None and block.kind == "score"
-            out[:, columns] = block.scaled(scores) if known else block.features(X)
+            stop = start + block.width
+            out[:, start:stop] = block.scaled(scores) if known else block.features(X)
+            start = stop
         return out
 
     def names(self, columns) -> list[str]:

@@ -1,4 +1,4 @@
-"""Between tables and models: encoded rows in memory, and a short way for single rows of numbers."""
+"""Between tables and models: encoded rows in memory, and a short way for single rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from mercer.io import read_table
 from mercer.source import Source
-from mercer.tables import TableEncoder
 
 #: The most encoded columns of a search.
 _WIDEST = 5000
@@ -74,44 +73,14 @@ def opened(data) -> Source | None:
     return read_table(data) if isinstance(data, (str, os.PathLike)) else data if isinstance(data, Source) else None
 
 
-@dataclass(frozen=True)
-class QuickNumbers:
-    """The encoding of columns of numbers alone, without a table in between: one row in microseconds.
+def encoded_few(encoder, data):
+    """A few rows, or an array of numbers, encoded with no table in between; None if that cannot be.
 
-    `place` is the input column of each encoded one; `missing` marks the indicators of missing values.
+    Columns of an array are those of fit in its order, whatever their names were.
     """
+    values = encoder._values(data)
+    return None if values is None else encoder._encode_values(values)
 
-    place: np.ndarray
-    center: np.ndarray
-    scale: np.ndarray
-    missing: np.ndarray
-    n_columns: int
 
-    @classmethod
-    def of(cls, encoder: TableEncoder) -> QuickNumbers | None:
-        """None if a column is anything but a number."""
-        parts = encoder._encoders
-        if any(part.kind not in ("number", "missing") for part in parts):
-            return None
-        names = list(encoder.schema_)
-        place = np.array([names.index(part.column) for part in parts])
-        center = np.array([getattr(part, "center", 0.0) for part in parts])
-        scale = np.array([getattr(part, "scale", 1.0) for part in parts])
-        missing = np.array([part.kind == "missing" for part in parts])
-        return cls(place, center, scale, missing, len(names))
-
-    def takes(self, X) -> bool:
-        """True for finite enough arrays of the right width."""
-        return (
-            isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == self.n_columns and X.dtype.kind in "fiu"
-        ) and not np.isinf(X).any()
-
-    def __call__(self, X) -> np.ndarray:
-        x = np.asarray(X, dtype=np.float64)[:, self.place]
-        gone = np.isnan(x)
-        with np.errstate(over="ignore"):
-            z = np.clip(
-                (0.5 * x - 0.5 * self.center) / np.where(self.scale > 0, 0.5 * self.scale, np.inf), -1e150, 1e150
-            )
-        z = np.where(gone, 0.0, z / np.sqrt(1.0 + (z / 3.0) ** 2))
-        return np.where(self.missing, gone.astype(np.float64), z)
+class QuickNumbers:
+    """What model files once held beside an encoder of numbers; it is read, and not used."""

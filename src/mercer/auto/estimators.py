@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer.auto.effort import Clock
-from mercer.auto.encoding import dense
+from mercer.auto.encoding import dense, encoded_few
 from mercer.auto.fitting import account, sizes
 from mercer.auto.learning import learn
 from mercer.auto.predictor import Predictor
@@ -21,6 +22,7 @@ from mercer.auto.weights import counted_rows
 from mercer.auto.wide_model import WideModel, learn_terms, learned_rows, model_of
 from mercer.base import seed_of
 from mercer.source import Columns
+from mercer.source.arrow import columns_of_rows
 from mercer.source.table import table_in_memory
 
 
@@ -77,19 +79,37 @@ class _Searched(BaseEstimator):
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
 
     def _encoded(self, X) -> np.ndarray:
-        check_is_fitted(self)
-        X = self._checked(X, reset=False)
-        quick = self.model_._quick
-        if quick is not None and quick.takes(X):
-            return quick(X)
-        table = Columns.of(X)
-        if not hasattr(self, "feature_names_in_"):  # rows without names have the columns that fit has seen
-            table = Columns(table.table.rename_columns(list(self.model_.encoder.schema_)))
-        encoded = self.model_.encoder.transform(table)
+        if not hasattr(self, "model_"):
+            check_is_fitted(self)
+        if not self._is_as_in_fit(X):
+            X = self._checked(X, reset=False)
+        encoder = self.model_.encoder
+        encoded = encoded_few(encoder, X)
+        if encoded is None:
+            table = Columns.of(X)
+            if not hasattr(self, "feature_names_in_"):  # rows without names have the columns that fit has seen
+                table = Columns(table.table.rename_columns(list(encoder.schema_)))
+            encoded = encoder.transform(table)
         return encoded if isinstance(self.model_, WideModel) else dense(encoded)
 
+    def _is_as_in_fit(self, X) -> bool:
+        """Whether the checks of scikit-learn, which take longer than a row, would find nothing to say.
+
+        That is so for plain arrays where fit had one, and where it had names for frames of pandas with the same and for
+        dicts, in which these are looked up.
+        """
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiuO"
+            return plain and X.shape[1] == self.n_features_in_ and len(X) > 0
+        if isinstance(X, Mapping) or columns_of_rows(X) is not None:
+            return not hasattr(X, "tocsr")  # a sparse matrix may be a dict of its entries
+        return (
+            type(X).__module__.startswith("pandas") and hasattr(X, "columns") and X.columns.tolist() == names.tolist()
+        )
+
     def predict(self, X):
-        """Predictions, one for each row of X."""
+        """Predictions, one for each row of X; where fit had names, X may also be rows or columns in dicts."""
         encoded = self._encoded(X)
         return self.model_.predictor.predict(encoded)
 

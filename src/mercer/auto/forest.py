@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mercer import _numeric
+from mercer._numeric.beside import Beside
 from mercer._numeric.pool import for_each
 
 _ROWS = 2048
@@ -44,13 +45,14 @@ class Forest:
     def scores(self, X) -> np.ndarray:
         """The sum of all trees for each row, one column per output."""
         X = ranked(np.ascontiguousarray(X, dtype=np.float64), self.ranks)
-        out = np.tile(self.base, (len(X), 1))
-        nodes = (self.roots, self.column, self.threshold, self.left, self.right, self.value, self.output)
+        out = np.empty((len(X), len(self.base)))
+        out[:] = self.base
         if len(self.roots) and len(X) <= _ROWS:
-            _numeric.add_trees(X, *nodes, out)
+            _numeric.add_packed_trees(X, _packed(self), self.output, out)
         elif len(self.roots):
+            trees = _packed(self)
             spans = [slice(start, start + _ROWS) for start in range(0, len(X), _ROWS)]
-            for_each(lambda s: _numeric.add_trees(X[s], *nodes, out[s]), spans)
+            for_each(lambda s: _numeric.add_packed_trees(X[s], trees, self.output, out[s]), spans)
         return out
 
     @classmethod
@@ -63,8 +65,15 @@ class Forest:
         shift = np.repeat(roots, sizes)
         outputs, *parts = zip(*trees, strict=True)
         column, left, right, threshold, value, _ = (np.concatenate(part) for part in parts)
-        links = (each.astype(np.int64) for each in (roots, np.array(outputs), column))
-        return cls(base, *links, threshold, left + shift, right + shift, value)  # type: ignore[arg-type]
+        roots, outputs, column = (each.astype(np.int64) for each in (roots, np.array(outputs), column))
+        return cls(base, roots, outputs, column, threshold, left + shift, right + shift, value)
+
+
+_packed = Beside(
+    lambda forest: _numeric.pack_trees(
+        forest.roots, forest.column, forest.threshold, forest.left, forest.right, forest.value
+    )
+)
 
 
 def ranked(X, ranks: dict[int, np.ndarray]) -> np.ndarray:

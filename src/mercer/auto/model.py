@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from mercer.auto.encoding import QuickNumbers, dense, encoded_rows, opened
+from mercer.auto.encoding import dense, encoded_few, encoded_rows, opened
 from mercer.auto.explain import Explanation, contributions, importances
 from mercer.auto.predictor import Predictor
 from mercer.tables import TableEncoder
+from mercer.tables.unseen import Unseen
 
 #: Rows kept in mind while a column is shuffled to see what it is worth: at most, at least, and times columns.
 _SAMPLE, _LEAST, _SHUFFLED = 300, 50, 6000
@@ -33,7 +36,6 @@ class Model:
         self.classes_ = predictor.classes
         self.baseline = X.mean(axis=0)
         self._told = told
-        self._quick = QuickNumbers.of(encoder)
         groups = self.groups
         size = min(len(X), _SAMPLE, max(_LEAST, _SHUFFLED // max(len(groups), 1)))
         places = np.linspace(0, len(X) - 1, size).astype(int)
@@ -54,8 +56,20 @@ class Model:
         return {name: {"kind": kind, "role": roles[name].role} for name, kind in self.encoder.schema_.items()}
 
     def predict(self, data) -> np.ndarray:
-        """Predictions for a path, frame, dict of columns, array or `Source` with the columns of the fit."""
+        """Predictions for a path, frame, dict of columns, array or `Source` with the columns of the fit.
+
+        A single row may be a dict of its values, and rows a list of such dicts. A row gets the same bits alone as among
+        others. Columns that the fit has not seen are left out with a warning; a level it has not seen counts as
+        unknown: no indicator is set, and a column of many levels takes the mean. A column that is missing, or a value
+        that is not of the column's kind, is an error that names the column and the row.
+        """
         return self._mapped(data, self.predictor.predict)
+
+    def unseen_levels(self, data) -> dict[str, Unseen]:
+        """The columns of the data with levels that the fit has not seen: in how many rows, and the first of them."""
+        source = opened(data)
+        table: Any = getattr(self.encoder, "table", self.encoder)  # texts are scored on top of an encoder of columns
+        return table.unseen_levels(data if source is None else source)
 
     def predict_proba(self, data) -> np.ndarray:
         """Probabilities of `classes_`, one column each."""
@@ -136,9 +150,8 @@ class Model:
         return graph
 
     def _encoded(self, data) -> np.ndarray:
-        if self._quick is not None and self._quick.takes(data):
-            return self._quick(data)
-        return dense(self.encoder.transform(data))
+        few = encoded_few(self.encoder, data)
+        return dense(self.encoder.transform(data) if few is None else few)
 
     def _mapped(self, data, function):
         source = opened(data)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
+from mercer import _numeric
 from mercer._numeric.pool import ordered_map
 from mercer.auto.blocks import Dictionary
 from mercer.auto.search import Candidate
@@ -31,9 +32,11 @@ class Predictor:
     _transient = ("found",)  # what learning again needs holds scores of the training rows: no part of a file
 
     def scores(self, X) -> np.ndarray:
-        """One column per output for encoded rows. Products in float64, so that a row's score is its own."""
+        """One column per output for encoded rows. Products in float64, and a row's score is its own to the last bit."""
         if len(X) <= _ROWS:
-            return self.dictionary.features(X).astype(np.float64) @ self.coef + self.intercept
+            out = np.empty((len(X), self.coef.shape[1]))
+            _numeric.row_products(self.dictionary.features(X), self.coef, out)
+            return out + self.intercept
         spans = [X[i : i + _ROWS] for i in range(0, len(X), _ROWS)]
         return np.concatenate(list(ordered_map(self.scores, spans)))
 

@@ -42,8 +42,9 @@ class ColumnScore:
     def scaled(self, scores) -> np.ndarray:
         return (scores - self.center) / self.scale
 
-    def __call__(self, X) -> np.ndarray:
-        return self.scaled(self.model.scores(X[:, self.places]))
+    def __call__(self, terms) -> np.ndarray:
+        """The scores of rows of the terms of this column alone."""
+        return self.scaled(self.model.scores(terms))
 
 
 @dataclass
@@ -84,7 +85,8 @@ class ScoredEncoder:
     def transform(self, X):
         """Encode rows: an array for data in memory, a `Source` for a `Source`."""
         if not isinstance(X, Source):
-            return self._narrow(self.table.transform(X))
+            values = self._values(X)
+            return self._narrow(self.table.transform(X)) if values is None else self._encode_values(values)
         mapped = self.table.transform(X).map(lambda block: block.with_X(self._narrow(block.X)))
         mapped.names = [str(name) for name in self.get_feature_names_out()]
         mapped.derived = True
@@ -92,7 +94,20 @@ class ScoredEncoder:
 
     def _narrow(self, X) -> np.ndarray:
         X = sparse.csr_matrix(X)
-        return np.hstack([X[:, self.kept].toarray(), *(score(X) for score in self.columns)])
+        return np.hstack([X[:, self.kept].toarray(), *(score(X[:, score.places]) for score in self.columns)])
+
+    def _values(self, X):
+        return self.table._values(X)
+
+    def _encode_values(self, values) -> np.ndarray:
+        """A few rows: what is dense, then the score of each column of terms, with no wide matrix of both in between."""
+        plan = self.table._plan
+        dense: list = []
+        terms: dict[str, list] = {score.column: [] for score in self.columns}
+        for (encoders, _), part in zip(plan.steps, plan.parts(values), strict=True):
+            (terms[encoders[0].column] if encoders[0].kind in SPARSE else dense).append(part)
+        scores = [score(_side_by_side(terms[score.column])) for score in self.columns]
+        return np.hstack([*dense, *scores])
 
     @property
     def blocks_(self) -> list[ColumnBlock]:
@@ -138,3 +153,7 @@ class ScoredEncoder:
     @property
     def _encoders(self):
         return self.table._encoders
+
+
+def _side_by_side(parts: list):
+    return parts[0] if len(parts) == 1 else sparse.hstack(parts, format="csr")

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from mercer.auto.blocks import Dictionary, Plain
 from mercer.auto.effort import Clock
-from mercer.auto.encoding import Encoded, encoded_rows, opened, refuse_wide, weights_of
+from mercer.auto.encoding import Encoded, encoded_few, encoded_rows, opened, refuse_wide, weights_of
 from mercer.auto.explain import Explanation
 from mercer.auto.model import Model
 from mercer.auto.predictor import Predictor
@@ -43,7 +43,7 @@ class WideModel(Model):
         self.task, self.encoder, self.predictor, self.seed = task, encoder, predictor, seed
         self.classes_ = predictor.classes
         self.baseline = np.asarray(X.mean(axis=0)).ravel()
-        self._told, self._quick = told, None
+        self._told = told
         self._importance = self._shares(X)
 
     def _shares(self, X) -> dict[str, float]:
@@ -74,7 +74,8 @@ class WideModel(Model):
         return Explanation(start, start + sum(each.values()), each, name)
 
     def _encoded(self, data) -> Any:
-        return sparse.csr_matrix(self.encoder.transform(data))
+        few = encoded_few(self.encoder, data)
+        return sparse.csr_matrix(self.encoder.transform(data) if few is None else few)
 
     def _mapped(self, data, function):
         source = opened(data)

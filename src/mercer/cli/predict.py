@@ -33,8 +33,9 @@ _form = click.option(
 def predict(model, data, output, form, proba, quiet, **how):
     """Predict the target of each row of DATA with MODEL, as mercer fit wrote it.
 
-    DATA needs the columns MODEL learned from; others are ignored, levels never seen count as unknown. Rows are read,
-    predicted and written in blocks, in their order: any number of rows needs the memory of a few blocks.
+    DATA needs the columns MODEL learned from; others are ignored. Levels never seen count as unknown, and a note says
+    which columns have some. Rows are read, predicted and written in blocks, in their order: any number of rows needs
+    the memory of a few blocks.
     """
     _stream(model, data, output, form, quiet, how, "predict", lambda fitted, rows: _predictions(fitted, rows, proba))
 
@@ -80,6 +81,7 @@ def _stream(path, data, output, form, quiet, how, title, compute):
     from mercer.io.whole_file import check_place
     from mercer.report.terminal import rows_told
     from mercer.source.row_error import RowError
+    from mercer.tables.unseen import joined
 
     model = load(path)
     if not isinstance(model, Model):
@@ -87,16 +89,19 @@ def _stream(path, data, output, form, quiet, how, title, compute):
     if output:
         check_place(output)
     source = read_table(data, **reading(how))
-    known = model.report().get("target")
+    known, unseen = model.report().get("target"), {}
     with warnings.catch_warnings(record=True) as said, rows_told(title, source.n_rows, quiet or not output) as tell:
         warnings.simplefilter("always")
         with open_rows(output, form) as out:
             for block in source.blocks():
                 if len(block):
                     try:
-                        out.write(compute(model, _without(block.X, known)))
+                        rows = _without(block.X, known)
+                        out.write(compute(model, rows))
+                        unseen = joined(unseen, model.unseen_levels(rows))
                     except RowError as error:
                         raise error.located(source.locate, block.start) from error
                     tell(len(block))
-    for text in dict.fromkeys(str(each.message) for each in said):
+    notes = [str(each.message) for each in said] + [each.told(column) for column, each in unseen.items()]
+    for text in dict.fromkeys(notes):
         click.echo(f"mercer: {text}", err=True)

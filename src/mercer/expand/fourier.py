@@ -38,6 +38,7 @@ class Waves(FeatureMap):
     """
 
     rows = 256
+    _made_again = ("_laid_out",)  # the layout belongs to this machine: no file holds it
 
     def __init__(self, frequencies, shift, scale: float, sampling: str):
         self.frequencies, self.shift, self.scale = frequencies, shift, scale

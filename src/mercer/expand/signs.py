@@ -20,6 +20,8 @@ NEWTON = 4
 class Signs:
     """m rows of random signs for d columns, stored as bytes; a smaller set is the beginning of a larger one."""
 
+    _made_again = ("_laid_out",)
+
     def __init__(self, m: int, d: int, rng: np.random.Generator):
         self.bytes = 2 * rng.integers(0, 2, size=(m, d), dtype=np.int8) - 1
         self._laid_out: dict = {}

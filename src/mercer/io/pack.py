@@ -112,8 +112,16 @@ class _Packer:
         return {"class": name, "state": state}
 
     def _state(self, thing) -> dict[str, Any]:
-        left_out = getattr(type(thing), "_transient", ())
-        return {key: NotSaved() if key in left_out else value for key, value in vars(thing).items()}
+        kind = type(thing)
+        left_out, made = getattr(kind, "_transient", ()), _made_again(kind)
+        return {
+            key: NotSaved() if key in left_out else {} if key in made else value for key, value in vars(thing).items()
+        }
+
+
+def _made_again(kind: type) -> tuple[str, ...]:
+    """Names of the dicts of a class that hold what this machine made for itself: in a file they are empty."""
+    return getattr(kind, "_made_again", ())
 
 
 class _Unpacker:
@@ -182,7 +190,7 @@ class _Unpacker:
         for key, value in state.items():
             if not _ATTRIBUTE.match(key) or (key.startswith("__") and key.endswith("__")):
                 raise ValueError(f"The model gives a {kind.__name__} an attribute {key!r}, which it cannot have.")
-            vars(thing)[key] = self.thing(value, depth)
+            vars(thing)[key] = {} if key in _made_again(kind) else self.thing(value, depth)
         return thing
 
 

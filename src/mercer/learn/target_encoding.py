@@ -12,6 +12,8 @@ from mercer.normalize.levels import LevelTransformer
 from mercer.stats.counts import distinct
 from mercer.stats.target_tables import LevelSums, TargetTables
 
+_FEW = 32  # rows that are looked up one by one sooner than sorted
+
 
 class TargetEncoding(LevelTransformer, OutOfFoldTransformer):
     """Each level as the mean target of its rows, shrunk to the mean of all rows:
@@ -118,9 +120,13 @@ class TargetEncoding(LevelTransformer, OutOfFoldTransformer):
     def _looked_up(self, X, encodings, means) -> np.ndarray:
         parts = []
         for j, places in enumerate(self._places):
-            levels, codes = distinct(X[:, j])
-            table = np.vstack([encodings[j], means[j]])  # the last row is for levels that were not met
-            parts.append(table[np.array([places.get(level, -1) for level in levels], dtype=np.intp)[codes]])
+            few = X.dtype.kind == "i" and len(X) <= _FEW
+            levels, codes = (X[:, j].tolist(), slice(None)) if few else distinct(X[:, j])
+            at = np.array([places.get(level, -1) for level in levels], dtype=np.intp)
+            met = at >= 0
+            found = np.empty((len(at), len(means[j])))
+            found[met], found[~met] = encodings[j][at[met]], means[j]
+            parts.append(found[codes])
         return np.hstack(parts)
 
     def get_feature_names_out(self, input_features=None):

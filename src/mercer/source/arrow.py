@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import numbers
 from collections import Counter
 from collections.abc import Mapping
 
@@ -15,11 +17,12 @@ from mercer._numeric.hashing import column_keys
 
 _EXACT = 1 << 53
 _FEW = 32
+_SINGLE = (str, float, int, bytes, np.generic, datetime.date, datetime.time, datetime.timedelta, numbers.Number)
 _PLAIN = (pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us"), pa.string())
 
 
 def plain_table(data) -> pa.Table:
-    """A frame of any library, a dict of columns or an array as a Table of int64, float64, bool, timestamp, string."""
+    """A frame, an array, a dict of columns, rows in dicts as a Table of int64, float64, bool, timestamp, string."""
     names, columns = _named_columns(data)
     refuse_duplicates(names)
     lengths = {len(column) for column in columns}
@@ -35,7 +38,35 @@ def refuse_duplicates(names) -> None:
         raise ValueError(f"There are {names.count(repeated[0])} columns named {repeated[0]!r}: rename all but one.")
 
 
+def columns_of_rows(data) -> dict[str, list] | None:
+    """A dict of single values, which is one row, or a list of such dicts, as a list of values for each column.
+
+    None if `data` is anything else, such as a dict of columns.
+
+    >>> columns_of_rows([{"age": 31, "city": "Bern"}, {"age": None, "city": "Oslo"}])
+    {'age': [31, None], 'city': ['Bern', 'Oslo']}
+    """
+    if isinstance(data, Mapping):
+        is_row = len(data) > 0 and not hasattr(data, "tocsr") and all(map(_is_single, data.values()))
+        return {str(name): [value] for name, value in data.items()} if is_row else None
+    if not isinstance(data, list) or not data or not all(isinstance(row, Mapping) for row in data):
+        return None
+    first = data[0]
+    for place, row in enumerate(data):
+        if row.keys() != first.keys():
+            names, lacks = (first, row) if first.keys() - row.keys() else (row, first)
+            name = next(name for name in names if name not in lacks)
+            at, other = (place, 0) if lacks is row else (0, place)
+            raise ValueError(f"Row {at} has no {name!r}, but row {other} has: write None where a value is missing.")
+    return {str(name): [row[name] for row in data] for name in first}
+
+
+def _is_single(value) -> bool:
+    return value is None or isinstance(value, _SINGLE) or type(value).__name__ in ("NAType", "NaTType")
+
+
 def _named_columns(data):
+    data = columns_of_rows(data) or data
     if isinstance(data, pa.Table):
         return data.column_names, [_nan_as_null(column) for column in data.columns]
     if isinstance(data, Mapping):
@@ -78,6 +109,11 @@ def _any_array(values, name):
     if isinstance(values, list):
         return _from_list(values, name)
     values = np.asarray(values) if not hasattr(values, "to_numpy") else np.asarray(values.to_numpy())
+    if values.ndim != 1:
+        raise ValueError(
+            f"Column {name!r} is of shape {values.shape}: a dict holds a list of values for each column, or one value "
+            "for each, which is a row."
+        )
     if values.dtype.kind == "M":
         values = values.astype("M8[us]")
     if values.dtype.kind not in "OUS":

@@ -42,7 +42,7 @@ class Columns:
 
     @classmethod
     def of(cls, data) -> Columns:
-        """A frame of pandas, polars or pyarrow, a dict of columns, or a two-dimensional array (x0, x1, ...)."""
+        """A frame of pandas, polars or pyarrow, an array (x0, x1, ...), a dict of columns, or rows in dicts."""
         if isinstance(data, Columns):
             return data
         from mercer.source.arrow import plain_table

@@ -1,13 +1,15 @@
 """The numbers that columns become. Each encoder is a few learned values and `encode`, rows in, numbers out.
 
 An encoder says from which `columns` it makes what `kind` of features, with which `names`, a list per column. Neighbors
-of a kind that has `encode_all` are encoded together.
+of a kind that has `together` are encoded together, by a function that has looked up once what it needs of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +19,10 @@ from mercer.normalize.ranks import quantiles
 from mercer.source import Columns
 from mercer.source.row_error import RowError
 from mercer.tables.facts import ColumnFacts
+from mercer.tables.values import FEW, ArrowValues, numbers
 
-FEW = 32  # rows: below, Python's own dictionaries are quicker than Arrow's
+#: (values, fold of each row or None, number of the first row) -> the numbers of some encoders, rows by columns.
+Encode = Callable[[Any, np.ndarray | None, int], Any]
 _HUGE = 1e150  # its square is still a number
 
 
@@ -54,19 +58,23 @@ class Squashed:
         return [[self.column]]
 
     @staticmethod
-    def encode_all(parts: list[Squashed], table: Columns, start=0) -> np.ndarray:
+    def together(parts: list[Squashed]) -> Encode:
         """All columns of numbers at once."""
-        x = np.empty((len(table), len(parts)))
-        for j, part in enumerate(parts):
-            x[:, j] = numbers(table, part.column)
-        _refuse_infinity(x, parts, start)
-        center, scale = np.array([part.center for part in parts]), np.array([part.scale for part in parts])
-        with np.errstate(over="ignore"):
-            z = (0.5 * x - 0.5 * center) / np.where(scale > 0, 0.5 * scale, np.inf)
-        z = np.clip(z, -_HUGE, _HUGE)
-        z /= np.sqrt(1.0 + (z / 3.0) ** 2)
-        z[np.isnan(x)] = 0.0
-        return z
+        names = [part.column for part in parts]
+        scale = np.array([part.scale for part in parts])
+        middle, half = 0.5 * np.array([part.center for part in parts]), np.where(scale > 0, 0.5 * scale, np.inf)
+
+        def encode(values, folds, start):
+            x = values.numbers(names)
+            _refuse_infinity(x, names, start)
+            with np.errstate(over="ignore"):
+                z = (0.5 * x - middle) / half
+            z = np.minimum(np.maximum(z, -_HUGE), _HUGE)
+            z /= np.sqrt(1.0 + (z / 3.0) ** 2)
+            z[np.isnan(x)] = 0.0
+            return z
+
+        return encode
 
     @classmethod
     def learned(cls, facts: ColumnFacts, sample) -> Squashed:
@@ -74,12 +82,12 @@ class Squashed:
         return cls(facts.name, *_center_and_scale(facts, numbers(sample.X, facts.name), sample.weight))
 
 
-def _refuse_infinity(x, parts, start):
+def _refuse_infinity(x, names, start):
     bad = np.isinf(x)
     if bad.any():
         row, j = np.argwhere(bad)[0].tolist()
-        name, remedy = parts[j].column, ". Make it missing, or drop the row."
-        raise RowError(f"Column {name!r} contains infinity, first at ", start + row, remedy)
+        remedy = ". Make it missing, or drop the row."
+        raise RowError(f"Column {names[j]!r} contains infinity, first at ", start + row, remedy)
 
 
 def _center_and_scale(facts: ColumnFacts, values, weight) -> tuple[float, float]:
@@ -110,14 +118,10 @@ class MissingFlag:
         return [[f"{self.column}=missing"]]
 
     @staticmethod
-    def encode_all(parts: list[MissingFlag], table: Columns, start=0) -> np.ndarray:
+    def together(parts: list[MissingFlag]) -> Encode:
         """The flags of all columns at once."""
-        flags = np.zeros((len(table), len(parts)))
-        for j, part in enumerate(parts):
-            column = table.table[part.column]
-            if column.null_count:
-                flags[:, j] = pc.is_null(column).to_numpy()
-        return flags
+        names = [part.column for part in parts]
+        return lambda values, folds, start: values.missing(names)
 
 
 @dataclass(frozen=True)
@@ -144,25 +148,40 @@ class Indicators:
     def _pools(self) -> bool:
         return self.others is None or len(self.others) > 0
 
-    def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        place = self._places(table.table[self.column])
-        out = np.zeros((len(table), len(self.levels) + self._pools))
-        rows = np.flatnonzero(place >= 0)
-        out[rows, place[rows]] = 1.0
-        return out
+    @staticmethod
+    def together(parts: list[Indicators]) -> Encode:
+        """The indicators of all categories at once."""
+        look_ups = [(part.column, part._places()) for part in parts]
+        starts = np.cumsum([0, *(len(part.levels) + part._pools for part in parts)]).tolist()
 
-    def _places(self, column) -> np.ndarray:
-        """The indicator of each row, -1 for none."""
+        def encode(values, folds, start):
+            out = np.zeros((len(values), starts[-1]))
+            for (column, places), first in zip(look_ups, starts, strict=False):
+                for row, place in places(values, column):
+                    out[row, first + place] = 1.0
+            return out
+
+        return encode
+
+    def _places(self) -> Callable[[Any, str], Any]:
+        """A function that gives pairs of row and indicator, or one pair of arrays of them; unknown levels have none."""
         known, pool = len(self.levels), len(self.levels) if self.others is None else -1
         levels = (*self.levels, *(self.others or ()))
-        if len(column) <= FEW:
-            at = {level: min(i, known) for i, level in enumerate(levels)}
-            return np.array([-1 if v is None else at.get(v, pool) for v in column.to_pylist()], dtype=np.intp)
-        place = pc.fill_null(pc.index_in(column, pa.array(levels, column.type)), -1).to_numpy()
-        place = np.minimum(place, known)
-        if pool >= 0:
-            place[(place < 0) & pc.is_valid(column).to_numpy()] = pool
-        return place
+        at = {level: min(i, known) for i, level in enumerate(levels)}
+
+        def places(values, name):
+            if len(values) <= FEW:
+                found = [-1 if v is None else at.get(v, pool) for v in values.objects(name)]
+                return [(row, place) for row, place in enumerate(found) if place >= 0]
+            column = values.column(name)
+            place = pc.fill_null(pc.index_in(column, pa.array(levels, column.type)), -1).to_numpy()
+            place = np.minimum(place, known)
+            if pool >= 0:
+                place[(place < 0) & pc.is_valid(column).to_numpy()] = pool
+            rows = np.flatnonzero(place >= 0)
+            return [(rows, place[rows])]
+
+        return places
 
     @classmethod
     def learned(cls, facts: ColumnFacts, max_onehot: int, rare: int) -> Indicators:
@@ -177,19 +196,18 @@ class Indicators:
 
 
 def encode_parts(encoders, table: Columns, folds=None, start: int = 0) -> list:
-    """What each encoder makes of the rows of a table, in order."""
-    parts = []
+    """What the encoders make of the rows of a table, in order."""
+    values = ArrowValues(table)
+    return [encode(values, folds, start) for _, encode in planned(encoders)]
+
+
+def planned(encoders) -> list[tuple[list, Encode]]:
+    """Encoders in their order, neighbors of one kind together, and the function that encodes them."""
+    plan: list[tuple[list, Encode]] = []
     for kind, run in groupby(encoders, type):
-        if hasattr(kind, "encode_all"):
-            parts.append(kind.encode_all(list(run), table, start))
+        parts = list(run)
+        if hasattr(kind, "together"):
+            plan.append((parts, kind.together(parts)))
         else:
-            parts += [encoder.encode(table, folds, start) for encoder in run]
-    return parts
-
-
-def numbers(table: Columns, name: str) -> np.ndarray:
-    """A column of numbers or booleans as float64 with NaN where missing."""
-    column = table.table[name]
-    if column.type != pa.float64():
-        column = column.cast(pa.float64())
-    return column.to_numpy()
+            plan += [([encoder], encoder.encode) for encoder in parts]
+    return plan

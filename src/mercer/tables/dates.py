@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from mercer.source import Columns
 from mercer.tables.facts import ColumnFacts
+from mercer.tables.values import moments_of
 
 _CYCLES = ("month", "weekday", "hour")
 _DAY = 86_400_000_000  # microseconds
@@ -38,16 +38,17 @@ class DateParts:
         parts = [f"{cycle}-{wave}" for cycle in self.cycles for wave in ("sin", "cos")]
         return [[f"{self.column}:{part}" for part in ("time", *parts)]]
 
-    def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        moments = moments_of(table, self.column)
+    def encode(self, values, folds=None, start=0) -> np.ndarray:
+        moments = values.moments(self.column)
         missing = np.isnat(moments)
-        moments = np.where(missing, np.datetime64(self.low, "us"), moments)
+        ticks = np.where(missing, self.low, moments.view(np.int64))
         half = max((self.high - self.low) / 2.0, 1.0)
-        out = np.empty((len(moments), 1 + 2 * len(self.cycles)))
-        out[:, 0] = np.clip((moments.astype(np.int64) - self.low - half) / half, -3.0, 3.0)
-        for i, cycle in enumerate(self.cycles):
-            angle = 2 * np.pi * cycle_phase(moments, cycle)
-            out[:, 1 + 2 * i], out[:, 2 + 2 * i] = np.sin(angle), np.cos(angle)
+        out = np.empty((len(ticks), 1 + 2 * len(self.cycles)))
+        out[:, 0] = np.minimum(np.maximum((ticks - self.low - half) / half, -3.0), 3.0)
+        if self.cycles:
+            days = ticks // _DAY
+            angle = 2 * np.pi * np.array([cycle_phase(ticks, days, cycle) for cycle in self.cycles])
+            out[:, 1::2], out[:, 2::2] = np.sin(angle).T, np.cos(angle).T
         out[missing] = 0.0
         return out
 
@@ -55,27 +56,20 @@ class DateParts:
     def learned(cls, facts: ColumnFacts, sample) -> DateParts:
         """The range of all rows; which cycles turn, from a sample."""
         moments = moments_of(sample.X, facts.name)
-        moments = moments[~np.isnat(moments)]
-        turning = tuple(cycle for cycle in _CYCLES if len(np.unique(cycle_phase(moments, cycle))) > 1)
+        ticks = moments[~np.isnat(moments)].view(np.int64)
+        turning = tuple(cycle for cycle in _CYCLES if len(np.unique(cycle_phase(ticks, ticks // _DAY, cycle))) > 1)
         return cls(facts.name, *_ticks(facts), turning)
 
 
-def moments_of(table: Columns, name: str) -> np.ndarray:
-    """A column of dates, or of text that says dates, as datetime64[us]."""
-    column = table.table[name]
-    return (column if column.type == pa.timestamp("us") else column.cast(pa.timestamp("us"))).to_numpy()
-
-
-def cycle_phase(moments: np.ndarray, cycle: str) -> np.ndarray:
-    """Where in its cycle each moment is, as a share of a turn."""
-    days = moments.astype("M8[D]")
+def cycle_phase(ticks: np.ndarray, days: np.ndarray, cycle: str) -> np.ndarray:
+    """Where in its cycle each moment, in microseconds and in days since 1970, is: as a share of a turn."""
     if cycle == "month":
-        months = days.astype("M8[M]")
-        passed = (days - months.astype("M8[D]")).astype(np.int64) / 31.0
-        return (months.astype(np.int64) % 12 + passed) / 12.0
+        months = days.view("M8[D]").astype("M8[M]")
+        passed = (days - months.astype("M8[D]").view(np.int64)) / 31.0
+        return (months.view(np.int64) % 12 + passed) / 12.0
     if cycle == "weekday":
-        return (days.astype(np.int64) - _FIRST_MONDAY) % 7 / 7.0
-    return (moments.astype(np.int64) % _DAY) / _DAY
+        return (days - _FIRST_MONDAY) % 7 / 7.0
+    return (ticks - _DAY * days) / _DAY
 
 
 def _ticks(facts: ColumnFacts) -> tuple[int, int]:

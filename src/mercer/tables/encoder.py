@@ -9,19 +9,23 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer._numeric.beside import Beside
 from mercer._numeric.block import Block
 from mercer._numeric.checks import check_weight, check_whole
 from mercer.base import seed_of
 from mercer.source import Columns, Source
 from mercer.source.accumulator import BLOCK_ROWS
+from mercer.source.arrow import columns_of_rows
 from mercer.source.table import first_block, table_in_memory
 from mercer.stats import Sample, Together
-from mercer.tables.columns import ColumnBlock, encode_parts
+from mercer.tables.columns import ColumnBlock
 from mercer.tables.facts import Facts
 from mercer.tables.learning import learn_encoders
 from mercer.tables.levels import folds_of
+from mercer.tables.plan import Plan
 from mercer.tables.roles import MAX_ONEHOT, Role, roles_of
 from mercer.tables.schema import compare_names, conformed
+from mercer.tables.unseen import Unseen, joined, unseen_in
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -93,17 +97,60 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self._stack([self._encoded(block, True) for block in source.blocks()])
 
     def transform(self, X):
-        """Encode rows: a matrix for data in memory (CSR if there is text), a `Source` for a `Source`."""
-        check_is_fitted(self)
+        """Encode rows: a matrix for data in memory (CSR if there is text), a `Source` for a `Source`.
+
+        A row may also be a dict of single values, and rows a list of such dicts. A few rows take a short way, and get
+        the same bits as among many.
+        """
+        if not hasattr(self, "_encoders"):
+            check_is_fitted(self)
         if isinstance(X, Source):
             first = first_block(X)
             if first is not None:
                 compare_names(self._table_of(first).columns, self.schema_)
             return self._mapped(X, out_of_fold=False)
+        unnamed = isinstance(X, np.ndarray) and hasattr(self, "feature_names_in_")  # scikit-learn has a word on that
+        values = None if unnamed else self._values(X)
+        if values is not None:
+            return self._encode_values(values)
         table = self._checked(X, reset=False)
         if len(table) <= BLOCK_ROWS:
             return self._encoded(Block(table), False)
         return self._stack([self._encoded(block, False) for block in table_in_memory(table).blocks()])
+
+    def unseen_levels(self, X) -> dict[str, Unseen]:
+        """The columns of X with levels that `fit` has not seen: in how many rows, and the first of them.
+
+        `transform` says nothing of these: no indicator of theirs is set, and a column of high cardinality takes the
+        mean target and the least frequency. A category of more levels than `fit` could list takes them for "other".
+
+        Examples
+        --------
+        >>> encoder = TableEncoder().fit({"city": ["Bern", "Oslo", "Bern", "Oslo"]})
+        >>> encoder.unseen_levels({"city": ["Rome", "Bern", "Lima"]})
+        {'city': Unseen(rows=2, example='Rome')}
+        """
+        check_is_fitted(self)
+        blocks = X.blocks() if isinstance(X, Source) else [Block(self._checked(X, reset=False))]
+        found: dict[str, Unseen] = {}
+        for block in blocks:
+            table = conformed(self._table_of(block), self.schema_, block.start)
+            found = joined(found, unseen_in(self._encoders, table))
+        return found
+
+    @property
+    def _plan(self) -> Plan:
+        plan = _plan_of(self)
+        if plan.encoders is not self._encoders:  # fitted again
+            plan = _plan_of.again(self)
+        return plan
+
+    def _values(self, X):
+        """X as values by column where that takes no table; None if it does. No column is checked by name or order."""
+        return self._plan.values(X)
+
+    def _encode_values(self, values):
+        return self._joined(self._plan.parts(values))
 
     def _fit(self, X, y, sample_weight) -> Source:
         check_whole("max_onehot", self.max_onehot)
@@ -175,6 +222,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             pass
         elif hasattr(X, "columns") or hasattr(X, "column_names"):
             X = self._checked_frame(X, reset)
+        elif columns_of_rows(X) is not None:
+            pass
         elif not isinstance(X, dict) or hasattr(X, "tocsr"):  # a sparse matrix may be a dict of its entries
             X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
         table = Columns.of(X)
@@ -211,8 +260,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _encoded(self, block: Block, out_of_fold: bool):
         table = conformed(self._table_of(block), self.schema_, block.start)
         folds = folds_of(block, self._seed) if out_of_fold else None
-        parts = encode_parts(self._encoders, table, folds, block.start)
-        return sparse.hstack(parts, format="csr") if self._sparse else np.hstack(parts)
+        return self._joined(self._plan.parts(table, folds, block.start))
+
+    def _joined(self, parts: list):
+        if not self._sparse:
+            return np.concatenate(parts, axis=1)
+        return sparse.csr_matrix(parts[0]) if len(parts) == 1 else sparse.hstack(parts, format="csr")
 
     def _stack(self, blocks):
         return sparse.vstack(blocks, format="csr") if self._sparse else np.concatenate(blocks)
@@ -243,6 +296,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+_plan_of = Beside(lambda encoder: Plan(encoder._encoders, encoder.schema_))
 
 
 def _target(y, n):

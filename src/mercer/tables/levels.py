@@ -18,6 +18,7 @@ from mercer.source import Columns, Source
 from mercer.source.arrow import keys_of
 from mercer.stats import Counts
 from mercer.tables.facts import ColumnFacts
+from mercer.tables.values import hashed
 
 N_FOLDS = 5
 
@@ -45,8 +46,8 @@ class TargetMeans:
         suffixes = [f"target={label}" for label in classes.tolist()] if several else ["target"]
         return [[f"{column}:{suffix}" for suffix in suffixes] for column in self.columns]
 
-    def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        levels = _hashed(table, self.columns)
+    def encode(self, values, folds=None, start=0) -> np.ndarray:
+        levels = values.keys(self.columns)
         return self.encoding._apply(levels) if folds is None else self.encoding._held_out(levels, folds)
 
     @classmethod
@@ -77,8 +78,8 @@ class Frequency:
     def names(self) -> list[list[str]]:
         return [[f"{self.column}:frequency"]]
 
-    def encode(self, table: Columns, folds=None, start=0) -> np.ndarray:
-        wanted = _hashed(table, self.columns)[:, 0]
+    def encode(self, values, folds=None, start=0) -> np.ndarray:
+        wanted = values.keys(self.columns)[:, 0]
         place = np.minimum(np.searchsorted(self.levels, wanted), len(self.levels) - 1)
         count = np.where(self.levels[place] == wanted, self.counts[place], 1.0)
         return (np.log(count / self.n) / np.log(1.0 / self.n))[:, None]
@@ -96,7 +97,7 @@ def learned_frequencies(source: Source, facts: dict[str, ColumnFacts], columns: 
             present = levels != _MISSING
             levels, counts = levels[present], counts[present]
         else:
-            levels = _hashed(Columns(pa.table({name: pa.array(known.levels)})), (name,))[:, 0]
+            levels = hashed(Columns(pa.table({name: pa.array(known.levels)})), (name,))[:, 0]
             counts = np.asarray(known.counts)
         order = np.argsort(levels)
         found.append(Frequency(name, levels[order], counts[order].astype(np.float64), max(float(known.n), 2.0)))
@@ -104,12 +105,7 @@ def learned_frequencies(source: Source, facts: dict[str, ColumnFacts], columns: 
 
 
 def _levels_only(source: Source, columns: tuple[str, ...]) -> Source:
-    return source.map(lambda block: block.with_X(_hashed(block.X, columns)))
-
-
-def _hashed(table: Columns, columns: tuple[str, ...]) -> np.ndarray:
-    """The hash of each value, as int64; a missing value has one too."""
-    return np.stack([keys_of(table.table[name], 0).view(np.int64) for name in columns], axis=1)
+    return source.map(lambda block: block.with_X(hashed(block.X, columns)))
 
 
 _MISSING = int(keys_of(pa.chunked_array([pa.nulls(1, pa.string())]), 0).view(np.int64)[0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from mercer.source import Columns, Source
+from mercer.source import Source
 from mercer.tables.facts import ColumnFacts
 from mercer.text import TextFeatures
 from mercer.text.documents import as_documents
@@ -36,8 +36,8 @@ class Terms:
     def names(self) -> list[list[str]]:
         return [[f"{self.column}:{term}" for term in self.features.get_feature_names_out()]]
 
-    def encode(self, table: Columns, folds=None, start=0) -> sparse.csr_matrix:
-        return self.features.transform(as_documents(table.table[self.column]))
+    def encode(self, values, folds=None, start=0) -> sparse.csr_matrix:
+        return self.features.transform(values.documents(self.column))
 
     @classmethod
     def learned(cls, source: Source, facts: ColumnFacts, role: str) -> Terms:
@@ -76,12 +76,12 @@ class Positions:
     def names(self) -> list[list[str]]:
         return [[f"{self.column}:{place}={letter}" for place in range(self.length) for letter in self.alphabet]]
 
-    def encode(self, table: Columns, folds=None, start=0) -> sparse.csr_matrix:
+    def encode(self, values, folds=None, start=0) -> sparse.csr_matrix:
         code = {letter: i for i, letter in enumerate(self.alphabet)}
         size = len(self.alphabet)
         indices: list[int] = []
         ends = [0]
-        for text in table.table[self.column].to_pylist():
+        for text in values.objects(self.column):
             letters = enumerate((text or "").upper()[: self.length])
             indices += [place * size + code[letter] for place, letter in letters if letter in code]
             ends.append(len(indices))

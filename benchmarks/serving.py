@@ -1,0 +1,162 @@
+"""What it takes to answer for one row: median and 99th percentile, beside boosted trees and a scikit-learn pipeline.
+
+Rows come one at a time, in turn to all contestants, each time another row; everything runs on one thread. CPU time is
+that of the whole process. Peers that are not installed are left out.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from functools import partial
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+
+import mercer
+from benchmarks.harness import race, show, threads
+
+ROWS = int(os.environ.get("MERCER_BENCH_SERVING_ROWS", "4000"))
+CALLS, DIFFERENT = 400, 100
+NEW = 10_000
+
+
+def run():
+    with threads(1):
+        table, y = _table(ROWS, 0)
+        new, new_y = _table(NEW, 1)
+        _mixed(table, y, new, new_y)
+        numbers = [name for name in table if name[0] in "xn"]
+        _numbers(table[numbers], y, new[numbers], new_y)
+
+
+def _table(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Twelve columns: numbers with gaps, whole numbers, categories of 2, 12 and 400 levels, a date and a flag."""
+    rng = np.random.default_rng(seed)
+    columns = {f"x{i}": rng.normal(size=n) for i in range(6)}
+    columns["n0"] = rng.integers(0, 1000, n)
+    gaps = columns["x1"].copy()
+    kind, city = rng.integers(0, 12, n), rng.integers(0, 400, n)
+    y = np.sin(2 * columns["x0"]) + columns["x2"] * columns["x3"] + gaps + 0.3 * (kind % 5) + 0.002 * columns["n0"]
+    columns["x1"] = np.where(rng.random(n) < 0.1, np.nan, gaps)
+    columns["sex"] = rng.choice(["f", "m"], n)
+    columns["kind"] = [f"k{i}" for i in kind]
+    columns["city"] = [f"c{i}" for i in city]
+    columns["when"] = np.datetime64("2020-01-01T00:00", "us") + rng.integers(0, 10**6, n).astype("m8[m]")
+    columns["flag"] = rng.random(n) < 0.5
+    y = y + (columns["sex"] == "f") * columns["x4"] + 0.02 * (city % 50) + 0.3 * rng.normal(size=n)
+    return pd.DataFrame(columns), y
+
+
+def _mixed(table, y, new, new_y):
+    model = mercer.fit(table, y, holdout=0.0)
+    rows = [new.iloc[i : i + 1] for i in range(DIFFERENT)]
+    dicts = [dict(zip(new, row, strict=True)) for row in new[:DIFFERENT].itertuples(index=False, name=None)]
+    whole = model.predict(new)
+    assert all(model.predict(row)[0] == value for row, value in zip(rows, whole, strict=False))
+    assert all(model.predict(row)[0] == value for row, value in zip(dicts, whole, strict=False))
+    contestants = {"mercer, frame": (model.predict, rows), "mercer, dict": (model.predict, dicts)}
+    batches = {"mercer": lambda: model.predict(new)}
+    for name, (predict, as_frame) in _peers(table, y).items():
+        contestants[f"{name}, frame"] = (predict, [as_frame(row) for row in rows])
+        batches[name] = partial(predict, as_frame(new))
+    _tell("12 mixed columns", contestants, batches, new_y)
+
+
+def _numbers(table, y, new, new_y):
+    X, Z = table.to_numpy(dtype=np.float64), new.to_numpy(dtype=np.float64)
+    model = mercer.fit(X, y, holdout=0.0)
+    rows = [Z[i : i + 1] for i in range(DIFFERENT)]
+    whole = model.predict(Z)
+    assert all(model.predict(row)[0] == value for row, value in zip(rows, whole, strict=False))
+    fitted = {"mercer": model}
+    for name, make in _learners().items():
+        fitted[name] = make().fit(X, y)
+    _tell(
+        f"{X.shape[1]} columns of numbers, an array",
+        {name: (each.predict, rows) for name, each in fitted.items()},
+        {name: partial(each.predict, Z) for name, each in fitted.items()},
+        new_y,
+    )
+
+
+def _tell(title, contestants, batches, y):
+    """All must have learned something like the same; then how long each takes."""
+    explained = {name: 1 - np.mean((np.asarray(run()) - y) ** 2) / np.var(y) for name, run in batches.items()}
+    assert min(explained.values()) > 0.5, explained
+    print(f"\none row of {title} (R2 {', '.join(f'{name} {value:.3f}' for name, value in explained.items())})")
+    for name, wall, cpu in _latencies(contestants):
+        middle, slow = np.quantile(wall, [0.5, 0.99]) * 1e3
+        print(f"  {name:<44} {middle:7.3f} ms median {slow:7.3f} ms p99 {np.median(cpu) * 1e3:7.3f} ms CPU")
+    show(f"{NEW:,} rows of {title}", race(batches, "mercer", 3))
+
+
+def _latencies(contestants) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """Wall and CPU seconds of each call."""
+    taken = {name: np.empty((2, CALLS)) for name in contestants}
+    gc.collect()
+    gc.disable()  # no contestant pays for the garbage of another
+    try:
+        for k in range(-DIFFERENT, CALLS):
+            for name, (predict, rows) in contestants.items():
+                row = rows[k % len(rows)]
+                wall, cpu = time.perf_counter(), time.process_time()
+                predict(row)
+                if k >= 0:
+                    taken[name][:, k] = time.perf_counter() - wall, time.process_time() - cpu
+    finally:
+        gc.enable()
+    return [(name, *times) for name, times in taken.items()]
+
+
+def _learners() -> dict:
+    """Boosted trees by default settings, on one thread."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    found = {"scikit-learn HistGradientBoosting": lambda **how: HistGradientBoostingRegressor(**how)}
+    if find_spec("lightgbm"):
+        from lightgbm import LGBMRegressor
+
+        found["LightGBM"] = lambda **how: LGBMRegressor(n_jobs=1, verbose=-1, **how)
+    if find_spec("catboost"):
+        from catboost import CatBoostRegressor
+
+        found["CatBoost"] = lambda **how: CatBoostRegressor(thread_count=1, verbose=0, allow_writing_files=False, **how)
+    return found
+
+
+def _peers(table, y) -> dict:
+    """{name: (predict, how the frame is brought into its form beforehand)} of models of mixed columns."""
+    learners = _learners()
+    words = ["sex", "kind", "city"]
+    found = {"scikit-learn pipeline": (_pipeline(words).fit(table, y).predict, lambda frame: frame)}
+    levels = {name: pd.CategoricalDtype(sorted(table[name].unique())) for name in words}
+
+    def categories(frame):
+        return frame.astype(levels).assign(when=frame["when"].astype(np.int64))
+
+    def strings(frame):
+        return frame.assign(when=frame["when"].astype(np.int64), **{name: frame[name].astype(object) for name in words})
+
+    if "LightGBM" in learners:
+        found["LightGBM"] = learners["LightGBM"]().fit(categories(table), y).predict, categories
+    if "CatBoost" in learners:
+        found["CatBoost"] = learners["CatBoost"](cat_features=words).fit(strings(table), y).predict, strings
+    return found
+
+
+def _pipeline(words):
+    from sklearn.compose import make_column_transformer
+    from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEncoder
+
+    columns = make_column_transformer(
+        (OneHotEncoder(sparse_output=False, handle_unknown="ignore"), words[:2]),
+        (TargetEncoder(), words[2:]),
+        (FunctionTransformer(lambda frame: frame.astype(np.int64)), ["when"]),
+        remainder="passthrough",
+    )
+    return make_pipeline(columns, HistGradientBoostingRegressor())

@@ -1,0 +1,45 @@
+// Products of rows, one row after the other: the order of sums depends on the number of columns alone.
+#include "serving.h"
+
+namespace mercer::MERCER_LEVEL {
+namespace {
+
+constexpr long lanes = 4;
+
+typedef double Wide __attribute__((vector_size(lanes * sizeof(double))));
+typedef float Narrow __attribute__((vector_size(lanes * sizeof(float))));
+
+inline Wide widened(const float* x) {
+    Narrow narrow;
+    __builtin_memcpy(&narrow, x, sizeof narrow);
+    return __builtin_convertvector(narrow, Wide);
+}
+inline Wide loaded(const double* x) {
+    Wide wide;
+    __builtin_memcpy(&wide, x, sizeof wide);
+    return wide;
+}
+
+double dot(const float* z, const double* coef, long n) {
+    constexpr long chains = 4;  // since one sum waits for the one before
+    Wide sums[chains] = {};
+    double rest = 0;
+    long j = 0;
+    for (; j + chains * lanes <= n; j += chains * lanes)
+        for (long c = 0; c < chains; ++c) sums[c] += widened(z + j + c * lanes) * loaded(coef + j + c * lanes);
+    for (; j < n; ++j) rest += double(z[j]) * coef[j];
+    const Wide sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + rest;
+}
+
+void row_products(const float* Z, long rows, long columns, const double* coef, long outputs, double* out) {
+    for (long i = 0; i < rows; ++i, Z += columns)
+        for (long k = 0; k < outputs; ++k) *out++ = dot(Z, coef + k * columns, columns);
+}
+
+}  // namespace
+
+extern const ServingKernels serving;
+constinit const ServingKernels serving{row_products};
+
+}  // namespace mercer::MERCER_LEVEL

@@ -1,0 +1,108 @@
+"""Packed trees give the sums of trees to the last bit, and a row's products do not depend on its neighbors."""
+
+import numpy as np
+import pytest
+
+from mercer import _numeric
+from mercer._numeric import serving, trees
+
+
+def forest(seed, n_trees=21, columns=6, outputs=2):
+    """Random trees, nodes in a row; some are a single leaf."""
+    rng = np.random.default_rng(seed)
+    roots, column, threshold, left, right, value = [], [], [], [], [], []
+    for t in range(n_trees):
+        roots.append(len(column))
+        size = 1 + 2 * int(rng.integers(0, 9)) * (t > 0)
+        free, start = [0], len(column)
+        column += [-1] * size
+        threshold += [0.0] * size
+        left += [-1] * size
+        right += [-1] * size
+        value += rng.normal(size=size).tolist()
+        for made in range(1, size, 2):
+            node = start + free.pop(int(rng.integers(len(free))))
+            column[node], threshold[node] = int(rng.integers(columns)), float(rng.integers(-3, 4)) / 2
+            left[node], right[node] = start + made, start + made + 1
+            free += [made, made + 1]
+    parts = zip((roots, column, threshold, left, right, value), "qqdqqd", strict=True)
+    nodes = [np.array(part, dtype=kind) for part, kind in parts]
+    return nodes, rng.integers(0, outputs, n_trees)
+
+
+def rows(n, seed=9):
+    X = np.random.default_rng(seed).integers(-4, 5, size=(n, 6)) / 2  # often equal to a threshold
+    X[::5, 2] = np.nan
+    X[1::7, 3] = np.inf
+    X[2::7, 3] = -np.inf
+    X[3::4, 1] = -0.0
+    return X
+
+
+@pytest.mark.parametrize("module", [_numeric, serving])
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 600])
+def test_packed_trees_are_the_trees(module, n):
+    nodes, output = forest(n)
+    X = rows(n)
+    expected, found = np.ones((n, 2)), np.ones((n, 2))
+    trees.add_trees(X, *nodes, output, expected)
+    module.add_packed_trees(X, module.pack_trees(*nodes), output, found)
+    assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("module", [_numeric, serving])
+def test_no_trees_add_nothing(module):
+    none = [np.zeros(0, dtype=kind) for kind in "qqdqqd"]
+    out = np.ones((3, 1))
+    module.add_packed_trees(np.zeros((3, 2)), module.pack_trees(*none), np.zeros(0, np.int64), out)
+    assert np.array_equal(out, np.ones((3, 1)))
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [(0, 1), (1, 1), (1, 3), (-1, 2), (2, 2)], ids=["loop", "twice", "outside", "before", "shared"]
+)
+def test_trees_that_are_none_are_refused(left, right):
+    if not _numeric.compiled:
+        return  # the definition trusts its input
+    with pytest.raises(ValueError, match="well formed"):
+        _numeric.pack_trees(
+            np.array([0]),
+            np.array([0, -1, -1]),
+            np.zeros(3),
+            np.array([left, -1, -1]),
+            np.array([right, -1, -1]),
+            np.ones(3),
+        )
+
+
+def test_columns_and_outputs_are_those_there_are():
+    if not _numeric.compiled:
+        return
+    nodes, output = forest(0)
+    packed = _numeric.pack_trees(*nodes)
+    with pytest.raises(ValueError, match="a column that X has not"):
+        _numeric.add_packed_trees(np.zeros((1, 2)), packed, output, np.zeros((1, 2)))
+    with pytest.raises(ValueError, match="columns of out"):
+        _numeric.add_packed_trees(np.zeros((1, 6)), packed, output + 1, np.zeros((1, 2)))
+    with pytest.raises(ValueError, match="for each tree"):
+        _numeric.add_packed_trees(np.zeros((1, 6)), packed, output[1:], np.zeros((1, 2)))
+    with pytest.raises(ValueError, match="for each row"):
+        _numeric.add_packed_trees(np.zeros((1, 6)), packed, output, np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("module", [_numeric, serving])
+@pytest.mark.parametrize("outputs", [1, 2, 5])
+@pytest.mark.parametrize("width", [1, 7, 8, 1295])
+def test_products_are_those_of_each_row_alone(module, outputs, width):
+    rng = np.random.default_rng(width)
+    Z, coef = rng.normal(size=(50, width)).astype(np.float32), rng.normal(size=(width, outputs))
+    whole = np.empty((50, outputs))
+    module.row_products(Z, coef, whole)
+    # Two orders of n float64 terms differ by at most n eps times the sum of their sizes.
+    bound = width * np.finfo(float).eps * (np.abs(Z).astype(float) @ np.abs(coef))
+    assert np.all(np.abs(whole - Z.astype(float) @ coef) <= bound)
+    for size in (1, 3, 17):
+        for start in range(0, 50, size):
+            part = np.empty((min(size, 50 - start), outputs))
+            module.row_products(Z[start : start + size], coef, part)
+            assert np.array_equal(part, whole[start : start + size])

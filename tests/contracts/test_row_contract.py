@@ -1,0 +1,186 @@
+"""What serving rests on: a row alone, in whatever form it comes, is predicted with the bits it has in a batch."""
+
+import functools
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import mercer
+from mercer import _numeric
+from mercer.auto import MercerClassifier, MercerRegressor
+
+N, NEW = 300, 70  # NEW rows are more than go the short way at once
+WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fast", "slow", "warm", "cold"]
+
+
+def frame(n, seed):
+    """Columns of every kind, with gaps; some levels of new rows were never seen."""
+    rng = np.random.default_rng(seed)
+    columns = {
+        "size": np.where(rng.random(n) < 0.1, np.nan, rng.normal(80, 20, n)),
+        "weight": rng.normal(size=n).astype(np.float32),
+        "rooms": rng.integers(1, 400, n),
+        "floors": rng.integers(1, 4, n),
+        "garden": rng.random(n) < 0.5,
+        "city": rng.choice(["Bern", "Oslo", "Rome", "Zürich"], n).astype(object),
+        "street": np.array([f"street {i}" for i in rng.integers(0, 150 + seed, n)], dtype=object),
+        "sold": np.datetime64("2019-12-31T00:00", "us") + rng.integers(0, 10**6, n).astype("m8[m]"),
+    }
+    columns["city"][rng.random(n) < 0.1] = None
+    columns["street"][rng.random(n) < 0.05] = None
+    columns["sold"][rng.random(n) < 0.05] = np.datetime64("NaT")
+    return pd.DataFrame(columns)
+
+
+def target(table, seed=0):
+    rng = np.random.default_rng(seed)
+    size = np.nan_to_num(table["size"].to_numpy(), nan=60.0)
+    return size / 20 + np.sin(3 * table["weight"]) + 2.0 * (table["city"] == "Oslo") + 0.1 * rng.normal(size=len(table))
+
+
+def texts(n, seed):
+    """So many different words that their columns are wide."""
+    rng = np.random.default_rng(seed)
+    return [" ".join([*rng.choice(WORDS, 4), *(f"w{k}" for k in rng.integers(0, 3000, 6))]) for _ in range(n)]
+
+
+def fit_mixed():
+    table = frame(N, 0)
+    return mercer.fit(table, target(table), effort="fast", holdout=0.0), frame(NEW, 1), "predict"
+
+
+def fit_waves():
+    """A function that trees alone cannot follow, so that no kind of block is left out."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(N, 4)), columns=list("abcd"))
+    y = np.sin(2 * X["a"] + X["b"]) + X["c"] * X["d"]
+    return mercer.fit(X, y, effort="normal", holdout=0.0), X[:NEW] + 0.1, "predict"
+
+
+def fit_classes():
+    table = frame(N, 2)
+    kinds = np.array(["low", "middle", "high"])[np.digitize(target(table), [3.5, 4.5])]
+    return mercer.fit(table, kinds, effort="fast", holdout=0.0), frame(NEW, 3), "predict_proba"
+
+
+def fit_numbers():
+    table = frame(N, 4)[["size", "weight", "rooms"]].astype(float)
+    return mercer.fit(table, table["size"].isna() + table["weight"], effort="fast", holdout=0.0), table[:NEW], "predict"
+
+
+def fit_scored():
+    table = frame(N, 5).assign(note=texts(N, 0))
+    y = target(table) + 2.0 * np.array(["red" in note for note in table["note"]])
+    roles = {"note": "text"}
+    return mercer.fit(table, y, roles=roles, effort="fast", holdout=0.0), table[:NEW], "predict"
+
+
+def fit_text():
+    table = pd.DataFrame({"note": texts(N, 1)})
+    kinds = np.array(["red" in note for note in table["note"]])
+    return mercer.fit(table, kinds, roles={"note": "text"}, effort="fast", holdout=0.0), table[:NEW], "predict_proba"
+
+
+def fit_sequence():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"chain": ["".join(row) for row in rng.choice(["A", "B"], (N, 6))], "x": rng.normal(size=N)})
+    y = table["x"] + np.array([text.count("A") for text in table["chain"]])
+    return mercer.fit(table, y, roles={"chain": "sequence"}, effort="fast", holdout=0.0), table[:NEW], "predict"
+
+
+def fit_regressor():
+    table = frame(N, 6)
+    return MercerRegressor(effort="fast").fit(table, target(table)), frame(NEW, 7), "predict"
+
+
+def fit_classifier():
+    table = frame(N, 8)
+    return MercerClassifier(effort="fast").fit(table, target(table) > 4), frame(NEW, 9), "predict_proba"
+
+
+TABLE = {
+    "mixed": fit_mixed,
+    "waves": fit_waves,
+    "three classes": fit_classes,
+    "numbers": fit_numbers,
+    "text among columns": fit_scored,
+    "text alone": fit_text,
+    "sequence": fit_sequence,
+    "MercerRegressor": fit_regressor,
+    "MercerClassifier": fit_classifier,
+}
+
+
+@functools.cache
+def fitted(name):
+    model, rows, method = TABLE[name]()
+    return getattr(model, method), rows, getattr(model, method)(rows)
+
+
+def listed(rows):
+    """Columns as lists of plain values, None where missing."""
+    return {name: [None if value is pd.NaT or value != value else value for value in rows[name]] for name in rows}
+
+
+def as_array(rows):
+    if all(kind.kind == "f" for kind in rows.dtypes):
+        return rows.to_numpy()
+    return np.array(list(listed(rows).values()), dtype=object).T
+
+
+FORMS = {
+    "pandas": lambda rows: rows,
+    "polars": lambda rows: pl.DataFrame(listed(rows)),
+    "pyarrow": lambda rows: pa.table(listed(rows)),
+    "dict of lists": listed,
+    "dicts": lambda rows: [dict(zip(rows, row, strict=True)) for row in zip(*listed(rows).values(), strict=True)],
+    "array": as_array,
+}
+
+
+def agree(found, expected):
+    if _numeric.compiled:
+        np.testing.assert_array_equal(found, expected)
+    else:  # products of BLAS in float32 depend on the number of rows
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+#: Where fit was given names, scikit-learn warns of arrays.
+CASES = [(name, form) for name in TABLE for form in FORMS if form != "array" or not name.startswith("Mercer")]
+
+
+@pytest.mark.parametrize(("name", "form"), CASES)
+def test_rows_alone_are_rows_of_a_batch(name, form):
+    predict, rows, expected = fitted(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for size, stop in ((1, 20), (5, 20), (20, 60), (NEW, NEW)):
+            for start in range(0, stop, size):
+                some = rows.iloc[start : start + size]
+                if form != "array" or size < NEW or name == "numbers":  # else a table whose columns have no names
+                    agree(predict(FORMS[form](some)), expected[start : start + size])
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_a_dict_of_values_is_a_row(name):
+    predict, rows, expected = fitted(name)
+    for i, row in enumerate(FORMS["dicts"](rows)[:5]):
+        agree(predict(row), expected[i : i + 1])
+
+
+def test_every_block_is_here():
+    kinds = {
+        block.kind for name in ("mixed", "waves") for block in fitted(name)[0].__self__.predictor.dictionary.blocks
+    }
+    assert kinds == {"linear", "pieces", "products", "score", "waves"}
+    encoded = {block.kind for name in TABLE if name[0] != "M" for block in _encoder(name).blocks_}
+    assert encoded == {"number", "onehot", "date", "frequency", "target", "missing", "text", "sequence"}
+
+
+def _encoder(name):
+    encoder = fitted(name)[0].__self__.encoder
+    return getattr(encoder, "table", encoder)
