@@ -10,8 +10,9 @@ from scipy import sparse
 from mercer.auto.baselines import Encoding, baseline
 from mercer.auto.effort import EFFORTS, Clock, Effort
 from mercer.auto.judge import judge
-from mercer.auto.larger import bytes_per_row, sample_of, with_all_rows
+from mercer.auto.larger import AllRows, bytes_per_row, classes_of_all, quantity_of_all, sample_of
 from mercer.auto.model import Model
+from mercer.auto.pace import TimeUp
 from mercer.auto.predictor import Predictor, learn, learn_again
 from mercer.auto.steps import Steps
 from mercer.auto.targets import checked_task
@@ -74,7 +75,8 @@ def fit(
         The most features of the model.
     memory : float, default=4.0
         Gigabytes that the rows of the search may take; None is no limit. Of a larger table the search sees an even
-        sample, by the hashes of the rows; the linear weights of a quantity still come from all rows, which stream by.
+        sample, by the hashes of the rows; the linear weights still come from all rows, which stream by: in one pass for
+        a quantity, in a few for classes.
     holdout : float, default=0.2
         Share of the rows to judge by; 0 learns from all and reports no score.
     roles : dict of column names to roles, default=None
@@ -121,7 +123,7 @@ def fit(
             encoder, rows, predictor = job.learn_again(_part(source, share, random_state), encoder, predictor)
     if share < 1:
         with steps("weights from all rows"):
-            predictor = job.weights_from_all(predictor, encoder, rows, sample_of(source, share, random_state)[1], share)
+            predictor = job.weights_from_all(predictor, encoder, rows, sample_of(source, share, random_state)[1])
     told |= account(predictor, steps, encoder)
     return model_of(told["task"], encoder, predictor, rows.X, told, random_state)
 
@@ -216,22 +218,36 @@ class _Job:
             return learn(rows, self.classify, self.effort, clock, self.seed, Steps())
         return learn_again(predictor, rows, self.effort, self.seed, places)
 
-    def weights_from_all(self, predictor, encoder, rows, rest: Source, share: float) -> Predictor:
-        """Weights from the rows outside of the sample too, where normal equations are all they take."""
-        why = ""
-        if self.classify:
-            why = "weights of classes take more than one pass"
-        elif predictor.found is None or rows.weight is not None:
-            why = "rows have weights" if rows.weight is not None else "the model has one block of sparse terms"
-        elif (1 - share) / share * repeated_seconds(
-            self.steps.log, {"encode": 1.0, "number of waves": 0.5}
-        ) > self.clock.left():
-            why = "the time budget left no room for more"
-        if why:
+    def weights_from_all(self, predictor, encoder, rows, rest: Source) -> Predictor:
+        """Weights from the rows outside of the sample too, which stream by; those of the sample if there is no time."""
+        if predictor.found is None:
+            sparse_terms = isinstance(predictor, WidePredictor)
+            why = (
+                "the model has one block of sparse terms" if sparse_terms else "there is nothing to tell rows apart by"
+            )
             self.notes.append(f"The linear weights come from the sample as well: {why}.")
             return predictor
-        self.notes.append("Trees, bins and waves come from the sample, the linear weights from all rows.")
-        return with_all_rows(predictor, encoder, rows, rest, self.seed)
+        every = AllRows(predictor, encoder, rows, rest, self.n_rows, self.seed, self.clock)
+        how = ""
+        try:
+            if self.classify:
+                predictor, descent = classes_of_all(every)
+                how = descent.told()
+            else:
+                predictor = quantity_of_all(every)
+        except TimeUp:
+            self.notes.append(
+                "The linear weights come from the sample as well: the time budget left no room for a pass over all rows."
+            )
+            return predictor
+        self.notes.append(f"Trees, bins and waves come from the sample, the linear weights from all rows{how}.")
+        if every.unknown:
+            labels = sorted({str(label) for _, label in every.unknown})
+            self.notes.append(
+                f"{sum(every.unknown.values())} rows are of classes that the sample has none of ({', '.join(labels)}): "
+                "the model does not know these. Raise memory to see more rows."
+            )
+        return predictor
 
 
 def repeated_seconds(log, shares: dict[str, float]) -> float:
