@@ -149,7 +149,7 @@ class Score:
     def scores(self, X) -> np.ndarray:
         """The mean of what the ensembles say of new rows."""
         seen = self.columns(X)
-        return sum(forest.scores(seen) for forest in self.forests) / len(self.forests)
+        return np.sum([forest.scores(seen) for forest in self.forests], axis=0) / len(self.forests)
 
     def scaled(self, scores):
         parts = [scores / self.scale]

@@ -255,14 +255,17 @@ class _Grown:
         made.ranks = self.ranks
         return made
 
-    def round(self):
-        """One more tree for each output, all from the scores before it."""
+    def round(self, enough=lambda: False):
+        """One more tree for each output, all from the scores before it; False if there was enough in between."""
         gradient, hessian = (np.ascontiguousarray(part.T) for part in self.loss.slopes(self.scores))
         for k in range(len(gradient)):
+            if enough():
+                return False
             tree, reached = self._tree(gradient[k], hessian[k])
             self.trees.append((k, *tree))
             self.scores[:, k] += tree[-1][reached]
             _numeric.add_boosted_trees(self.watched, _FIRST, *tree, np.array([k]), self.watched_scores)
+        return True
 
     def _tree(self, gradient, hessian):
         p, growth = self.bins.shape[1], self.growth
@@ -331,8 +334,8 @@ def _raced(runs: list[_Grown], growth: Growth, enough) -> tuple[list[float], lis
     curve = [sum(run.watched_loss() for run in runs)]
 
     def advance(place):
-        for _ in range(_STRIDE):
-            runs[place].round()
+        if not all(runs[place].round(enough) for _ in range(_STRIDE)):
+            return np.inf  # cut short: what was grown of this stride is not used
         kept[place].append(runs[place].watched_scores.copy())
         return runs[place].watched_loss()
 
@@ -340,7 +343,10 @@ def _raced(runs: list[_Grown], growth: Growth, enough) -> tuple[list[float], lis
     while (len(curve) - 1) * _STRIDE < growth.n_trees and (len(curve) - 1 - best) * _STRIDE < growth.patience:
         if enough():
             break
-        curve.append(sum(ordered_map(advance, range(len(runs)))))
+        loss = sum(ordered_map(advance, range(len(runs))))
+        if not np.isfinite(loss):
+            break
+        curve.append(loss)
         if curve[-1] < curve[best]:
             best = len(curve) - 1
     return curve, kept

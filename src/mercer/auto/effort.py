@@ -117,6 +117,10 @@ class Clock:
         other.start = self.start
         return other
 
+    def rest(self) -> Clock:
+        """A clock that starts now and has the time that is left."""
+        return Clock(None if self.budget is None else self.left(), self.now)
+
     def allows(self, share: float) -> bool:
         """True while less than this share of the budget is spent."""
         return self.budget is None or self.spent() < share * self.budget

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
@@ -12,7 +13,8 @@ from mercer.auto.effort import EFFORTS, Clock, Effort
 from mercer.auto.judge import judge
 from mercer.auto.larger import AllRows, bytes_per_row, classes_of_all, quantity_of_all, sample_of
 from mercer.auto.model import Model
-from mercer.auto.pace import TimeUp
+from mercer.auto.pace import MARGIN, TimeUp
+from mercer.auto.pilot import gathered, predicting_seconds, seconds_per_row, some_of
 from mercer.auto.predictor import Predictor, learn, learn_again
 from mercer.auto.steps import Steps
 from mercer.auto.targets import checked_task
@@ -23,8 +25,10 @@ from mercer.source.table import first_block
 
 #: The share of a time budget that the search may use: learning again repeats the dearest part of it.
 _SEARCH = 0.45
-#: How much longer a step may take than it took before.
-_MARGIN = 1.2
+#: The share of the time left that encoding may take, and the fewest rows to search with.
+_ENCODE, _FEWEST = 0.2, 500
+#: When the holdout should have been judged, as a share of the time budget.
+_JUDGED = 0.6
 #: What learning again repeats of the steps of a search; waves and terms are no longer searched for.
 REPEATED = {
     "encode": 1.0,
@@ -114,22 +118,25 @@ def fit(
         job.notes.append(f"{job.n_rows} rows are too few to keep some aside: nothing is said about new ones.")
         train, kept = source, None
     share = job.share(memory, getattr(source, "schema", None) or {}, 1 - holdout)
+    share = job.share_in_time(train, share, 1 - holdout)
     encoder, rows, predictor = job.learn(_part(train, share, random_state))
+    rest = sample_of(source, share, random_state, holdout if kept is not None else 0)[1] if share < 1 else None
     if kept is not None:
         with steps("holdout"):
-            name, plain = baseline(encoder, rows, job.classify, random_state)
-            told["holdout"] = _judged(name, plain, Encoding(encoder, predictor), kept, told["task"], random_state)
-        if job.has_time_to_learn_again(holdout):
-            encoder, rows, predictor = job.learn_again(_part(source, share, random_state), encoder, predictor)
-    if share < 1:
+            told["holdout"] = job.judged(encoder, rows, predictor, kept, holdout, told["task"])
+        again = job.learned_again(lambda: _part(source, share, random_state), encoder, predictor, holdout)
+        if again is not None:
+            encoder, rows, predictor = again
+            rest = sample_of(source, share, random_state)[1] if share < 1 else None
+    if rest is not None:
         with steps("weights from all rows"):
-            predictor = job.weights_from_all(predictor, encoder, rows, sample_of(source, share, random_state)[1])
+            predictor = job.weights_from_all(predictor, encoder, rows, rest)
     told |= account(predictor, steps, encoder)
     return model_of(told["task"], encoder, predictor, rows.X, told, random_state)
 
 
 def _part(source: Source, share: float, seed) -> Source:
-    return source if share >= 1 else sample_of(source, share, seed)[0]
+    return source if share >= 1 else gathered(sample_of(source, share, seed)[0])
 
 
 def sizes(effort, max_features=None) -> Effort:
@@ -161,6 +168,7 @@ class _Job:
     clock: Clock
     classify: bool = False
     n_rows: int = 0
+    n_classes: int = 0
     notes: list[str] = field(default_factory=list)
 
     def share(self, memory: float | None, schema, train: float) -> float:
@@ -175,6 +183,25 @@ class _Job:
         )
         return share
 
+    def share_in_time(self, train: Source, share: float, trained: float) -> float:
+        """The share of the rows that can be encoded in a part of the time, by a trial with the first of them."""
+        if self.clock.budget is None:
+            return share
+        with self.steps("a look ahead"):
+            none = Clock(0.0)  # one penalty for each text
+
+            def encode(source):
+                return learned_rows(source, self.roles, self.classify, self.seed, self.effort.most_features, none)
+
+            seconds = seconds_per_row(train, self.n_classes if self.classify else 0, encode, self.clock)
+        most = max(_ENCODE * self.clock.left() / max(seconds, 1e-12), _FEWEST) / trained
+        if most >= share * self.n_rows:
+            return share
+        self.notes.append(
+            f"The time budget is short for {self.n_rows:,} rows: the search saw an even sample of about {most:,.0f}."
+        )
+        return float(most / self.n_rows)
+
     def learn(self, source: Source):
         """Encoder, encoded rows and model of a source."""
         clock = self.clock.part(_SEARCH)
@@ -182,23 +209,43 @@ class _Job:
             encoder, rows = learned_rows(
                 source, self.roles, self.classify, self.seed, self.effort.most_features, clock.part(0.6)
             )
+        clock = clock.rest()
         if sparse.issparse(rows.X):
             with self.steps("penalty of the terms"):
                 return encoder, rows, learn_terms(rows, self.classify, self.seed, clock=clock)
         return encoder, rows, learn(rows, self.classify, self.effort, clock, self.seed, self.steps)
 
-    def has_time_to_learn_again(self, holdout: float) -> bool:
-        """Whether what took `seconds` for the training rows can be repeated for all of them in the time left."""
-        needed = _MARGIN / (1 - holdout) * repeated_seconds(self.steps.log, REPEATED)
+    def judged(self, encoder, rows, predictor, kept: Source, holdout: float, task: str) -> dict:
+        """The score on the rows kept aside; on a part of them if all would take too much of the time left."""
+        name, plain = baseline(encoder, rows, self.classify, self.seed, self.clock.part(_JUDGED))
+        model = Encoding(encoder, predictor)
+        if self.clock.budget is not None:
+            seconds = predicting_seconds(kept, model, holdout * self.n_rows, self.clock)
+            allowed = max(self.clock.part(_JUDGED).left(), 0.1 * self.clock.left())
+            if seconds > allowed:
+                share = float(np.clip(allowed / seconds, min(_FEWEST / (holdout * self.n_rows), 0.999), 0.999))
+                kept = some_of(kept, share, self.seed)
+                self.notes.append(
+                    f"The holdout was judged by about {100 * share:.2g} % of its rows: the time budget was short."
+                )
+        return _judged(name, plain, model, kept, task, self.seed)
+
+    def learned_again(self, source: Callable[[], Source], encoder, predictor: Predictor, holdout: float):
+        """Encoder, encoded rows and model of all rows; None, and a note, if the time left is too short for that."""
+        needed = MARGIN / (1 - holdout) * repeated_seconds(self.steps.log, REPEATED)
         if needed <= self.clock.left():
-            return True
+            try:
+                return self._learn_again(source(), encoder, predictor)
+            except TimeUp:
+                needed = np.inf
+        long = "more" if np.isinf(needed) else f"about {needed:.0f} s, more"
         self.notes.append(
-            f"Learning again from all rows would have taken about {needed:.0f} s, more than the time budget left: the "
+            f"Learning again from all rows would have taken {long} than the time budget left: the "
             "model has learned from the rows that were not kept aside."
         )
-        return False
+        return None
 
-    def learn_again(self, source: Source, encoder, predictor: Predictor):
+    def _learn_again(self, source: Source, encoder, predictor: Predictor):
         """Encoder, encoded rows and model of all rows, configured like those of some of them."""
         with self.steps("learn again from all rows"):
             before = {name: place for place, name in enumerate(encoder.get_feature_names_out())}
@@ -216,20 +263,20 @@ class _Job:
             return learn_terms(rows, self.classify, self.seed, predictor if before else None, clock)
         if before:
             return learn(rows, self.classify, self.effort, clock, self.seed, Steps())
-        return learn_again(predictor, rows, self.effort, self.seed, places)
+        return learn_again(predictor, rows, self.effort, self.seed, places, clock)
 
     def weights_from_all(self, predictor, encoder, rows, rest: Source) -> Predictor:
         """Weights from the rows outside of the sample too, which stream by; those of the sample if there is no time."""
         if predictor.found is None:
             sparse_terms = isinstance(predictor, WidePredictor)
-            why = (
-                "the model has one block of sparse terms" if sparse_terms else "there is nothing to tell rows apart by"
-            )
+            why = "the model has one block of sparse terms" if sparse_terms else "rows cannot be told apart"
             self.notes.append(f"The linear weights come from the sample as well: {why}.")
             return predictor
-        every = AllRows(predictor, encoder, rows, rest, self.n_rows, self.seed, self.clock)
+        every = AllRows(predictor, encoder, rows, rest, self.n_rows, self.seed, self.clock.part(0.95))
         how = ""
         try:
+            if repeated_seconds(self.steps.log, {"final weights": 0.3}) > every.clock.left():
+                raise TimeUp
             if self.classify:
                 predictor, descent = classes_of_all(every)
                 how = descent.told()
@@ -237,7 +284,7 @@ class _Job:
                 predictor = quantity_of_all(every)
         except TimeUp:
             self.notes.append(
-                "The linear weights come from the sample as well: the time budget left no room for a pass over all rows."
+                "The linear weights come from the sample as well: the time budget left no room for another pass."
             )
             return predictor
         self.notes.append(f"Trees, bins and waves come from the sample, the linear weights from all rows{how}.")

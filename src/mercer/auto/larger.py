@@ -42,11 +42,17 @@ def bytes_per_row(n_columns: int, effort: Effort) -> int:
     return 8 * _COPIES * _WIDENING * max(n_columns, 1) + 4 * min(effort.most_waves, effort.most_features)
 
 
-def sample_of(source: Source, share: float, seed: int) -> tuple[Source, Source]:
-    """About this share of the rows of a source, drawn evenly by their hashes, and the others."""
-    key = seed + _SAMPLE_SEED
-    chosen = source.where(lambda block: in_holdout(block, share, key))
-    return chosen, source.where(lambda block: ~in_holdout(block, share, key))
+def sample_of(source: Source, share: float, seed: int, holdout: float = 0) -> tuple[Source, Source]:
+    """About this share of the rows of a source, drawn evenly by their hashes, and the others.
+
+    With a share for the `holdout`, its rows are none of the sample's.
+    """
+
+    def inside(block):
+        chosen = in_holdout(block, share, seed + _SAMPLE_SEED)
+        return chosen & ~in_holdout(block, holdout, seed) if holdout else chosen
+
+    return source.where(inside), source.where(lambda block: ~inside(block))
 
 
 @dataclass
@@ -92,8 +98,9 @@ class AllRows:
         """The rows that count: those of some weight, of classes that the sample has."""
         keep = np.ones(len(block), dtype=bool) if block.weight is None else np.asarray(block.weight) > 0
         if self.predictor.classes is not None:
-            strange = keep & ~np.isin(block.y, self.predictor.classes)
-            for label, times in zip(*np.unique(np.asarray(block.y)[strange], return_counts=True), strict=True):
+            labels = np.asarray(block.y)
+            strange = keep & ~np.isin(labels, self.predictor.classes)
+            for label, times in zip(*np.unique(labels[strange], return_counts=True), strict=True):
                 self.unknown[block.start, label] = int(times)
             keep &= ~strange
         return block if keep.all() else block.rows(keep)

@@ -16,6 +16,7 @@ from mercer.auto.blocks import Dictionary, Pieces, Plain, Score
 from mercer.auto.effort import Clock, Effort, sized
 from mercer.auto.encoding import Encoded
 from mercer.auto.growing import grow_score
+from mercer.auto.pace import LogisticPace, until
 from mercer.auto.penalties import Equations
 from mercer.auto.rows import Rows
 from mercer.auto.search import Candidate, Found, Search
@@ -29,7 +30,7 @@ _LOGISTIC = (1 / 64, 1 / 16, 1 / 4)
 #: Rows that penalty and temperature are chosen on: to learn from, and to be told apart on.
 _TRAIN, _TEST = 6000, 4000
 _TEMPERATURES = np.geomspace(0.7, 2.0, 22)
-_TOL, _STEPS, _FEW_STEPS = 1e-3, 24, 6
+_TOL, _STEPS = 1e-3, 24
 _ROUNDING = 1e-7
 #: Pairs of waves that penalty and temperature are chosen with.
 _FEW = 192
@@ -127,10 +128,13 @@ def _prepared(encoded: Encoded, classify: bool, seed: int):
     return target, rows, target.labels(encoded.y)
 
 
-def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: int, places=None) -> Predictor:
+def learn_again(
+    predictor: Predictor, encoded: Encoded, effort: Effort, seed: int, places=None, clock: Clock | None = None
+) -> Predictor:
     """The same configuration on other rows: trees of as many rounds, the same waves and penalties, new weights.
 
     More rows may show more levels: `places` says where each encoded column was before, -1 for a new one.
+    `TimeUp` says that the trees did not grow in time.
     """
     found: Found = predictor.found
     if found is None:
@@ -140,7 +144,7 @@ def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: in
     blocks, scores = [], None
     for block in found.dictionary.blocks:
         if block.kind == "score":
-            grown = grow_score(rows, labels, _fixed(effort, found), seed)
+            grown = grow_score(rows, labels, _fixed(effort, found), seed, until(clock or Clock()))
             block, scores = grown.block, grown.scores
         elif block.kind == "pieces":
             block = Pieces.learned(rows.X, int(block.bins.n_bins), rows.weight) or block
@@ -153,7 +157,7 @@ def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: in
         Dictionary(blocks), found.penalties, found.scored, scores, found.candidates, found.n_rounds, found.growth
     )
     equations = Equations(_gram(again, rows), again.dictionary.block_of_column)
-    made = _head(again, equations, rows, labels, target, seed, predictor)
+    made = _head(again, equations, rows, labels, target, seed, predictor, clock)
     made.candidates = predictor.candidates
     return made
 
@@ -200,20 +204,37 @@ def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
     The choices so far were those of the squared error: whether the columns alone do better by the logistic loss is
     asked once more, and then they are all there is.
     """
-    late = clock is not None and not clock.allows(0.9)  # no time to choose a penalty, and for a rough answer only
-    if late:
+    steps, late = _steps_in_time(found, rows, labels, clock)
+    if like is not None:
+        alpha, temperature = like.alpha, like.temperature
+    elif late:
         alpha, temperature = _LOGISTIC[1], 1.0
-    elif like is None:
+    else:
         plain = found.alone()
         found, alpha, temperature = _chosen_head([found, plain] if plain else [found], rows, labels, seed)
-    else:
-        alpha, temperature = like.alpha, like.temperature
     Z, scale = _scaled(found, rows), _scale(found)
-    model = _solved(Z, labels, alpha, seed, rows.weight, _FEW_STEPS if late else _STEPS)
+    model = _solved(Z, labels, alpha, seed, rows.weight, steps)
     coef = model.coef_.T * scale[:, None].astype(np.float64)
     return Predictor(
         found.dictionary, coef, model.intercept_, target.classes, found.penalties, alpha, temperature, found=found
     )
+
+
+def _steps_in_time(found, rows: Rows, labels, clock: Clock | None) -> tuple[int, bool]:
+    """Steps that there is time for, and whether there is none to choose a penalty as well."""
+    if clock is None or clock.budget is None:
+        return _STEPS, False
+    scores = found.scores
+
+    def features(span):
+        return found.dictionary.features(rows.X[span], None if scores is None else scores[span])
+
+    classes = int(labels.max()) + 1
+    pace = LogisticPace.of(features, len(rows), 1 if classes == 2 else classes, clock)
+    narrow = len(_narrow(found.dictionary)) / max(found.dictionary.width, 1)
+    chosen = len(_LOGISTIC) * (1 + narrow) * pace.seconds(min(len(rows), _TRAIN + _TEST), _STEPS)
+    late = chosen + pace.seconds(len(rows), _STEPS) > clock.left()
+    return (pace.steps(len(rows), clock.left(), _STEPS) if late else _STEPS), late
 
 
 def _scale(found: Found) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Logistic regression on rows that stream by, from the weights of a sample of them.
 
-Newton's steps take their curvature from the sample, which is in memory, and their gradient from all rows: one pass each.
-The sample's weights are off by its own noise, so that few steps are left; a single one already has the variance of the
-fit on all rows, up to terms of higher order (Le Cam's one-step estimator).
+Newton's steps take their curvature from the sample, which is in memory, and their gradient from all rows: one pass
+each. The sample's weights are off by its own noise, so that few steps are left; a single one already has the variance
+of the fit on all rows, up to terms of higher order (Le Cam's one-step estimator).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ROWS, _ROWS_PER_COLUMN = 16_384, 16
 
 @dataclass(frozen=True)
 class Descent:
-    """Where the steps ended (weights, then a row of intercepts), after how many passes, and whether they were enough."""
+    """Where the steps ended (weights, then a row of intercepts), after how many passes, whether these were enough."""
 
     point: np.ndarray
     n_passes: int
@@ -129,7 +129,7 @@ def _walked(x, curvature_at: Callable, sums: _Sums) -> tuple[np.ndarray, bool]:
 
 
 def _curvature_at(x, landscape: Landscape, inside: MemorySource, ratio: float) -> Any:
-    """The curvature of all rows as those inside tell it: exactly theirs, but for more columns than a matrix may have."""
+    """The curvature of all rows as those inside tell it: exactly, unless columns are too many for a matrix."""
     origin = landscape.origin
     if x.shape[1] > 1 and x.size <= MOST_ENTRIES:
         return JointCurvature(ratio * inside.fold(JointHessian(x, origin)).finish().H)
