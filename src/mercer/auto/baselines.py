@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any
@@ -33,6 +34,18 @@ class Encoding:
     def predict(self, X):
         X = self.encoder.transform(X)
         return self.predictor.predict(X if isinstance(self.predictor, WidePredictor) else dense(X)[:, : self.width])
+
+
+class Once:
+    """An encoder that two models share: each thread encodes the rows it was last given once for both."""
+
+    def __init__(self, encoder):
+        self.encoder, self._last = encoder, threading.local()
+
+    def transform(self, X):
+        if getattr(self._last, "rows", None) is not X:
+            self._last.encoded, self._last.rows = self.encoder.transform(X), X
+        return self._last.encoded
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 from scipy import sparse
 
-from mercer.auto.baselines import Encoding, baseline
+from mercer.auto.baselines import Encoding, Once, baseline
 from mercer.auto.effort import EFFORTS, Clock, Effort
 from mercer.auto.judge import judge
 from mercer.auto.larger import AllRows, bytes_per_row, classes_of_all, quantity_of_all, sample_of
@@ -65,6 +65,7 @@ def fit(
     ----------
     data : path, frame, dict of columns, array or Source
     target : name of the target column, or an array for data in memory
+        A row without it is an error that says where; `mercer.io.read_table(..., on_bad_rows="skip")` leaves such out.
     weight : name of a column (or an array, for data in memory), default=None
         How much each row counts: a row of weight 2 is there twice. Encoders, search, probabilities and the score on the
         holdout are weighted; the edges of the trees' bins, the kernels' median distance and the frequencies of levels
@@ -110,6 +111,7 @@ def fit(
         source = read_table(data, target, weight)
         _refuse_no_columns(source)
         job = _Job(roles, chosen, int(random_state), steps, clock)
+        job.notes += getattr(source, "notes", [])
         told: dict = {"task": checked_task(source, task, job), "effort": effort}
     told |= {"target": getattr(source, "target", None), "rows": job.n_rows, "said": job.notes}
     job.classify = told["task"] == "classify"
@@ -218,7 +220,8 @@ class _Job:
     def judged(self, encoder, rows, predictor, kept: Source, holdout: float, task: str) -> dict:
         """The score on the rows kept aside; on a part of them if all would take too much of the time left."""
         name, plain = baseline(encoder, rows, self.classify, self.seed, self.clock.part(_JUDGED))
-        model = Encoding(encoder, predictor)
+        model = Encoding(Once(encoder), predictor)
+        plain = replace(plain, encoder=model.encoder) if isinstance(plain, Encoding) else plain
         if self.clock.budget is not None:
             seconds = predicting_seconds(kept, model, holdout * self.n_rows, self.clock)
             allowed = max(self.clock.part(_JUDGED).left(), 0.1 * self.clock.left())

@@ -17,7 +17,7 @@ from mercer.source.table import first_block
 #: Rows of the trials: the difference of the last two is what rows cost, without what is paid once.
 _TRIALS = (100, 400, 1600)
 #: The share of the time left that a trial may take, and the rows whose predictions say how long others take.
-_LOOK, _FEW = 0.05, 512
+_LOOK, _FEW = 0.1, 512
 #: What is judged must not go by the bits that put rows into the holdout.
 _JUDGED_SEED = 0x4A55444745
 
@@ -29,7 +29,7 @@ def seconds_per_row(source: Source, n_classes: int, encode: Callable[[Source], A
         rows.y = np.arange(rows.n_rows) % n_classes
     sizes, times = [0], [0.0]
     for size in sorted({min(trial, rows.n_rows) for trial in _TRIALS}):
-        if len(times) > 1 and times[-1] * size / sizes[-1] > _LOOK * clock.left():
+        if len(times) > 1 and 2 * times[-1] > _LOOK * clock.left():  # most of a short trial is paid once
             break
         start = clock.spent()
         encode(_slice(rows, size))
