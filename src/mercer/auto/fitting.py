@@ -27,10 +27,13 @@ from mercer.source.table import first_block
 _SEARCH = 0.45
 #: The share of the time left that encoding may take, and the fewest rows to search with.
 _ENCODE, _FEWEST = 0.2, 500
+#: Encoding takes many times as long as reading: if so many times are not left, nothing has to be tried to know that.
+_READ = 5.0
 #: When the holdout should have been judged, as a share of the time budget.
 _JUDGED = 0.6
 #: What learning again repeats of the steps of a search; waves and terms are no longer searched for.
 REPEATED = {
+    "sample": 1.0,
     "encode": 1.0,
     "boosted trees, out of fold": 1.0,
     "number of waves": 0.4,
@@ -121,12 +124,12 @@ def fit(
         train, kept = source, None
     share = job.share(memory, getattr(source, "schema", None) or {}, 1 - holdout)
     share = job.share_in_time(train, share, 1 - holdout)
-    encoder, rows, predictor = job.learn(_part(train, share, random_state))
+    encoder, rows, predictor = job.learn(job.part(train, share))
     rest = sample_of(source, share, random_state, holdout if kept is not None else 0)[1] if share < 1 else None
     if kept is not None:
         with steps("holdout"):
             told["holdout"] = job.judged(encoder, rows, predictor, kept, holdout, told["task"])
-        again = job.learned_again(lambda: _part(source, share, random_state), encoder, predictor, holdout)
+        again = job.learned_again(lambda: job.part(source, share), encoder, predictor, holdout)
         if again is not None:
             encoder, rows, predictor = again
             rest = sample_of(source, share, random_state)[1] if share < 1 else None
@@ -135,10 +138,6 @@ def fit(
             predictor = job.weights_from_all(predictor, encoder, rows, rest)
     told |= account(predictor, steps, encoder)
     return model_of(told["task"], encoder, predictor, rows.X, told, random_state)
-
-
-def _part(source: Source, share: float, seed) -> Source:
-    return source if share >= 1 else gathered(sample_of(source, share, seed)[0])
 
 
 def sizes(effort, max_features=None) -> Effort:
@@ -185,24 +184,33 @@ class _Job:
         )
         return share
 
+    def part(self, source: Source, share: float) -> Source:
+        """A share of the rows of a source, in memory."""
+        if share >= 1:
+            return source
+        with self.steps("sample"):
+            return gathered(sample_of(source, share, self.seed)[0])
+
     def share_in_time(self, train: Source, share: float, trained: float) -> float:
         """The share of the rows that can be encoded in a part of the time, by a trial with the first of them."""
         if self.clock.budget is None:
             return share
-        with self.steps("a look ahead"):
-            none = Clock(0.0)  # one penalty for each text
-
-            def encode(source):
-                return learned_rows(source, self.roles, self.classify, self.seed, self.effort.most_features, none)
-
-            seconds = seconds_per_row(train, self.n_classes if self.classify else 0, encode, self.clock)
-        most = max(_ENCODE * self.clock.left() / max(seconds, 1e-12), _FEWEST) / trained
+        most = _FEWEST / trained
+        if self.clock.left() > _READ * self.clock.spent():
+            with self.steps("a look ahead"):
+                seconds = seconds_per_row(train, self.n_classes if self.classify else 0, self._encode, self.clock)
+            most = max(most, _ENCODE * self.clock.left() / max(seconds, 1e-12) / trained)
         if most >= share * self.n_rows:
             return share
         self.notes.append(
             f"The time budget is short for {self.n_rows:,} rows: the search saw an even sample of about {most:,.0f}."
         )
         return float(most / self.n_rows)
+
+    def _encode(self, source: Source):
+        """With one penalty for each text, and few steps."""
+        none = Clock(0.0)
+        return learned_rows(source, self.roles, self.classify, self.seed, self.effort.most_features, none)
 
     def learn(self, source: Source):
         """Encoder, encoded rows and model of a source."""
@@ -253,8 +261,10 @@ class _Job:
         with self.steps("learn again from all rows"):
             before = {name: place for place, name in enumerate(encoder.get_feature_names_out())}
             clock = self.clock.part(0.95)
+            before_it = MARGIN * repeated_seconds(self.steps.log, {"encode": 1.0})
+            brief = clock.rest(min(1.0, before_it / max(clock.left(), 1e-9)))  # texts would take all the time there is
             encoder, rows = learned_rows(
-                source, self.roles, self.classify, self.seed, self.effort.most_features, clock, encoder
+                source, self.roles, self.classify, self.seed, self.effort.most_features, brief, encoder
             )
             places = np.array([before.get(name, -1) for name in encoder.get_feature_names_out()])
             return encoder, rows, self._again(predictor, rows, places, clock)

@@ -18,7 +18,7 @@ from mercer.auto.encoding import Encoded
 from mercer.auto.growing import grow_score
 from mercer.auto.pace import LogisticPace, until
 from mercer.auto.penalties import Equations
-from mercer.auto.rows import Rows
+from mercer.auto.rows import N_FOLDS, Rows
 from mercer.auto.search import Candidate, Found, Search
 from mercer.auto.steps import Steps
 from mercer.linear import LogisticClassifier
@@ -232,7 +232,9 @@ def _steps_in_time(found, rows: Rows, labels, clock: Clock | None) -> tuple[int,
     classes = int(labels.max()) + 1
     pace = LogisticPace.of(features, len(rows), 1 if classes == 2 else classes, clock)
     narrow = len(_narrow(found.dictionary)) / max(found.dictionary.width, 1)
-    chosen = len(_LOGISTIC) * (1 + narrow) * pace.seconds(min(len(rows), _TRAIN + _TEST), _STEPS)
+    few = rows.distinct() <= _FEW_ROWS  # then every fold is held out in turn, for more penalties
+    fits = N_FOLDS * (len(_LOGISTIC) + len(_STRONG)) if few else len(_LOGISTIC)
+    chosen = fits * (1 + narrow) * pace.seconds(min(len(rows), _TRAIN + _TEST), _STEPS)
     late = chosen + pace.seconds(len(rows), _STEPS) > clock.left()
     return (pace.steps(len(rows), clock.left(), _STEPS) if late else _STEPS), late
 

@@ -121,7 +121,7 @@ def learn_terms(
         model = learn_wide(rows.X, rows.y, rows.ids, classes, seed, None, rows.weight, clock)[0]
     else:
         before = WideLinear(like.coef, like.intercept, classes, like.alpha, like.temperature, like.candidates)
-        model = refit_wide(rows.X, rows.y, classes, seed, before, rows.weight)
+        model = refit_wide(rows.X, rows.y, classes, seed, before, rows.weight, clock)
     return WidePredictor(
         WideDictionary([Plain(rows.X.shape[1])]),
         model.coef,
