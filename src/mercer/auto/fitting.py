@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
@@ -11,7 +11,7 @@ from scipy import sparse
 from mercer.auto.baselines import Encoding, Once, baseline
 from mercer.auto.effort import EFFORTS, Clock, Effort
 from mercer.auto.judge import judge
-from mercer.auto.larger import AllRows, bytes_per_row, classes_of_all, quantity_of_all, sample_of
+from mercer.auto.larger import AllRows, bytes_per_row, sample_of, weights_from_all
 from mercer.auto.model import Model
 from mercer.auto.pace import MARGIN, TimeUp
 from mercer.auto.pilot import gathered, predicting_seconds, seconds_per_row, some_of
@@ -31,6 +31,8 @@ _ENCODE, _FEWEST = 0.2, 500
 _READ = 5.0
 #: When the holdout should have been judged, as a share of the time budget.
 _JUDGED = 0.6
+#: When the last step should have ended.
+_ALMOST = 0.95
 #: What learning again repeats of the steps of a search; waves and terms are no longer searched for.
 REPEATED = {
     "sample": 1.0,
@@ -135,7 +137,8 @@ def fit(
             rest = sample_of(source, share, random_state)[1] if share < 1 else None
     if rest is not None:
         with steps("weights from all rows"):
-            predictor = job.weights_from_all(predictor, encoder, rows, rest)
+            every = AllRows(predictor, encoder, rows, rest, job.n_rows, job.seed, clock.part(_ALMOST))
+            predictor = weights_from_all(every, repeated_seconds(steps.log, {"final weights": 0.3}), job.notes)
     told |= account(predictor, steps, encoder)
     return model_of(told["task"], encoder, predictor, rows.X, told, random_state)
 
@@ -239,7 +242,7 @@ class _Job:
                 self.notes.append(
                     f"The holdout was judged by about {100 * share:.2g} % of its rows: the time budget was short."
                 )
-        return _judged(name, plain, model, kept, task, self.seed)
+        return judge(plain, model, kept, task, random_state=self.seed).told() | {"baseline": name}
 
     def learned_again(self, source: Callable[[], Source], encoder, predictor: Predictor, holdout: float):
         """Encoder, encoded rows and model of all rows; None, and a note, if the time left is too short for that."""
@@ -260,7 +263,7 @@ class _Job:
         """Encoder, encoded rows and model of all rows, configured like those of some of them."""
         with self.steps("learn again from all rows"):
             before = {name: place for place, name in enumerate(encoder.get_feature_names_out())}
-            clock = self.clock.part(0.95)
+            clock = self.clock.part(_ALMOST)
             before_it = MARGIN * repeated_seconds(self.steps.log, {"encode": 1.0})
             brief = clock.rest(min(1.0, before_it / max(clock.left(), 1e-9)))  # texts would take all the time there is
             encoder, rows = learned_rows(
@@ -278,37 +281,6 @@ class _Job:
             return learn(rows, self.classify, self.effort, clock, self.seed, Steps())
         return learn_again(predictor, rows, self.effort, self.seed, places, clock)
 
-    def weights_from_all(self, predictor, encoder, rows, rest: Source) -> Predictor:
-        """Weights from the rows outside of the sample too, which stream by; those of the sample if there is no time."""
-        if predictor.found is None:
-            sparse_terms = isinstance(predictor, WidePredictor)
-            why = "the model has one block of sparse terms" if sparse_terms else "rows cannot be told apart"
-            self.notes.append(f"The linear weights come from the sample as well: {why}.")
-            return predictor
-        every = AllRows(predictor, encoder, rows, rest, self.n_rows, self.seed, self.clock.part(0.95))
-        how = ""
-        try:
-            if repeated_seconds(self.steps.log, {"final weights": 0.3}) > every.clock.left():
-                raise TimeUp
-            if self.classify:
-                predictor, descent = classes_of_all(every)
-                how = descent.told()
-            else:
-                predictor = quantity_of_all(every)
-        except TimeUp:
-            self.notes.append(
-                "The linear weights come from the sample as well: the time budget left no room for another pass."
-            )
-            return predictor
-        self.notes.append(f"Trees, bins and waves come from the sample, the linear weights from all rows{how}.")
-        if every.unknown:
-            labels = sorted({str(label) for _, label in every.unknown})
-            self.notes.append(
-                f"{sum(every.unknown.values())} rows are of classes that the sample has none of ({', '.join(labels)}): "
-                "the model does not know these. Raise memory to see more rows."
-            )
-        return predictor
-
 
 def repeated_seconds(log, shares: dict[str, float]) -> float:
     """The seconds of those steps of a search that are repeated, each by a share of it.
@@ -317,19 +289,6 @@ def repeated_seconds(log, shares: dict[str, float]) -> float:
     2.0
     """
     return sum(shares.get(name, 0.0) * seconds for name, seconds in log)
-
-
-def _judged(name, plain, model, rows, task, seed) -> dict:
-    verdict = judge(plain, model, rows, task, random_state=seed)
-    return {
-        "metric": verdict.metric,
-        "n": verdict.n,
-        "model": asdict(verdict.second),
-        "linear": asdict(verdict.first),
-        "baseline": name,
-        "gain": asdict(verdict.gain),
-        "interval": verdict.interval,
-    }
 
 
 def account(predictor: Predictor, steps: Steps, encoder) -> dict:

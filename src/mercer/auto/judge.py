@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -36,6 +36,12 @@ class Judgment:
     first: Estimate
     second: Estimate
     gain: Estimate
+
+    def told(self) -> dict:
+        """For a report: the model is the second, the linear one the first."""
+        scores = {"model": self.second, "linear": self.first, "gain": self.gain}
+        told = {name: asdict(estimate) for name, estimate in scores.items()}
+        return {"metric": self.metric, "n": self.n, **told, "interval": self.interval}
 
     @property
     def clear(self) -> bool:

@@ -20,11 +20,12 @@ from mercer._numeric.block import Block
 from mercer._numeric.pool import for_each
 from mercer.auto.effort import Clock, Effort
 from mercer.auto.encoding import Encoded, dense
-from mercer.auto.pace import Passing
+from mercer.auto.pace import Passing, TimeUp
 from mercer.auto.penalties import Equations
 from mercer.auto.predictor import Predictor, Target
 from mercer.auto.rows import N_FOLDS, Rows
 from mercer.auto.streamed import Descent, descend
+from mercer.auto.wide_model import WidePredictor
 from mercer.source import MemorySource, Source, in_holdout
 from mercer.stats import Gram
 
@@ -155,3 +156,36 @@ def classes_of_all(rows: AllRows) -> tuple[Predictor, Descent]:
     found = descend(before, predictor.alpha, inside, lambda: rows.others().map(scaled), ratio, rows.clock)
     coef = found.point[:-1] * scale[:, None].astype(np.float64)
     return replace(predictor, coef=coef, intercept=found.point[-1]), found
+
+
+def weights_from_all(rows: AllRows, needed: float, notes: list[str]) -> Predictor:
+    """The model with weights of all rows, and notes of how; that of the sample if there is no time for a pass.
+
+    needed : seconds that getting ready for the passes takes
+    """
+    predictor = rows.predictor
+    if predictor.found is None:
+        terms = isinstance(predictor, WidePredictor)
+        why = "the model has one block of sparse terms" if terms else "rows cannot be told apart"
+        notes.append(f"The linear weights come from the sample as well: {why}.")
+        return predictor
+    how = ""
+    try:
+        if needed > rows.clock.left():
+            raise TimeUp
+        if predictor.classes is None:
+            predictor = quantity_of_all(rows)
+        else:
+            predictor, descent = classes_of_all(rows)
+            how = descent.told()
+    except TimeUp:
+        notes.append("The linear weights come from the sample as well: the time budget left no room for another pass.")
+        return predictor
+    notes.append(f"Trees, bins and waves come from the sample, the linear weights from all rows{how}.")
+    if rows.unknown:
+        labels = sorted({str(label) for _, label in rows.unknown})
+        notes.append(
+            f"{sum(rows.unknown.values())} rows are of classes that the sample has none of ({', '.join(labels)}): "
+            "the model does not know these. Raise memory to see more rows."
+        )
+    return predictor

@@ -261,8 +261,8 @@ def _solved(Z, labels, alpha, seed, weight=None, steps=_STEPS) -> LogisticClassi
 
     Columns of nearly no penalty are long: a penalty that drowns in the rounding of their float32 products is raised.
     """
-    heavy = Z if weight is None else Z * weight[:, None].astype(Z.dtype)
-    floor = _ROUNDING * float(np.sum(np.einsum("ij,ij->j", Z, heavy, dtype=np.float64)))
+    squares = np.einsum("ij,ij->i", Z, Z, dtype=np.float64)  # by rows: nothing is copied to weigh them
+    floor = _ROUNDING * float(np.sum(squares) if weight is None else weight @ squares)
     model = LogisticClassifier(max(alpha, floor), tol=_TOL, max_iter=steps, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -89,10 +89,8 @@ def refit_wide(X, y, classes, seed: int, like: WideLinear, weight=None, clock: C
     if classes is not None and len(classes) < 2:
         return WideLinear(np.zeros((X.shape[1], 1)), np.zeros(1), classes, like.alpha)
     target = np.searchsorted(classes, y) if classes is not None else np.asarray(y, dtype=np.float64)
-    fit = _Fit(
-        classes, seed, _steps_in_time(_Fit(classes, seed, 1), X, target, like.alpha, weight, clock or Clock(), 1)
-    )
-    coef, intercept = fit(X, target, like.alpha, weight)
+    steps = _steps_in_time(_Fit(classes, seed, 1), X, target, like.alpha, weight, clock or Clock(), fits=1)
+    coef, intercept = _Fit(classes, seed, steps)(X, target, like.alpha, weight)
     return WideLinear(coef, intercept, classes, like.alpha, like.temperature, like.candidates)
 
 
