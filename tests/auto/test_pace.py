@@ -217,10 +217,10 @@ def test_first_rows_of_arrays():
 def test_intervals_of_many_rows_come_from_groups():
     """The spread over G groups is that over rows up to 1 / sqrt(2 G), that of B draws is known to 1 / sqrt(2 B)."""
     rng = np.random.default_rng(0)
-    y = rng.normal(size=5000)
-    one, two = y + rng.normal(size=5000), y + 0.5 * rng.normal(size=5000)
+    y = rng.normal(size=2500)
+    one, two = y + rng.normal(size=2500), y + 0.5 * rng.normal(size=2500)
     widths = [
         [each.high - each.low for each in _bootstrap_r2(y[rows], one[rows], two[rows], 0.95, 0)]
-        for rows in (slice(None), slice(0, 4000))
+        for rows in (slice(None), slice(0, 2000))
     ]
-    assert np.allclose(widths[0], np.array(widths[1]) * np.sqrt(4000 / 5000), rtol=0.15)
+    assert np.allclose(widths[0], np.array(widths[1]) * np.sqrt(2000 / 2500), rtol=0.15)
