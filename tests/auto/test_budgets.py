@@ -159,10 +159,3 @@ def test_weights_of_all_rows_are_those_of_one_ridge(sampled):
     # (E w)' (A + P)^-1 (E w) <= w' P w / 100; the same for the rounding of the products with the target.
     excess = risk(predictor.coef[:, 0]) - risk(expected)
     assert excess < 0.02 * np.sum(penalty * expected**2)
-
-
-def test_classes_of_a_larger_table_have_the_weights_of_the_sample():
-    data, y = table(3000)
-    per_row = fitting.bytes_per_row(2, fitting.sizes("fast"))
-    model = mercer.fit(data, (y > 0).astype(int), effort="fast", memory=1000 * per_row / 1e9)
-    assert "weights of classes" in model.report()["said"][1]

@@ -76,3 +76,20 @@ def test_pipelines_of_named_sources_are_quiet_about_names():
     model = make_pipeline(Standardize(), RandomFeatures(n_components=8), RidgeRegressor()).fit(rows)
     assert list(model[0].feature_names_in_) == list("abc")
     assert len(model.predict(frame)) == 60
+
+
+def test_hashes_are_taken_once_and_kept_by_chosen_rows(monkeypatch):
+    from mercer._numeric import rows
+
+    block = Block(np.arange(20.0).reshape(10, 2))
+    expected, even = block.ids, np.arange(10) % 2 == 0
+    monkeypatch.setattr(rows, "hash_rows", lambda _: pytest.fail("hashed again"))
+    assert np.array_equal(block.ids, expected)
+    for chosen in (even, slice(2, 5), np.array([7, 1])):
+        assert np.array_equal(block.rows(chosen).ids, expected[chosen])
+    assert np.array_equal(block.rows(even).rows(slice(1, 3)).ids, expected[even][1:3])
+
+
+def test_a_map_changes_no_hash():
+    block = Block(np.arange(20.0).reshape(10, 2))
+    assert np.array_equal(block.with_X(np.zeros((10, 1))).rows(slice(3, 6)).ids, block.ids[3:6])

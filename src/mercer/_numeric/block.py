@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,8 @@ class Block:
     weight: np.ndarray | None = None
     start: int = 0
     raw: Any = None
+    #: Hashes of the rows once somebody asked for them: rows chosen from them keep theirs.
+    _ids: np.ndarray | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self):
         if self.raw is None:
@@ -42,22 +44,28 @@ class Block:
         """The 64-bit hash of each row as read: equal rows share it, whatever the block, map or machine."""
         from mercer._numeric.rows import hash_rows
 
-        return hash_rows(self.raw)
+        if self._ids is None:
+            self._ids = hash_rows(self.raw)
+        return self._ids
 
     def rows(self, selection) -> Block:
         """The rows named by a slice, an index array or a mask."""
         start = self.start + (selection.start or 0) if isinstance(selection, slice) else self.start
-        return Block(
+        chosen = Block(
             take_rows(self.X, selection),
             None if self.y is None else self.y[selection],
             None if self.weight is None else self.weight[selection],
             start,
             None if self.raw is self.X else take_rows(self.raw, selection),
         )
+        chosen._ids = None if self._ids is None else self._ids[selection]
+        return chosen
 
     def with_X(self, X) -> Block:
         """The same rows after a map."""
-        return replace(self, X=X)
+        made = replace(self, X=X)
+        made._ids = self._ids
+        return made
 
 
 def take_rows(table, selection):

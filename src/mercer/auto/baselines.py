@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import threading
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer.auto.blocks import Dictionary, Plain
+from mercer.auto.effort import Clock
 from mercer.auto.encoding import Encoded, dense
+from mercer.auto.pace import LogisticPace
 from mercer.auto.predictor import Predictor
 from mercer.auto.scored import ScoredEncoder
 from mercer.auto.wide_model import WidePredictor
+
+#: The most steps of the linear model of classes.
+_STEPS = 300
 
 
 @dataclass
@@ -26,6 +34,18 @@ class Encoding:
     def predict(self, X):
         X = self.encoder.transform(X)
         return self.predictor.predict(X if isinstance(self.predictor, WidePredictor) else dense(X)[:, : self.width])
+
+
+class Once:
+    """An encoder that two models share: each thread encodes the rows it was last given once for both."""
+
+    def __init__(self, encoder):
+        self.encoder, self._last = encoder, threading.local()
+
+    def transform(self, X):
+        if getattr(self._last, "rows", None) is not X:
+            self._last.encoded, self._last.rows = self.encoder.transform(X), X
+        return self._last.encoded
 
 
 @dataclass(frozen=True)
@@ -47,7 +67,7 @@ class Same:
         return cls(classes[int(np.argmax(np.bincount(codes, rows.weight)))])
 
 
-def baseline(encoder, rows: Encoded, classify: bool, seed: int) -> tuple[str, Any]:
+def baseline(encoder, rows: Encoded, classify: bool, seed: int, clock: Clock | None = None) -> tuple[str, Any]:
     """What the model is compared with, in words, and the thing that predicts raw rows."""
     alone = "the most frequent class" if classify else "the mean of the target"
     texts = isinstance(encoder, ScoredEncoder)
@@ -56,17 +76,26 @@ def baseline(encoder, rows: Encoded, classify: bool, seed: int) -> tuple[str, An
     if sparse.issparse(rows.X) or width == 0 or steady:
         return alone, Same.of(rows, classify)
     name = "linear model of the columns that are not text" if texts else "linear model of the plain columns"
-    return name, Encoding(encoder, linear(replace(rows, X=rows.X[:, :width]), classify, seed), width)
+    return name, Encoding(encoder, linear(replace(rows, X=rows.X[:, :width]), classify, seed, clock), width)
 
 
-def linear(rows: Encoded, classify: bool, seed: int) -> Predictor:
-    """The linear model of the encoded columns: what everything else is compared with."""
+def linear(rows: Encoded, classify: bool, seed: int, clock: Clock | None = None) -> Predictor:
+    """The linear model of the encoded columns: what everything else is compared with; fewer digits if time is short."""
     from mercer.linear import LogisticClassifier, RidgeRegressor
 
     dictionary = Dictionary([Plain(rows.X.shape[1])])
     X = rows.X.astype(np.float32).astype(np.float64)
     if classify:
-        fitted = LogisticClassifier(random_state=seed, tol=1e-5).fit(X, rows.y, rows.weight)
+        classes = len(np.unique(np.asarray(rows.y)))
+        outputs, clock = 1 if classes == 2 else classes, clock or Clock()
+        steps = _STEPS
+        if clock.budget is not None:
+            pace = LogisticPace.of(lambda span: X[span], len(X), outputs, clock)
+            steps = pace.steps(len(X), clock.left(), _STEPS)
+        with warnings.catch_warnings():
+            if steps < _STEPS:
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            fitted = LogisticClassifier(random_state=seed, tol=1e-5, max_iter=steps).fit(X, rows.y, rows.weight)
         return Predictor(dictionary, fitted.coef_.T, fitted.intercept_, fitted.classes_, np.ones(1))
     ridge = RidgeRegressor(random_state=seed).fit(X, rows.y, rows.weight)
     return Predictor(dictionary, ridge.coef_[:, None], np.atleast_1d(ridge.intercept_), None, np.ones(1))

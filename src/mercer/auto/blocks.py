@@ -183,9 +183,12 @@ class Score:
         self.width = len(scale) * (2 if classes else 1)
 
     def features(self, X):
+        return self.scaled(self.scores(X))
+
+    def scores(self, X) -> np.ndarray:
+        """The mean of what the ensembles say of new rows."""
         seen = self.columns(X)
-        total = sum(forest.scores(seen) for forest in self.forests) / len(self.forests)
-        return self.scaled(total)
+        return np.sum([forest.scores(seen) for forest in self.forests], axis=0) / len(self.forests)
 
     def scaled(self, scores):
         parts = [scores / self.scale]

@@ -88,8 +88,10 @@ def _raced(runs: list[Ensemble], growth: Growth, enough) -> list[float]:
     while (len(curve) - 1) * STRIDE < growth.n_trees and (len(curve) - 1 - best) * STRIDE < growth.patience:
         if enough():
             break
-        further = methodcaller("loss_after", len(curve))
-        curve.append(sum(ordered_map(further, runs)))
+        loss = sum(ordered_map(methodcaller("loss_after", len(curve), enough), runs))
+        if not np.isfinite(loss):
+            break  # cut short: what was grown of this stride is not used
+        curve.append(loss)
         if curve[-1] < curve[best]:
             best = len(curve) - 1
     return curve

@@ -122,6 +122,10 @@ class Clock:
         other.start = self.start
         return other
 
+    def rest(self, share: float = 1.0) -> Clock:
+        """A clock that starts now and has a share of the time that is left."""
+        return Clock(None if self.budget is None else share * self.left(), self.now)
+
     def allows(self, share: float) -> bool:
         """True while less than this share of the budget is spent."""
         return self.budget is None or self.spent() < share * self.budget

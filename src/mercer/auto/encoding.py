@@ -17,13 +17,17 @@ _WIDEST = 5000
 
 @dataclass
 class Encoded:
-    """Encoded rows, their targets, the hash of each row as read, and the indicators of each category."""
+    """Encoded rows, their targets, the hash of each row as read, and the indicators of each category.
+
+    Weights have been divided by `unit`.
+    """
 
     X: Any
     y: np.ndarray | None
     ids: np.ndarray
     categories: tuple[slice, ...] = ()
     weight: np.ndarray | None = None
+    unit: float = 1.0
 
 
 def encoded_rows(encoder, source: Source, learn: bool | None = False) -> Encoded:
@@ -39,15 +43,19 @@ def encoded_rows(encoder, source: Source, learn: bool | None = False) -> Encoded
     y = None if blocks[0].y is None else np.concatenate([np.asarray(block.y) for block in blocks])
     ids = np.concatenate([block.ids for block in blocks])
     categories = tuple(slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
-    return Encoded(np.concatenate([dense(block.X) for block in blocks]), y, ids, categories, weights_of(blocks))
+    return Encoded(np.concatenate([dense(block.X) for block in blocks]), y, ids, categories, *weights_of(blocks))
 
 
-def weights_of(blocks) -> np.ndarray | None:
-    """The weights of all rows, at least one on average (a weight of 2 is a row that is there twice); None if even."""
+def weights_of(blocks) -> tuple[np.ndarray | None, float]:
+    """The weights of all rows, at least one on average (a weight of 2 is a row that is there twice), and their unit.
+
+    None if rows count alike.
+    """
     if blocks[0].weight is None:
-        return None
+        return None, 1.0
     weight = np.concatenate([np.asarray(block.weight, dtype=np.float64) for block in blocks])
-    return weight / min(weight.mean(), 1.0)
+    unit = min(float(weight.mean()), 1.0)
+    return weight / unit, unit
 
 
 def refuse_wide(encoder) -> None:

@@ -96,11 +96,16 @@ class Ensemble:
         self.told: list[np.ndarray] = []
         self._look()
 
-    def loss_after(self, strides: int) -> float:
-        """What the watched rows lose after so many strides; the trees grow where they have not yet."""
+    def loss_after(self, strides: int, enough=lambda: False) -> float:
+        """What the watched rows lose after so many strides; the trees grow where they have not yet.
+
+        `enough`, asked before each tree, may end that: then the loss is infinite. Another call goes on from there.
+        """
         while len(self.losses) <= strides:
-            for _ in range(STRIDE):
-                self._round()
+            while len(self.trees) < len(self.losses) * STRIDE * len(self.base):
+                if enough():
+                    return np.inf
+                self._grow()
             self._look()
         return self.losses[strides]
 
@@ -122,15 +127,15 @@ class Ensemble:
         self.told.append(told)
         self.losses.append(self.watched.loss(told))
 
-    def _round(self):
-        """One more tree for each output, all from the scores before it."""
-        n = len(self.rows)
-        for kept, slope in zip((self._gradient, self._hessian), self.loss.slopes(self.scores[:n]), strict=True):
-            kept[:, :n] = slope.T
-        for k in range(len(self.base)):
-            tree, leaf = self._tree(k, self._gradient[k, :, None], self._hessian[k])
-            self.trees.append(tree)
-            self.scores[:, k] += tree.value.take(leaf)
+    def _grow(self):
+        """One more tree. Those of a round, one for each output, all go by the scores before it."""
+        n, k = len(self.rows), len(self.trees) % len(self.base)
+        if k == 0:
+            for kept, slope in zip((self._gradient, self._hessian), self.loss.slopes(self.scores[:n]), strict=True):
+                kept[:, :n] = slope.T
+        tree, leaf = self._tree(k, self._gradient[k, :, None], self._hessian[k])
+        self.trees.append(tree)
+        self.scores[:, k] += tree.value.take(leaf)
 
     def _tree(self, output: int, gradient: np.ndarray, hessian: np.ndarray) -> tuple[Tree, np.ndarray]:
         binned, growth, p = self.binned, self.growth, len(self.binned.cuts)

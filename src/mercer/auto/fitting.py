@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
 
 from mercer._numeric.checks import check_whole
-from mercer.auto.baselines import Encoding, baseline
+from mercer.auto.baselines import Encoding, Once, baseline
 from mercer.auto.effort import EFFORTS, Clock, Effort
 from mercer.auto.judge import judge
-from mercer.auto.larger import bytes_per_row, sample_of, with_all_rows
+from mercer.auto.larger import AllRows, bytes_per_row, sample_of, weights_from_all
 from mercer.auto.learning import learn, learn_again
 from mercer.auto.model import Model
+from mercer.auto.pace import MARGIN, TimeUp
+from mercer.auto.pilot import gathered, predicting_seconds, seconds_per_row, some_of
 from mercer.auto.predictor import Predictor
 from mercer.auto.steps import Steps
 from mercer.auto.targets import checked_task
@@ -24,10 +27,17 @@ from mercer.source.table import first_block
 
 #: The share of a time budget that the search may use: learning again repeats the dearest part of it.
 _SEARCH = 0.45
-#: How much longer a step may take than it took before.
-_MARGIN = 1.2
+#: The share of the time left that encoding may take, and the fewest rows to search with.
+_ENCODE, _FEWEST = 0.2, 500
+#: Encoding takes many times as long as reading: if so many times are not left, nothing has to be tried to know that.
+_READ = 5.0
+#: When the holdout should have been judged, as a share of the time budget.
+_JUDGED = 0.6
+#: When the last step should have ended.
+_ALMOST = 0.95
 #: What learning again repeats of the steps of a search; waves and terms are no longer searched for.
 REPEATED = {
+    "sample": 1.0,
     "encode": 1.0,
     "boosted trees, out of fold": 1.0,
     "number of waves": 0.4,
@@ -63,6 +73,7 @@ def fit(
     ----------
     data : path, frame, dict of columns, array or Source
     target : name of the target column, or an array for data in memory
+        A row without it is an error that says where; `mercer.io.read_table(..., on_bad_rows="skip")` leaves such out.
     weight : name of a column (or an array, for data in memory), default=None
         How much each row counts: a row of weight 2 is there twice. Encoders, search, probabilities and the score on the
         holdout are weighted; the edges of the trees' bins, the kernels' median distance and the frequencies of levels
@@ -77,7 +88,8 @@ def fit(
         The most features of the model.
     memory : float, default=4.0
         Gigabytes that the rows of the search may take; None is no limit. Of a larger table the search sees an even
-        sample, by the hashes of the rows; the linear weights of a quantity still come from all rows, which stream by.
+        sample, by the hashes of the rows; the linear weights still come from all rows, which stream by: in one pass for
+        a quantity, in a few for classes.
     holdout : float, default=0.2
         Share of the rows to judge by; 0 learns from all and reports no score.
     roles : dict of column names to roles, default=None
@@ -111,6 +123,7 @@ def fit(
         source = read_table(data, target, weight)
         _refuse_no_columns(source)
         job = _Job(roles, chosen, int(random_state), steps, clock)
+        job.notes += getattr(source, "notes", [])
         told: dict = {"task": checked_task(source, task, job), "effort": effort}
     told |= {"target": getattr(source, "target", None), "rows": job.n_rows, "said": job.notes}
     job.classify = told["task"] == "classify"
@@ -119,22 +132,22 @@ def fit(
         job.notes.append(f"{job.n_rows} rows are too few to keep some aside: nothing is said about new ones.")
         train, kept = source, None
     share = job.share(memory, getattr(source, "schema", None) or {}, 1 - holdout)
-    encoder, rows, predictor = job.learn(_part(train, share, random_state))
+    share = job.share_in_time(train, share, 1 - holdout)
+    encoder, rows, predictor = job.learn(job.part(train, share))
+    rest = sample_of(source, share, random_state, holdout if kept is not None else 0)[1] if share < 1 else None
     if kept is not None:
         with steps("holdout"):
-            name, plain = baseline(encoder, rows, job.classify, random_state)
-            told["holdout"] = _judged(name, plain, Encoding(encoder, predictor), kept, told["task"], random_state)
-        if job.has_time_to_learn_again(holdout):
-            encoder, rows, predictor = job.learn_again(_part(source, share, random_state), encoder, predictor)
-    if share < 1:
+            told["holdout"] = job.judged(encoder, rows, predictor, kept, holdout, told["task"])
+        again = job.learned_again(lambda: job.part(source, share), encoder, predictor, holdout)
+        if again is not None:
+            encoder, rows, predictor = again
+            rest = sample_of(source, share, random_state)[1] if share < 1 else None
+    if rest is not None:
         with steps("weights from all rows"):
-            predictor = job.weights_from_all(predictor, encoder, rows, sample_of(source, share, random_state)[1], share)
+            every = AllRows(predictor, encoder, rows, rest, job.n_rows, job.seed, clock.part(_ALMOST))
+            predictor = weights_from_all(every, repeated_seconds(steps.log, {"final weights": 0.3}), job.notes)
     told |= account(predictor, steps, encoder)
     return model_of(told["task"], encoder, predictor, rows.X, told, random_state)
-
-
-def _part(source: Source, share: float, seed) -> Source:
-    return source if share >= 1 else sample_of(source, share, seed)[0]
 
 
 def sizes(effort, max_features=None, n_seeds=1) -> Effort:
@@ -167,6 +180,7 @@ class _Job:
     clock: Clock
     classify: bool = False
     n_rows: int = 0
+    n_classes: int = 0
     notes: list[str] = field(default_factory=list)
 
     def share(self, memory: float | None, schema, train: float) -> float:
@@ -181,6 +195,34 @@ class _Job:
         )
         return share
 
+    def part(self, source: Source, share: float) -> Source:
+        """A share of the rows of a source, in memory."""
+        if share >= 1:
+            return source
+        with self.steps("sample"):
+            return gathered(sample_of(source, share, self.seed)[0])
+
+    def share_in_time(self, train: Source, share: float, trained: float) -> float:
+        """The share of the rows that can be encoded in a part of the time, by a trial with the first of them."""
+        if self.clock.budget is None:
+            return share
+        most = _FEWEST / trained
+        if self.clock.left() > _READ * self.clock.spent():
+            with self.steps("a look ahead"):
+                seconds = seconds_per_row(train, self.n_classes if self.classify else 0, self._encode, self.clock)
+            most = max(most, _ENCODE * self.clock.left() / max(seconds, 1e-12) / trained)
+        if most >= share * self.n_rows:
+            return share
+        self.notes.append(
+            f"The time budget is short for {self.n_rows:,} rows: the search saw an even sample of about {most:,.0f}."
+        )
+        return float(most / self.n_rows)
+
+    def _encode(self, source: Source):
+        """With one penalty for each text, and few steps."""
+        none = Clock(0.0)
+        return learned_rows(source, self.roles, self.classify, self.seed, self.effort.most_features, none)
+
     def learn(self, source: Source):
         """Encoder, encoded rows and model of a source."""
         clock = self.clock.part(_SEARCH)
@@ -188,29 +230,52 @@ class _Job:
             encoder, rows = learned_rows(
                 source, self.roles, self.classify, self.seed, self.effort.most_features, clock.part(0.6)
             )
+        clock = clock.rest()
         if sparse.issparse(rows.X):
             with self.steps("penalty of the terms"):
                 return encoder, rows, learn_terms(rows, self.classify, self.seed, clock=clock)
         return encoder, rows, learn(rows, self.classify, self.effort, clock, self.seed, self.steps)
 
-    def has_time_to_learn_again(self, holdout: float) -> bool:
-        """Whether what took `seconds` for the training rows can be repeated for all of them in the time left."""
-        needed = _MARGIN / (1 - holdout) * repeated_seconds(self.steps.log, REPEATED)
+    def judged(self, encoder, rows, predictor, kept: Source, holdout: float, task: str) -> dict:
+        """The score on the rows kept aside; on a part of them if all would take too much of the time left."""
+        name, plain = baseline(encoder, rows, self.classify, self.seed, self.clock.part(_JUDGED))
+        model = Encoding(Once(encoder), predictor)
+        plain = replace(plain, encoder=model.encoder) if isinstance(plain, Encoding) else plain
+        if self.clock.budget is not None:
+            seconds = predicting_seconds(kept, model, holdout * self.n_rows, self.clock)
+            allowed = max(self.clock.part(_JUDGED).left(), 0.1 * self.clock.left())
+            if seconds > allowed:
+                share = float(np.clip(allowed / seconds, min(_FEWEST / (holdout * self.n_rows), 0.999), 0.999))
+                kept = some_of(kept, share, self.seed)
+                self.notes.append(
+                    f"The holdout was judged by about {100 * share:.2g} % of its rows: the time budget was short."
+                )
+        return judge(plain, model, kept, task, random_state=self.seed).told() | {"baseline": name}
+
+    def learned_again(self, source: Callable[[], Source], encoder, predictor: Predictor, holdout: float):
+        """Encoder, encoded rows and model of all rows; None, and a note, if the time left is too short for that."""
+        needed = MARGIN / (1 - holdout) * repeated_seconds(self.steps.log, REPEATED)
         if needed <= self.clock.left():
-            return True
+            try:
+                return self._learn_again(source(), encoder, predictor)
+            except TimeUp:
+                needed = np.inf
+        long = "more" if np.isinf(needed) else f"about {needed:.0f} s, more"
         self.notes.append(
-            f"Learning again from all rows would have taken about {needed:.0f} s, more than the time budget left: the "
+            f"Learning again from all rows would have taken {long} than the time budget left: the "
             "model has learned from the rows that were not kept aside."
         )
-        return False
+        return None
 
-    def learn_again(self, source: Source, encoder, predictor: Predictor):
+    def _learn_again(self, source: Source, encoder, predictor: Predictor):
         """Encoder, encoded rows and model of all rows, configured like those of some of them."""
         with self.steps("learn again from all rows"):
             before = {name: place for place, name in enumerate(encoder.get_feature_names_out())}
-            clock = self.clock.part(0.95)
+            clock = self.clock.part(_ALMOST)
+            before_it = MARGIN * repeated_seconds(self.steps.log, {"encode": 1.0})
+            brief = clock.rest(min(1.0, before_it / max(clock.left(), 1e-9)))  # texts would take all the time there is
             encoder, rows = learned_rows(
-                source, self.roles, self.classify, self.seed, self.effort.most_features, clock, encoder
+                source, self.roles, self.classify, self.seed, self.effort.most_features, brief, encoder
             )
             places = np.array([before.get(name, -1) for name in encoder.get_feature_names_out()])
             return encoder, rows, self._again(predictor, rows, places, clock)
@@ -222,24 +287,7 @@ class _Job:
             return learn_terms(rows, self.classify, self.seed, predictor if before else None, clock)
         if before:
             return learn(rows, self.classify, self.effort, clock, self.seed, Steps())
-        return learn_again(predictor, rows, self.effort, self.seed, places)
-
-    def weights_from_all(self, predictor, encoder, rows, rest: Source, share: float) -> Predictor:
-        """Weights from the rows outside of the sample too, where normal equations are all they take."""
-        why = ""
-        if self.classify:
-            why = "weights of classes take more than one pass"
-        elif predictor.found is None or rows.weight is not None:
-            why = "rows have weights" if rows.weight is not None else "the model has one block of sparse terms"
-        elif (1 - share) / share * repeated_seconds(
-            self.steps.log, {"encode": 1.0, "number of waves": 0.5}
-        ) > self.clock.left():
-            why = "the time budget left no room for more"
-        if why:
-            self.notes.append(f"The linear weights come from the sample as well: {why}.")
-            return predictor
-        self.notes.append("Trees, bins and waves come from the sample, the linear weights from all rows.")
-        return with_all_rows(predictor, encoder, rows, rest, self.seed)
+        return learn_again(predictor, rows, self.effort, self.seed, places, clock)
 
 
 def repeated_seconds(log, shares: dict[str, float]) -> float:
@@ -249,19 +297,6 @@ def repeated_seconds(log, shares: dict[str, float]) -> float:
     2.0
     """
     return sum(shares.get(name, 0.0) * seconds for name, seconds in log)
-
-
-def _judged(name, plain, model, rows, task, seed) -> dict:
-    verdict = judge(plain, model, rows, task, random_state=seed)
-    return {
-        "metric": verdict.metric,
-        "n": verdict.n,
-        "model": asdict(verdict.second),
-        "linear": asdict(verdict.first),
-        "baseline": name,
-        "gain": asdict(verdict.gain),
-        "interval": verdict.interval,
-    }
 
 
 def account(predictor: Predictor, steps: Steps, encoder) -> dict:

@@ -30,14 +30,17 @@ class Grown:
     tried: list[tuple[Growth, float, float]]
 
 
-def grow_score(rows: Rows, labels, effort: Effort, seed: int, enough=lambda: False) -> Grown:
-    """Ensembles of one or more seeds, each of as many members as tree folds, and the mean of what they say."""
+def grow_score(rows: Rows, labels, effort: Effort, seed: int, enough=lambda: False, chosen=None) -> Grown:
+    """Ensembles of one or more seeds, each of as many members as tree folds, and the mean of what they say.
+
+    `enough` says when to stop; `chosen`, where given, when to stop comparing growths, so that time is left to grow.
+    """
     columns = TreeColumns.of(rows.X.shape[1], list(rows.categories))
     seen, folds = columns(rows.X), rows.apart(effort.tree_folds)
     weight = rows.weight
     loss = Squares(rows.Y, weight) if labels is None else LogLoss(labels, int(labels.max()) + 1, weight)
     growths = [replace(growth, seed=seed) for growth in effort.growths]
-    race = compared(seen, loss, folds, growths, columns.codes, enough) if len(growths) > 1 else None
+    race = compared(seen, loss, folds, growths, columns.codes, chosen or enough) if len(growths) > 1 else None
     growth = race.best.growth if race else growths[0]
     forests: list = []
     n_rounds: list[int] = []

@@ -11,9 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer._numeric.pool import ordered_map
 from mercer.auto.blocks import Dictionary
+from mercer.auto.effort import Clock
+from mercer.auto.pace import LogisticPace
 from mercer.auto.penalties import Equations
 from mercer.auto.predictor import Predictor
-from mercer.auto.rows import Rows
+from mercer.auto.rows import N_FOLDS, Rows
 from mercer.auto.search import Candidate, Found
 from mercer.linear import LogisticClassifier
 
@@ -24,7 +26,7 @@ _LOGISTIC = (1 / 64, 1 / 16, 1 / 4)
 #: Rows that penalty and temperature are chosen on: to learn from, and to be told apart on.
 _TRAIN, _TEST = 6000, 4000
 _TEMPERATURES = np.geomspace(0.7, 2.0, 22)
-_TOL, _STEPS, _FEW_STEPS = 1e-3, 24, 6
+_TOL, _STEPS = 1e-3, 24
 _ROUNDING = 1e-7
 #: From so many weights on, a penalty is chosen by half as many steps.
 _LARGE = 4000
@@ -57,19 +59,38 @@ def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
     The choices so far were those of the squared error: whether fewer blocks do better by the logistic loss is asked
     once more, and then they are all there is.
     """
-    late = clock is not None and not clock.allows(0.9)  # no time to choose a penalty, and for a rough answer only
-    if late:
-        alpha, temperature = _LOGISTIC[1], 1.0
-    elif like is None:
-        found, alpha, temperature = _chosen_head(found.rivals(), rows, labels, seed)
-    else:
+    steps, late = _steps_in_time(found, rows, labels, clock)
+    if like is not None:
         alpha, temperature = like.alpha, like.temperature
+    elif late:
+        alpha, temperature = _LOGISTIC[1], 1.0
+    else:
+        found, alpha, temperature = _chosen_head(found.rivals(), rows, labels, seed)
     Z, scale = _scaled(found, rows), _scale(found)
-    model = _solved(Z, labels, alpha, seed, rows.weight, _FEW_STEPS if late else _STEPS)
+    model = _solved(Z, labels, alpha, seed, rows.weight, steps)
     coef = model.coef_.T * scale[:, None].astype(np.float64)
     return Predictor(
         found.dictionary, coef, model.intercept_, target.classes, found.penalties, alpha, temperature, found=found
     )
+
+
+def _steps_in_time(found, rows: Rows, labels, clock: Clock | None) -> tuple[int, bool]:
+    """Steps that there is time for, and whether there is none to choose a penalty as well."""
+    if clock is None or clock.budget is None:
+        return _STEPS, False
+    scores = found.scores
+
+    def features(span):
+        return found.dictionary.features(rows.X[span], None if scores is None else scores[span])
+
+    classes = int(labels.max()) + 1
+    pace = LogisticPace.of(features, len(rows), 1 if classes == 2 else classes, clock)
+    narrow = sum(len(_narrow(rival.dictionary)) for rival in found.rivals()) / max(found.dictionary.width, 1)
+    few = rows.distinct() <= _FEW_ROWS  # then every fold is held out in turn, for more penalties
+    fits = N_FOLDS * (len(_LOGISTIC) + len(_STRONG)) if few else len(_LOGISTIC)
+    chosen = fits * (1 + narrow) * pace.seconds(min(len(rows), _TRAIN + _TEST), _STEPS)
+    late = chosen + pace.seconds(len(rows), _STEPS) > clock.left()
+    return (pace.steps(len(rows), clock.left(), _STEPS) if late else _STEPS), late
 
 
 def _scale(found: Found) -> np.ndarray:
@@ -94,8 +115,8 @@ def _solved(Z, labels, alpha, seed, weight=None, steps=_STEPS) -> LogisticClassi
 
     Columns of nearly no penalty are long: a penalty that drowns in the rounding of their float32 products is raised.
     """
-    heavy = Z if weight is None else Z * weight[:, None].astype(Z.dtype)
-    floor = _ROUNDING * float(np.sum(np.einsum("ij,ij->j", Z, heavy, dtype=np.float64)))
+    squares = np.einsum("ij,ij->i", Z, Z, dtype=np.float64)  # by rows: nothing is copied to weigh them
+    floor = _ROUNDING * float(np.sum(squares) if weight is None else weight @ squares)
     model = LogisticClassifier(max(alpha, floor), tol=_TOL, max_iter=steps, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

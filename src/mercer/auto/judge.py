@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -12,7 +12,9 @@ import numpy as np
 from mercer.source import Source
 from mercer.stats import Statistic
 
-_RESAMPLES, _FEWEST, _DRAWS = 2000, 400, 4_000_000
+_RESAMPLES = 2000
+#: More rows than twice this are drawn in so many groups, put together at random.
+_GROUPS = 1000
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,12 @@ class Judgment:
     first: Estimate
     second: Estimate
     gain: Estimate
+
+    def told(self) -> dict:
+        """For a report: the model is the second, the linear one the first."""
+        scores = {"model": self.second, "linear": self.first, "gain": self.gain}
+        told = {name: asdict(estimate) for name, estimate in scores.items()}
+        return {"metric": self.metric, "n": self.n, **told, "interval": self.interval}
 
     @property
     def clear(self) -> bool:
@@ -75,9 +83,9 @@ def judge(first, second, rows: Source, task: str, confidence=0.95, random_state=
     """Score two fitted models on held-out rows in one pass.
 
     Classification: accuracy with Wilson's interval, and the gain with the interval of Bonett and Price (2012) for
-    paired proportions. Regression: R^2 and its gain with percentile bootstrap intervals over rows (2,000 resamples, of
-    more than 2,000 rows fewer; the same for both models). Where rows have weights, scores are weighted, and the
-    intervals of proportions are those of (sum of w)^2 / (sum of w^2) rows.
+    paired proportions. Regression: R^2 and its gain with percentile bootstrap intervals (2,000 resamples, the same for
+    both models) over rows, from 2,000 rows on over 1,000 groups of them. Where rows have weights, scores are
+    weighted, and the intervals of proportions are those of (sum of w)^2 / (sum of w^2) rows.
     """
     with warnings.catch_warnings():
         # Blocks of a source are arrays: their names are those of the source, which the models were fitted with.
@@ -127,10 +135,12 @@ def _bootstrap_r2(y, one, two, confidence, random_state, weight=None) -> list[Es
     centered = y - np.average(y, weights=weight)
     sums = np.column_stack([(y - one) ** 2, (y - two) ** 2, centered, centered**2, np.ones(n)])
     sums = sums if weight is None else sums * np.asarray(weight, dtype=float)[:, None]
-    times = int(np.clip(_DRAWS // n, _FEWEST, _RESAMPLES))
-    at_once = max(1, _DRAWS // (4 * n))  # resamples, so that memory does not grow with them
-    spans = [min(at_once, times - start) for start in range(0, times, at_once)]
-    drawn = np.vstack([sums.sum(axis=0), *(rng.multinomial(n, np.full(n, 1 / n), size=k) @ sums for k in spans)])
+    if n > 2 * _GROUPS:  # the sums of random groups vary as those of rows do, and are as quickly drawn as few rows
+        group = rng.permutation(n) % _GROUPS
+        sums, n = np.column_stack([np.bincount(group, each) for each in sums.T]), _GROUPS
+    at_once = 250  # resamples, so that memory does not grow with them
+    counts = (rng.multinomial(n, np.full(n, 1 / n), size=at_once) for _ in range(_RESAMPLES // at_once))
+    drawn = np.vstack([sums.sum(axis=0), *(times @ sums for times in counts)])
     spread = drawn[:, 3] - drawn[:, 2] ** 2 / np.maximum(drawn[:, 4], np.finfo(float).tiny)
     first, second = (_r2(drawn[:, j], spread, float(drawn[0, 3])) for j in (0, 1))
     tail = (1 - confidence) / 2

@@ -14,6 +14,7 @@ from mercer.auto.encoding import Encoded
 from mercer.auto.growing import grow_score
 from mercer.auto.heads import fit_head
 from mercer.auto.numbers import Target
+from mercer.auto.pace import until
 from mercer.auto.predictor import Predictor
 from mercer.auto.rows import Rows
 from mercer.auto.search import Found, Search
@@ -44,10 +45,13 @@ def _prepared(encoded: Encoded, classify: bool, seed: int):
     return target, rows, target.labels(encoded.y)
 
 
-def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: int, places=None) -> Predictor:
+def learn_again(
+    predictor: Predictor, encoded: Encoded, effort: Effort, seed: int, places=None, clock: Clock | None = None
+) -> Predictor:
     """The same configuration on other rows: trees of as many rounds, the same waves and penalties, new weights.
 
     More rows may show more levels: `places` says where each encoded column was before, -1 for a new one.
+    `TimeUp` says that the trees did not grow in time.
     """
     found: Found = predictor.found
     if found is None:
@@ -57,7 +61,7 @@ def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: in
     blocks, scores = [], None
     for block in found.dictionary.blocks:
         if block.kind == "score":
-            grown = grow_score(rows, labels, _fixed(effort, found), seed)
+            grown = grow_score(rows, labels, _fixed(effort, found), seed, until(clock or Clock()))
             block, scores = grown.block, grown.scores
         elif block.kind == "pieces":
             block = Pieces.learned(rows.X, int(block.bins.n_bins), rows.weight) or block
@@ -69,7 +73,7 @@ def learn_again(predictor: Predictor, encoded: Encoded, effort: Effort, seed: in
     again = Found(
         Dictionary(blocks), found.penalties, found.scored, scores, found.candidates, found.n_rounds, found.growth
     )
-    made = averaged(again, lambda part: fit_head(part, None, rows, labels, target, seed, predictor))
+    made = averaged(again, lambda part: fit_head(part, None, rows, labels, target, seed, predictor, clock))
     made.candidates = predictor.candidates
     return made
 

@@ -12,6 +12,7 @@ finds them all: no grid, no other look at the data.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,10 @@ from mercer.stats.gram import GramPerFold, Normal
 _LEAST, _MOST = 1e-9, 1e3
 #: Folds whose matrices together are larger than this (numbers) are centered anew at each step instead of being kept.
 _KEEP = 6e7
+
+
+class _Enough(Exception):
+    """There is no time for another score."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +51,18 @@ class Fitted:
 
 
 class Equations:
-    """Normal equations per fold with one penalty per block; `blocks` says for each column which block it is of."""
+    """Normal equations per fold with one penalty per block; `blocks` says for each column which block it is of.
 
-    def __init__(self, gram: GramPerFold, blocks: np.ndarray):
+    `enough` is asked before each score once there is one: true ends the search for penalties at the best so far.
+    """
+
+    def __init__(self, gram: GramPerFold, blocks: np.ndarray, enough: Callable[[], bool] = lambda: False):
         self.gram, self.blocks = gram, np.asarray(blocks)
         self.n_blocks = int(self.blocks.max()) + 1 if len(self.blocks) else 0
         self.n_factored = 0
         self._kept: list | None = None
+        self._enough = enough
+        self._best: tuple[np.ndarray, Scored] | None = None
 
     def scale(self) -> np.ndarray:
         """The mean square of each block's centered columns, summed over rows: what penalties are relative to."""
@@ -76,12 +86,17 @@ class Equations:
 
     def score(self, penalties: np.ndarray, slope: bool = True) -> Scored:
         """The exact K-fold loss of these penalties, one per block, and its slope along their logarithms."""
+        if self._best is not None and self._enough():
+            raise _Enough
         diagonal = np.asarray(penalties, dtype=np.float64)[self.blocks]
         parts = list(ordered_map(lambda k: self._held_out(k, diagonal, slope), range(len(self.gram.folds))))
         self.n_factored += len(parts)
         per_fold = np.array([loss for loss, _ in parts])
         slopes = np.sum([each for _, each in parts], axis=0) * penalties / self.gram.total.weight
-        return Scored(per_fold, float(per_fold.sum() / self.gram.total.weight), slopes)
+        scored = Scored(per_fold, float(per_fold.sum() / self.gram.total.weight), slopes)
+        if np.isfinite(scored.loss) and (self._best is None or scored.loss < self._best[1].loss):
+            self._best = np.array(penalties, dtype=np.float64), scored
+        return scored
 
     def _held_out(self, k: int, diagonal: np.ndarray, slope: bool):
         A, B, G, C, Y = self._fold(k)
@@ -143,6 +158,14 @@ def best_penalties(equations: Equations, start=None, steps: int = 12) -> tuple[n
     start : first guess, one per block, NaN for a block that has none yet; None knows nothing of any
     steps : the most evaluations of the search
     """
+    try:
+        return _searched(equations, start, steps)
+    except _Enough:
+        assert equations._best is not None
+        return equations._best
+
+
+def _searched(equations: Equations, start, steps: int) -> tuple[np.ndarray, Scored]:
     from scipy.optimize import minimize
 
     scale, floor = equations.scale(), equations.floor()

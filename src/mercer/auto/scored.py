@@ -70,10 +70,11 @@ class ScoredEncoder:
                 wide.setdefault(block.column, []).extend(range(block.start, block.stop))
         inside = np.zeros(X.shape[1], dtype=bool)
         columns, parts = [], []
-        for name, places in wide.items():
+        for number, (name, places) in enumerate(wide.items()):
             inside[places] = True
+            turn = None if clock is None else clock.rest(1 / (len(wide) - number))  # time is shared among the columns
             alpha = before[name].alpha if name in before else None
-            model, scores = learn_wide(X[:, places], y, ids, classes, seed, alpha, weight, clock)
+            model, scores = learn_wide(X[:, places], y, ids, classes, seed, alpha, weight, turn)
             model.candidates = before[name].candidates if name in before else model.candidates
             center = np.average(scores, axis=0, weights=weight)
             scale = np.maximum(np.sqrt(np.average((scores - center) ** 2, axis=0, weights=weight)), 1e-9)

@@ -98,6 +98,7 @@ class Search:
         self.n_rounds: list[int] = []
         self.growth: Growth | None = None
         self.lens: Lens | None = None
+        self._tried_seconds = 0.0
         self._known: dict[int, float] = {}  # the penalty of each block that was kept, by row
         self.scale = float(np.average(np.sum(rows.Y**2, axis=1), weights=rows.weight)) or 1.0
         self.n = rows.distinct()
@@ -144,8 +145,11 @@ class Search:
             return current
         start = time.perf_counter()
         with self.steps("boosted trees, out of fold"):
-            grown = grow_score(self.rows, self.labels, self.effort, self.seed, lambda: not self.clock.allows(0.4))
+            late, half = (lambda: not self.clock.allows(0.4)), (lambda: not self.clock.allows(0.2))
+            grown = grow_score(self.rows, self.labels, self.effort, self.seed, late, half)
         seconds = time.perf_counter() - start
+        if not any(grown.n_rounds) and late():  # time ended before the first trees
+            return current
         self.scores, self.gains = grown.scores, grown.gains
         self.n_rounds, self.growth = grown.n_rounds, grown.growth
         for growth, loss, cost in grown.tried:
@@ -161,6 +165,10 @@ class Search:
             return current
         n_bins = int(np.clip(1200 // max(self.rows.X.shape[1], 1), 2, self.effort.n_bins))
         n_bins = min(n_bins, max(2, self.n // 20))
+        while n_bins > 1 and not self._affords(current.width + n_bins * self.rows.X.shape[1], 0.7):
+            n_bins //= 2
+        if n_bins < 2:
+            return current
         pieces = Pieces.learned(self.rows.X, n_bins, self.rows.weight)
         if pieces is None or pieces.width + current.width > min(3000, self.effort.most_features):
             return current
@@ -177,12 +185,12 @@ class Search:
             lens, origin, gain = self._best_kernel(base, sample, place)
         if gain < self.effort.hope and self.effort.n_bins < 2:  # the least effort takes no second look
             return current
-        if self.effort.n_rounds and gain >= self.effort.hope and self.clock.allows(0.75):
+        if self.effort.n_rounds and gain >= self.effort.hope and self._affords_metric(1):
             with self.steps("learned metric"):
                 n_rows, width = self.effort.metric_rows, self.effort.metric_waves
                 found, better = self._best_metric(base, lens, origin, n_rows, width)
                 learned, lens = found is not lens, found
-                if learned and max(gain, better) > _MUCH and self.effort.sharpen and self.clock.allows(0.6):
+                if learned and max(gain, better) > _MUCH and self.effort.sharpen and self._affords_metric(4):
                     # Waves and their metric decide here: a sharper one is worth its price.
                     lens, _ = self._best_metric(base, lens, lens, 2 * n_rows, 2 * width)
         with self.steps("number of waves"):
@@ -200,8 +208,8 @@ class Search:
 
         def look(number, title, lens, more=1) -> tuple:
             larger = Dictionary([*base.blocks, lens.waves(more * self.effort.search_waves, self.seed)])
-            title = title if more == 1 else f"{title}, {more} x the waves"
-            return self._try("kernel", title, larger, sample, place, steps=3), number, title, lens
+            stage = "kernel" if more == 1 else "finalist"
+            return self._try(stage, title, larger, sample, place, steps=3), number, title, lens
 
         middle = len(self.effort.multiples) // 2
         first = self._each_while(0.75, look, [(number, *family[middle]) for number, family in enumerate(families)])
@@ -209,7 +217,7 @@ class Search:
         others = [(number, *each) for number in promising for k, each in enumerate(families[number]) if k != middle]
         tried = sorted(first + self._each_while(0.75, look, others, at_least=0), key=_loss)
         gain = 1 - tried[0][0].loss / without.loss if without.loss > 0 else 0.0
-        if gain > _MUCH and self.effort.sharpen:
+        if gain > _MUCH and self.effort.sharpen and self._affords_looks(_FINALISTS * _MORE**1.5):
             best = list({each[1]: each[1:] for each in reversed(tried)}.values())[::-1]
             finals = self._each_while(0.6, look, [(*each, _MORE) for each in best[:_FINALISTS]], at_least=0)
             tried = [*sorted(finals, key=_loss), *tried]
@@ -269,9 +277,9 @@ class Search:
         """Twice as many waves as long as that pays."""
         left = self.effort.most_features - current.width
         most = min(self.effort.most_waves, max(32, self.n // 2), left // 2 * 2)
-        if most < 2:
-            return current
         width = self._affordable(min(512, most))
+        if width < 2:
+            return current
         best, loss, self.lens = current, self._last_loss, lens
         while width <= most:
             larger = Dictionary([*current.blocks, lens.waves(width, self.seed)])
@@ -284,11 +292,30 @@ class Search:
 
     def _affordable(self, width: int) -> int:
         """Half as many waves until trying them, by what trying a kernel took, fits into the time left."""
-        seconds = next((each.seconds for each in reversed(self.candidates) if each.stage == "kernel"), 0.0)
-        seconds *= len(self.rows) / min(len(self.rows), self.effort.search_rows)
-        while width > 64 and seconds * (width / self.effort.search_waves) ** 1.5 > self.clock.left():
-            width //= 2
+        seconds = self._kernel_seconds() * len(self.rows) / min(len(self.rows), self.effort.search_rows)
+        while width > 1 and seconds * (width / self.effort.search_waves) ** 1.5 > self.clock.left():
+            width = width // 2 if width > 64 else 0
         return width
+
+    def _kernel_seconds(self) -> float:
+        """What trying a kernel on the rows of the search took."""
+        return next((each.seconds for each in reversed(self.candidates) if each.stage == "kernel"), 0.0)
+
+    def _affords(self, width: int, share: float) -> bool:
+        """Whether a dictionary of this width can be tried on all rows in a share of the time, by what the last took."""
+        last = sum(block.width for block in self._tried_blocks)
+        seconds = self._tried_seconds * max(1.0, width / max(last, 1)) ** 1.5
+        return seconds <= self.clock.part(share).left()
+
+    def _affords_metric(self, rows_and_waves: int) -> bool:
+        """Whether a metric can be learned: a round of it takes about as long as two looks at a kernel."""
+        rows = self.effort.metric_rows / self.effort.search_rows
+        looks = rows * self.effort.metric_waves / self.effort.search_waves * (2 * self.effort.n_rounds + 2)
+        return self.clock.allows(0.75) and self._affords_looks(rows_and_waves * looks)
+
+    def _affords_looks(self, looks: float) -> bool:
+        """Whether there is time for so many looks at a kernel."""
+        return looks * self._kernel_seconds() <= self.clock.left()
 
     # ---- scoring
 
@@ -303,13 +330,15 @@ class Search:
     def _try(self, stage, name, dictionary, rows=None, place=None, steps=8, extra=0.0) -> Candidate:
         began = time.perf_counter()
         seen = self.rows if rows is None else rows
-        equations = Equations(self._gram(dictionary, seen, place), dictionary.block_of_column)
+        gram = self._gram(dictionary, seen, place)
+        equations = Equations(gram, dictionary.block_of_column, lambda: not self.clock.allows(1.0))
         start = np.array([self._known.get(id(block), np.nan) for block in dictionary.blocks]) * len(seen)
         steps = steps if dictionary.width <= 600 else 4 if dictionary.width <= 1100 else 2
         penalties, scored = best_penalties(equations, start if np.isfinite(start).any() else None, steps)
         if rows is None:
             self._tried_blocks = dictionary.blocks
             self._penalties, self._scored, self._equations = penalties, scored, equations
+            self._tried_seconds = time.perf_counter() - began
         seconds = time.perf_counter() - began + extra
         loss = scored.loss / self.scale
         candidate = Candidate(stage, name, loss, seconds, dictionary.width, per_fold=scored.per_fold)

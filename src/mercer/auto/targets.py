@@ -47,7 +47,7 @@ def checked_task(source: Source, task: str | None, job) -> str:
         raise ValueError("The source has no rows.")
     if look.weight <= 0:
         raise ValueError("All weights are zero: there is nothing to learn from.")
-    found, job.n_rows = _task(look, called, task), look.n
+    found, job.n_rows, job.n_classes = _task(look, called, task), look.n, len(look.levels)
     if not look.several and len(look.levels) == 1:
         job.notes.append(f"{called} is {next(iter(look.levels))!r} in every row: the model says so for any row.")
     return found

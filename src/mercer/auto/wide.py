@@ -25,7 +25,7 @@ from mercer.auto.search import Candidate
 _COSTS = (0.03, 0.1, 0.3, 1.0, 3.0)
 _ALPHAS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _TEMPERATURES = np.geomspace(0.1, 30.0, 58)
-_TOL, _STEPS = 1e-4, 2000
+_TOL, _STEPS, _FEWEST_STEPS = 1e-4, 2000, 3
 
 
 @dataclass
@@ -50,7 +50,8 @@ def learn_wide(
     """The model of all rows and the out-of-fold scores of its rows; `alpha` says the penalty, None leaves it to them.
 
     A fold outside of which a class is missing, or there are no rows, is scored by zeros: it has nothing to say.
-    Another penalty is tried while the clock has time for it and for the model of all rows.
+    Another penalty is tried while the clock has time for it and for the model of all rows; where it has little for the
+    first, its steps are fewer.
     """
     clock = clock or Clock()
     if classes is not None and len(classes) < 2:
@@ -62,11 +63,13 @@ def learn_wide(
     variance = float(np.average(np.sum((hot - center) ** 2, axis=1), weights=weight)) or 1.0
     tried: list[tuple] = []
     candidates: list[Candidate] = []
-    for strength in _strengths(classes) if alpha is None else (alpha,):
+    strengths = _strengths(classes) if alpha is None else (alpha,)
+    fit = _Fit(classes, seed, _steps_in_time(_Fit(classes, seed, 1), X, target, strengths[0], weight, clock))
+    for strength in strengths:
         if tried and clock.left() < 2.0 * max(each.seconds for each in candidates):
             break
         start = clock.spent()
-        scores = _held_out(X, target, folds, classes, strength, seed, weight)
+        scores = _held_out(fit, X, target, folds, strength, weight)
         loss, temperature = _loss(scores, hot, classes, weight)
         seconds = clock.spent() - start
         candidates.append(Candidate("terms", _title(classes, strength), loss / variance, seconds, X.shape[1]))
@@ -77,16 +80,17 @@ def learn_wide(
         candidate.why = f"loss {candidate.loss / least:.4g} x the least" if least > 0 else ""
     candidates[place].kept, candidates[place].why = True, "least loss of the penalties"
     _, strength, temperature, scores = tried[place]
-    coef, intercept = _weights(X, target, classes, strength, seed, weight)
+    coef, intercept = fit(X, target, strength, weight)
     return WideLinear(coef, intercept, classes, strength, temperature, candidates), scores
 
 
-def refit_wide(X, y, classes, seed: int, like: WideLinear, weight=None) -> WideLinear:
+def refit_wide(X, y, classes, seed: int, like: WideLinear, weight=None, clock: Clock | None = None) -> WideLinear:
     """The model of other rows with the penalty and the temperature that were chosen before: one fit, no folds."""
     if classes is not None and len(classes) < 2:
         return WideLinear(np.zeros((X.shape[1], 1)), np.zeros(1), classes, like.alpha)
     target = np.searchsorted(classes, y) if classes is not None else np.asarray(y, dtype=np.float64)
-    coef, intercept = _weights(X, target, classes, like.alpha, seed, weight)
+    steps = _steps_in_time(_Fit(classes, seed, 1), X, target, like.alpha, weight, clock or Clock(), fits=1)
+    coef, intercept = _Fit(classes, seed, steps)(X, target, like.alpha, weight)
     return WideLinear(coef, intercept, classes, like.alpha, like.temperature, like.candidates)
 
 
@@ -106,19 +110,38 @@ def _hot(target, classes) -> np.ndarray:
     return np.eye(len(classes))[target]
 
 
-def _weights(X, target, classes, strength, seed, weight=None) -> tuple[np.ndarray, np.ndarray]:
-    """Weights (columns, outputs) and intercepts."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        if classes is None:
-            ridge = Ridge(strength, solver="sparse_cg", tol=_TOL).fit(X, target, weight)
-            return ridge.coef_.reshape(-1, 1).copy(), np.atleast_1d(ridge.intercept_).astype(np.float64)
-        svm = LinearSVC(C=1 / strength, tol=1e-3, max_iter=_STEPS, dual=True, random_state=seed)
-        svm.fit(X, target, weight)
-        return np.ascontiguousarray(svm.coef_.T), np.asarray(svm.intercept_, dtype=np.float64)
+@dataclass(frozen=True)
+class _Fit:
+    """Weights (columns, outputs) and intercepts of rows and a penalty, in so many steps at most."""
+
+    classes: np.ndarray | None
+    seed: int
+    steps: int
+
+    def __call__(self, X, target, strength, weight=None) -> tuple[np.ndarray, np.ndarray]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            if self.classes is None:
+                steps = None if self.steps >= _STEPS else self.steps
+                ridge = Ridge(strength, solver="sparse_cg", tol=_TOL, max_iter=steps).fit(X, target, weight)
+                return ridge.coef_.reshape(-1, 1).copy(), np.atleast_1d(ridge.intercept_).astype(np.float64)
+            svm = LinearSVC(C=1 / strength, tol=1e-3, max_iter=self.steps, dual=True, random_state=self.seed)
+            svm.fit(X, target, weight)
+            return np.ascontiguousarray(svm.coef_.T), np.asarray(svm.intercept_, dtype=np.float64)
 
 
-def _held_out(X, target, folds, classes, strength, seed, weight=None) -> np.ndarray:
+def _steps_in_time(one: _Fit, X, target, strength, weight, clock: Clock, fits: int = N_FOLDS + 1) -> int:
+    """Steps of each of so many fits that the clock has time for, by a fit of one step, half of which is preparation."""
+    if clock.budget is None:
+        return _STEPS
+    start = clock.spent()
+    one(X, target, strength, weight)
+    seconds = clock.spent() - start
+    return int(np.clip(2 * clock.left() / max(fits * seconds, 1e-9), _FEWEST_STEPS, _STEPS))
+
+
+def _held_out(fit: _Fit, X, target, folds, strength, weight=None) -> np.ndarray:
+    classes = fit.classes
     outputs = 1 if classes is None or len(classes) == 2 else len(classes)
     scores = np.zeros((X.shape[0], outputs))
     if classes is None:
@@ -129,7 +152,7 @@ def _held_out(X, target, folds, classes, strength, seed, weight=None) -> np.ndar
         if not train.any() or (classes is not None and len(np.unique(target[train])) < len(classes)):
             continue
         heavy = None if weight is None else weight[train]
-        coef, intercept = _weights(X[train], target[train], classes, strength, seed, heavy)
+        coef, intercept = fit(X[train], target[train], strength, heavy)
         scores[held] = _as_new(X[held], X[train]) @ coef + intercept
     return scores
 

@@ -103,14 +103,14 @@ def learned_rows(
     blocks = [block for block in mapped.blocks() if len(block)]
     X = sparse.vstack([block.X for block in blocks], format="csr")
     y = None if blocks[0].y is None else np.concatenate([np.asarray(block.y) for block in blocks])
-    ids, weight = np.concatenate([block.ids for block in blocks]), weights_of(blocks)
+    ids, (weight, unit) = np.concatenate([block.ids for block in blocks]), weights_of(blocks)
     if y is None or (all_sparse(encoder) and X.shape[1] <= most):
-        return encoder, Encoded(X, y, ids, weight=weight)
+        return encoder, Encoded(X, y, ids, weight=weight, unit=unit)
     classes = np.unique(y) if classify else None
     scored, narrow = ScoredEncoder.learned(encoder, X, y, ids, classes, seed, weight, clock, like)
     refuse_wide(scored)
     categories = tuple(slice(b.start, b.stop) for b in scored.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
-    return scored, Encoded(narrow, y, ids, categories, weight)
+    return scored, Encoded(narrow, y, ids, categories, weight, unit)
 
 
 def learn_terms(
@@ -122,7 +122,7 @@ def learn_terms(
         model = learn_wide(rows.X, rows.y, rows.ids, classes, seed, None, rows.weight, clock)[0]
     else:
         before = WideLinear(like.coef, like.intercept, classes, like.alpha, like.temperature, like.candidates)
-        model = refit_wide(rows.X, rows.y, classes, seed, before, rows.weight)
+        model = refit_wide(rows.X, rows.y, classes, seed, before, rows.weight, clock)
     return WidePredictor(
         WideDictionary([Plain(rows.X.shape[1])]),
         model.coef,

@@ -69,7 +69,8 @@ def _from_path(path, target, weight, columns):
     """Parquet as it is; text through a temporary Parquet file. Names and types are checked before a row is used."""
     from mercer.io.spool import Spool
 
-    spool = Spool()
+    needed = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
+    spool = Spool(needed=needed)
     files = find_files(os.fspath(path), spool)
     if len(files) > 1:
         raise ValueError(f"{path} matches {len(files)} files: read them with mercer.io.read_table, or one at a time.")

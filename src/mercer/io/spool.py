@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import shutil
 import tempfile
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 from mercer.io.cells import TYPES, Candidates, kind, lenient
 from mercer.io.csv_text import BadRows, Batch, NotUtf8, Unclean, careful_batches, fast_batches, first_row
 from mercer.io.dialect import MISSING, Dialect, fallback_encoding, open_bytes, sniff
+from mercer.io.needed import write_rejected
 
 GROUP_ROWS = 65_536
 
@@ -54,6 +54,7 @@ class Spool:
     needed: dict[str, str] = field(default_factory=dict)  # column to what it is, "target" or "weight": never missing
     notes: list[str] = field(default_factory=list)
     folder: Folder = field(default_factory=Folder)
+    bad: BadRows = field(default_factory=BadRows)
 
     def run(self, files: list[TextFile]) -> str:
         """The path of the Parquet file that holds the rows of all files."""
@@ -237,8 +238,7 @@ class Spool:
             )
         if self.bad.rejected:
             path = self.rejected or os.path.basename(self.bad.rejected[0][0]) + ".rejected.csv"
-            with open(path, "w", newline="", encoding="utf-8") as out:
-                csv.writer(out).writerows([("file", "line", "reason", "text"), *self.bad.rejected])
+            write_rejected(path, self.bad.rejected)
             self.notes.append(f"{len(self.bad.rejected)} bad rows were left out; {path} says which and why.")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from mercer.io.columns import require_column
 from mercer.io.dialect import MISSING
+from mercer.io.needed import complete, leave_out
 from mercer.source import Columns, MemorySource, Source, TableSource
 from mercer.source.table import is_column_dict, table_in_memory
 
@@ -54,9 +55,11 @@ def read_table(
     on_bad_rows : {"error", "skip", "null"}, default="error"
         What to do with rows of too few or too many fields, values that contradict `types`, and rows without their
         target or weight: stop with file, line and remedy; leave them out and write them with reasons to
-        `rejected`; or put missing values in their place (rows too long are cut; a target cannot be mended).
+        `rejected`; or put missing values in their place (rows too long are cut; a target cannot be mended). Parquet
+        and tables in memory hold their kinds already: there only rows without their target or weight are bad.
     rejected : path, default=None
-        Where "skip" writes rejected rows; FILE.rejected.csv in the current folder unless given.
+        Where "skip" writes rejected rows; FILE.rejected.csv in the current folder unless given. Of tables in memory
+        only if given; `notes` counts them in any case.
 
     Returns
     -------
@@ -81,17 +84,17 @@ def read_table(
         if target is not None or weight is not None:
             raise ValueError("A Source already knows its target and weights: give them where it is made.")
         return data
+    needed = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
     if not isinstance(data, (str, os.PathLike)):
-        return _in_memory(data, target, weight)
+        return _in_memory(data, target, weight, needed if on_bad_rows == "skip" else {}, rejected)
     form = {"delimiter": delimiter, "quote": quote, "header": header, "decimal": decimal, "encoding": encoding}
     from mercer.io.spool import Spool
 
-    needed = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
     spool = Spool(tuple(missing), dict(types or {}), on_bad_rows, rejected, needed)
     return _from_files(find_files(os.fspath(data), spool), target, weight, spool, form)
 
 
-def _in_memory(data, target, weight) -> MemorySource:
+def _in_memory(data, target, weight, needed, rejected) -> MemorySource:
     if isinstance(data, dict) and not is_column_dict(data):  # a Bunch of scikit-learn
         bunch: Any = data
         data, names = bunch.data, bunch.get("feature_names")
@@ -104,7 +107,8 @@ def _in_memory(data, target, weight) -> MemorySource:
             require_column(name, table.columns, what, "The table")
     if len(table) == 0:
         raise ValueError("The table has no rows: there is nothing to learn from.")
-    return table_in_memory(table, target, weight)
+    table, notes = complete(table, needed, rejected)
+    return table_in_memory(table, target, weight, notes)
 
 
 def find_files(path: str, spool) -> list[tuple[str, str]]:
@@ -142,6 +146,9 @@ def _from_files(files, target, weight, spool, form) -> TableSource:
     if source.n_rows == 0:
         raise ValueError(f"{files[0][1]} has no rows: there is nothing to learn from.")
     source.dialect = getattr(spool, "dialect", None)
+    if source.dialect is None and spool.on_bad_rows == "skip" and spool.needed:
+        leave_out(source, spool.needed, files, spool)
+        source.notes = list(spool.notes)
     source.place = spool.locate if source.dialect is not None else None
     return source
 

@@ -23,7 +23,7 @@ def gather_fit(model, source, data: str, target: str, path: str) -> dict[str, An
         "saved": str(path),
     }
     report = model.report()
-    return {**found, **report, "notes": [*found["notes"], *report.get("said", [])]}
+    return {**found, **report, "notes": list(dict.fromkeys([*found["notes"], *report.get("said", [])]))}
 
 
 def render_fit(report: dict[str, Any]) -> RenderableType:

@@ -11,6 +11,7 @@ import numpy as np
 
 from mercer._numeric.block import Block
 from mercer.source.base import RowSource
+from mercer.source.row_error import RowError, present
 
 
 class ParquetSource(RowSource):
@@ -54,8 +55,12 @@ class ParquetSource(RowSource):
         X = np.empty((table.num_rows, len(self.names)), dtype=self.dtype)
         for j, name in enumerate(self.names):
             X[:, j] = self._numbers(table, name)
-        y = None if self.target is None else table[self.target].to_numpy()
-        weight = None if self.weight is None else self._numbers(table, self.weight)
+        try:
+            y = None if self.target is None else present(table[self.target].to_numpy(), self.target, start, "target")
+            weight = None if self.weight is None else self._numbers(table, self.weight)
+            weight = weight if weight is None else present(weight, self.weight, start, "weight")
+        except RowError as error:
+            raise error.located(lambda row: f"{self.path}, row {row}") from error
         return Block(X, y, weight, start)
 
     def _numbers(self, table, name):

@@ -17,7 +17,7 @@ from mercer import _numeric
 from mercer.source.base import Source
 from mercer.source.files import ParquetSource
 from mercer.source.memory import MemorySource
-from mercer.source.row_error import RowError
+from mercer.source.row_error import RowError, gaps, present
 
 #: What a column may hold, in the words of `Columns.schema`.
 KINDS = ("integer", "number", "boolean", "date", "text")
@@ -126,10 +126,12 @@ class TableSource(ParquetSource):
     notes : what was noticed while reading, in words
     keep : anything that must live as long as the source (a temporary folder)
 
-    `place`, where it is set, says in which file and line a row is.
+    `place`, where it is set, says in which file and line a row is. `skips` leaves out rows that lack their target or
+    weight, which is otherwise an error; `n_rows` still counts them.
     """
 
     place: Callable[[int], str] | None = None
+    skips: bool = False
 
     def __init__(self, paths, columns=None, target=None, weight=None, notes=(), keep=None):
         self.paths = [os.fspath(path) for path in paths]
@@ -140,7 +142,11 @@ class TableSource(ParquetSource):
         for path in self.paths:
             self._append(path)
         self.n_rows = self.bounds[-1]
-        self.schema = {} if self.n_rows == 0 else self.read(0, min(1, self.n_rows)).X.schema
+        self.schema = {} if self.n_rows == 0 else self._first_row().select(self.names).schema
+
+    def _first_row(self) -> Columns:
+        """With whatever it lacks: rows are judged when they are read."""
+        return Columns.of(self._row_group(bisect_right(self.bounds, 0) - 1).slice(0, 1))
 
     def _append(self, path):
         import pyarrow.parquet as pq
@@ -158,6 +164,9 @@ class TableSource(ParquetSource):
         whole = tables[0]
         for table in tables[1:]:
             whole = whole.stacked(table)
+        if self.skips:
+            lack = [gaps(whole.array(name)) for name in (self.target, self.weight) if name is not None]
+            whole = whole[~np.any(lack, axis=0)] if lack else whole
         try:
             y = None if self.target is None else present(whole.array(self.target), self.target, start, "target")
             weight = None if self.weight is None else present(whole.array(self.weight), self.weight, start, "weight")
@@ -191,7 +200,7 @@ def table_in_memory(data, target=None, weight=None, notes=()) -> MemorySource:
     whole = Columns.of(data)
     named = [name for name in (target, weight) if isinstance(name, str)]
     y, w = (
-        present(whole.array(given), given, 0, what) if isinstance(given, str) else _vector(given)
+        present(whole.array(given), given, 0, what) if isinstance(given, str) else _vector(given, what)
         for given, what in ((target, "target"), (weight, "weight"))
     )
     features = [name for name in whole.columns if name not in named]
@@ -199,17 +208,6 @@ def table_in_memory(data, target=None, weight=None, notes=()) -> MemorySource:
     source.schema, source.notes = source.X.schema, list(notes)
     source.target = target if isinstance(target, str) else None
     return source
-
-
-def present(values: np.ndarray, name: str, start: int, what: str) -> np.ndarray:
-    """`values`, unless one is missing: a row without its target or weight cannot be used, nor silently dropped."""
-    missing = values == None if values.dtype == object else values != values  # noqa: E711
-    if np.any(missing):
-        others = int(np.sum(missing)) - 1
-        more = f" (and in {others} of the {len(values)} rows read with it)" if others else ""
-        after = f"{more}. Drop those rows before reading: a row without its {what} teaches nothing."
-        raise RowError(f"The {what} column {name!r} is missing in ", start + int(np.flatnonzero(missing)[0]), after)
-    return values
 
 
 def is_table_source(source: Source) -> bool:
@@ -224,8 +222,11 @@ def first_block(source: Source):
     return next((block for block in blocks if len(block)), None)
 
 
-def _vector(given):
-    return None if given is None else np.asarray(given)
+def _vector(given, what):
+    if given is None:
+        return None
+    values = np.asarray(given)
+    return present(values, None, 0, what) if values.dtype == object and values.ndim == 1 else values
 
 
 def is_column_dict(data) -> bool:

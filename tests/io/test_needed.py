@@ -1,0 +1,115 @@
+"""Rows without their target or weight: refused with their place, or left out and counted, in every format."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import mercer
+from mercer.io import read_table
+
+N, GONE = 30, (7, 21)
+COLUMNS = {
+    "number": ([float(i) for i in range(N)], None),
+    "label": (["yes" if i % 2 else "no" for i in range(N)], None),
+    "count": ([i % 3 for i in range(N)], None),
+}
+
+
+def table(kind):
+    values = list(COLUMNS[kind][0])
+    for row in GONE:
+        values[row] = None
+    return {"x": [float(i) for i in range(N)], "y": values}
+
+
+def to_csv(data, folder):
+    path = folder / "rows.csv"
+    pd.DataFrame(data).to_csv(path, index=False)
+    return path
+
+
+def to_parquet(data, folder):
+    path = folder / "rows.parquet"
+    pq.write_table(pa.table(data), path, row_group_size=10)
+    return path
+
+
+FORMATS = {
+    "csv": (to_csv, "rows.csv, line 9"),
+    "parquet": (to_parquet, "rows.parquet, row 7"),
+    "pandas": (lambda data, _: pd.DataFrame(data), "row 7"),
+    "polars": (lambda data, _: pl.DataFrame(data), "row 7"),
+    "arrow": (lambda data, _: pa.table(data), "row 7"),
+    "dict": (lambda data, _: data, "row 7"),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("what", ["target", "weight"])
+def test_they_are_refused_with_their_place(kind, form, what, tmp_path):
+    if what == "weight" and kind == "label":
+        kind = "number"
+    make, place = FORMATS[form]
+    data = make(table(kind), tmp_path)
+    with pytest.raises(ValueError, match="is missing") as error:
+        list(read_table(data, **{what: "y"}).blocks())
+    assert place in str(error.value)
+    assert what in str(error.value)
+    assert "on_bad_rows='skip'" in str(error.value)
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+@pytest.mark.parametrize("form", FORMATS)
+def test_they_are_left_out_and_counted(kind, form, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make, _ = FORMATS[form]
+    source = read_table(make(table(kind), tmp_path), "y", on_bad_rows="skip")
+    blocks = list(source.blocks())
+    kept = np.concatenate([block.X.array("x") for block in blocks])
+    assert kept.tolist() == [float(i) for i in range(N) if i not in GONE]
+    assert np.concatenate([block.y for block in blocks]).tolist() == [
+        value for row, value in enumerate(COLUMNS[kind][0]) if row not in GONE
+    ]
+    assert any(note.startswith("2 bad rows were left out") for note in source.notes)
+    if form in ("csv", "parquet"):
+        text = (tmp_path / f"rows.{form}.rejected.csv").read_text()
+        assert text.count("the target 'y' is missing") == 2
+
+
+def test_rejected_rows_of_a_frame_are_written_where_asked(tmp_path):
+    source = read_table(table("label"), "y", on_bad_rows="skip", rejected=tmp_path / "out.csv")
+    assert "out.csv says which and why" in source.notes[0]
+    assert (tmp_path / "out.csv").read_text().splitlines()[1] == "table,7,the target 'y' is missing,"
+
+
+@pytest.mark.parametrize("form", ["parquet", "dict"])
+def test_nothing_but_gaps(form, tmp_path):
+    data = FORMATS[form][0]({"x": [1.0, 2.0], "y": pa.array([None, None], pa.float64())}, tmp_path)
+    with pytest.raises(ValueError, match="lacks its target"):
+        read_table(data, "y", on_bad_rows="skip")
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_read_refuses_them_too(form, tmp_path):
+    make, place = FORMATS[form]
+    with pytest.raises(ValueError, match="is missing") as error:
+        list(mercer.read(make(table("label"), tmp_path), target="y").blocks())
+    assert place in str(error.value)
+
+
+@pytest.mark.parametrize("gap", [None, np.nan])
+def test_arrays_of_labels_with_gaps(gap):
+    y = np.array(["a", "b", gap, "a"], dtype=object)
+    with pytest.raises(ValueError, match="The target is missing in row 2"):
+        mercer.fit(np.eye(4), y)
+
+
+def test_the_report_of_a_fit_counts_them():
+    data = table("number")
+    report = mercer.fit(read_table(data, "y", on_bad_rows="skip"), effort="fast", task="regress").report()
+    assert report["rows"] == N - 2
+    assert report["said"][0].startswith("2 bad rows were left out, first row 7")
