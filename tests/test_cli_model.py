@@ -169,3 +169,58 @@ def test_an_interrupted_prediction_leaves_no_file(fitted, tmp_path, monkeypatch,
     assert run("predict", fitted / "houses.mercer", fitted / "houses.csv", "-o", tmp_path / "out.csv") == 1
     assert os.listdir(tmp_path) == []
     assert "stopped" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "verb", [["inspect", "{csv}"], ["dimension"], ["demo", "--data", "diabetes", "--components", "9"]]
+)
+def test_json_is_an_option_of_every_report(verb, fitted, capsys):
+    assert run(*(part.format(csv=fitted / "houses.csv") for part in verb), "--json") == 0
+    assert isinstance(json.loads(capsys.readouterr().out), dict)
+
+
+@pytest.mark.parametrize("eps", [5.0, 1e-9])
+def test_dimensions_beyond_any_use_are_told_at_once(eps, capsys):
+    assert run("dimension", "--eps", eps, "--rows", 10**12, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["sparse_nonzeros"] is None
+    assert all(each["columns"] for each in found["maps"])
+
+
+def test_text_is_quoted_only_where_it_must_be(tmp_path):
+    from mercer.io.rows_out import open_rows
+
+    for name, sep in (("a.csv", ","), ("a.tsv", "\t")):
+        with open_rows(str(tmp_path / name)) as out:
+            out.write({"x,1": [1.5], "y": np.array(["Bern"], dtype=object)})
+            out.write({"x,1": [2.5], "y": np.array(['"a",\t\nb'], dtype=object)})
+        read = pd.read_csv(tmp_path / name, sep=sep)
+        assert read.to_dict("list") == {"x,1": [1.5, 2.5], "y": ["Bern", '"a",\t\nb']}
+        assert f"1.5{sep}Bern\n" in (tmp_path / name).read_text()
+
+
+def test_select_into_a_pipe(fitted, capfdbinary):
+    assert run("select", fitted / "houses.csv", "--target", "price", "-k", 1, "-o", "-") == 0
+    lines = capfdbinary.readouterr().out.decode().splitlines()
+    assert lines[0] == "town,price"
+    assert len(lines) == 241
+
+
+def test_pipes_and_devices_are_written_to_as_they_are(fitted, tmp_path):
+    pipe, link = tmp_path / "pipe", tmp_path / "link.csv"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert run("predict", fitted / "houses.mercer", fitted / "houses.csv", "-o", pipe) == 0
+    assert os.read(reader, 11) == b"prediction\n"
+    os.close(reader)
+    assert not os.path.isfile(pipe)
+    link.symlink_to(tmp_path / "real.csv")
+    assert run("predict", fitted / "houses.mercer", fitted / "houses.csv", "-o", link) == 0
+    assert link.is_symlink()
+    assert len(pd.read_csv(tmp_path / "real.csv")) == 240
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_a_full_disk_is_named(fitted, capsys):
+    assert run("predict", fitted / "houses.mercer", fitted / "houses.csv", "-o", "/dev/full") == 1
+    assert "/dev/full could not be written: No space left on device" in capsys.readouterr().err

@@ -69,9 +69,11 @@ def dense(X) -> np.ndarray:
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
-def opened(data) -> Source | None:
-    """A source for paths; None for what the encoder takes as it is."""
-    return read_table(data) if isinstance(data, (str, os.PathLike)) else data if isinstance(data, Source) else None
+def opened(data, schema: dict[str, str] | None = None) -> Source | None:
+    """A source for paths, of rows like those of a schema; None for what the encoder takes as it is."""
+    if isinstance(data, (str, os.PathLike)):
+        return read_table(data, like=schema)
+    return data if isinstance(data, Source) else None
 
 
 @dataclass(frozen=True)

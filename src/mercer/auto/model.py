@@ -141,7 +141,7 @@ class Model:
         return dense(self.encoder.transform(data))
 
     def _mapped(self, data, function):
-        source = opened(data)
+        source = opened(data, self.encoder.schema_)
         if source is None:
             return function(self._encoded(data))
         mapped = self.encoder.transform(source)

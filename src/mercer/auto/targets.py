@@ -13,6 +13,8 @@ from mercer.source import Columns, Source
 from mercer.source.row_error import RowError
 
 TASKS = ("classify", "regress")
+#: Sizes of targets whose squares still are numbers.
+_HUGE, _TINY = 1e120, 1e-120
 
 
 @dataclass
@@ -24,6 +26,7 @@ class Look:
     levels: dict = field(default_factory=dict)
     fractions: bool = False
     several: bool = False  # columns of targets
+    largest: float = 0.0  # number
 
 
 def checked_task(source: Source, task: str | None, job) -> str:
@@ -47,6 +50,8 @@ def checked_task(source: Source, task: str | None, job) -> str:
         raise ValueError("The source has no rows.")
     if look.weight <= 0:
         raise ValueError("All weights are zero: there is nothing to learn from.")
+    if 0 < look.largest < _TINY:
+        raise ValueError(f"{called} is at most {look.largest:g}: its squares vanish. Multiply it by a power of ten.")
     found, job.n_rows = _task(look, called, task), look.n
     if not look.several and len(look.levels) == 1:
         job.notes.append(f"{called} is {next(iter(look.levels))!r} in every row: the model says so for any row.")
@@ -66,6 +71,7 @@ def _look(block, look: Look, called: str) -> None:
         if wild.any():
             row = int(np.flatnonzero(wild)[0])
             raise RowError(f"{called} is {y[row]} at ", row, ". Mend the value, or drop the row.")
+        _refuse_extremes(y.reshape(len(y), -1), look, called)
     look.n += len(y)
     look.weight += _weight(block)
     look.several |= y.ndim == 2
@@ -78,10 +84,22 @@ def _look(block, look: Look, called: str) -> None:
         _refuse_infinity(block.X)
 
 
+def _refuse_extremes(y: np.ndarray, look: Look, called: str) -> None:
+    """Targets whose squares are no longer numbers. Very small ones are refused at the end, if all are so."""
+    size = np.abs(y.astype(np.float64)).max(axis=1)
+    look.largest = max(look.largest, float(size.max()))
+    if look.largest > _HUGE:
+        row = int(np.argmax(size))
+        raise RowError(f"{called} is {size[row]:g} at ", row, ". Its square overflows: divide it by a power of ten.")
+
+
 def _weight(block) -> float:
     if block.weight is None:
         return float(len(block))
-    weight = np.asarray(block.weight, dtype=np.float64)
+    weight = np.asarray(block.weight)
+    if weight.dtype.kind not in "fiub":
+        raise RowError(f"A weight is {str(weight[0])!r} at ", 0, ". Weights are numbers: is another column the weight?")
+    weight = weight.astype(np.float64)
     bad = ~np.isfinite(weight) | (weight < 0)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])

@@ -77,7 +77,7 @@ class WideModel(Model):
         return sparse.csr_matrix(self.encoder.transform(data))
 
     def _mapped(self, data, function):
-        source = opened(data)
+        source = opened(data, self.encoder.schema_)
         if source is None:
             return function(self._encoded(data))
         parts = [function(block.X) for block in self.encoder.transform(source).blocks() if len(block)]

@@ -30,6 +30,7 @@ def read_table(
     types=None,
     on_bad_rows="error",
     rejected=None,
+    like=None,
 ) -> Source:
     """A source of raw rows: numbers, dates and text as they are, for `mercer.tables` to turn into features.
 
@@ -57,6 +58,9 @@ def read_table(
         `rejected`; or put missing values in their place (rows too long are cut; a target cannot be mended).
     rejected : path, default=None
         Where "skip" writes rejected rows; FILE.rejected.csv in the current folder unless given.
+    like : dict of column names to kinds, default=None
+        The schema of the rows that a model was fitted to: its columns of text are read as text, whatever a short file
+        of new rows may suggest.
 
     Returns
     -------
@@ -77,6 +81,8 @@ def read_table(
     """
     if on_bad_rows not in _POLICIES:
         raise ValueError(f"on_bad_rows must be one of {', '.join(_POLICIES)}, not {on_bad_rows!r}.")
+    if isinstance(target, str) and target == weight:
+        raise ValueError(f"{target!r} cannot be the target and the weight at once.")
     if isinstance(data, Source):
         if target is not None or weight is not None:
             raise ValueError("A Source already knows its target and weights: give them where it is made.")
@@ -87,7 +93,7 @@ def read_table(
     from mercer.io.spool import Spool
 
     needed = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
-    spool = Spool(tuple(missing), dict(types or {}), on_bad_rows, rejected, needed)
+    spool = Spool(tuple(missing), dict(types or {}), on_bad_rows, rejected, needed, dict(like or {}))
     return _from_files(find_files(os.fspath(data), spool), target, weight, spool, form)
 
 
@@ -110,6 +116,8 @@ def _in_memory(data, target, weight) -> MemorySource:
 def find_files(path: str, spool) -> list[tuple[str, str]]:
     """(path, what to call it) of each file: one, those of a glob in sorted order, or what standard input brings."""
     if path == "-":
+        if sys.stdin is None:
+            raise ValueError("Standard input is closed: there is nothing to read.")
         copy = os.path.join(spool.folder.path, "stdin")
         with open(copy, "wb") as out:
             shutil.copyfileobj(sys.stdin.buffer, out)
@@ -140,7 +148,7 @@ def _from_files(files, target, weight, spool, form) -> TableSource:
             require_column(name, names, what, files[0][1])
     source: Any = TableSource(paths, None, target, weight, spool.notes, spool.folder)
     if source.n_rows == 0:
-        raise ValueError(f"{files[0][1]} has no rows: there is nothing to learn from.")
+        raise ValueError(f"{files[0][1]} has no rows.")
     source.dialect = getattr(spool, "dialect", None)
     source.place = spool.locate if source.dialect is not None else None
     return source
