@@ -1,5 +1,6 @@
 """From a file to a model and back: fit, predict, transform, select, dimension, as a shell would call them."""
 
+import errno
 import json
 import os
 
@@ -220,7 +221,11 @@ def test_pipes_and_devices_are_written_to_as_they_are(fitted, tmp_path):
     assert len(pd.read_csv(tmp_path / "real.csv")) == 240
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
-def test_a_full_disk_is_named(fitted, capsys):
-    assert run("predict", fitted / "houses.mercer", fitted / "houses.csv", "-o", "/dev/full") == 1
-    assert "/dev/full could not be written: No space left on device" in capsys.readouterr().err
+def test_a_full_disk_is_named_and_leaves_nothing(fitted, tmp_path, monkeypatch, capsys):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    assert run("predict", fitted / "houses.mercer", fitted / "houses.csv", "-o", tmp_path / "out.csv") == 1
+    assert f"{tmp_path / 'out.csv'} could not be written: No space left on device" in capsys.readouterr().err
+    assert os.listdir(tmp_path) == []

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mercer.io import read_table
-from mercer.source import Source
+from mercer.source import Columns, Source
 from mercer.tables import TableEncoder
 
 #: The most encoded columns of a search.
@@ -74,6 +75,24 @@ def opened(data, schema: dict[str, str] | None = None) -> Source | None:
     if isinstance(data, (str, os.PathLike)):
         return read_table(data, like=schema)
     return data if isinstance(data, Source) else None
+
+
+def named(data, schema: dict[str, str]):
+    """Rows of a list or array as a table with the names that fit gave its columns; anything else as it is."""
+    if isinstance(data, (Source, Columns, Mapping)) or hasattr(data, "columns") or hasattr(data, "column_names"):
+        return data
+    table = Columns.of(np.asarray(data))
+    if table.shape[1] != len(schema):
+        raise ValueError(f"X has {table.shape[1]} features, but fit has seen {len(schema)}.")
+    return Columns(table.table.rename_columns(list(schema)))
+
+
+def one_row(row):
+    """A dict or Series of plain values as a dict of columns of one row; anything else as it is."""
+    values = row.to_dict() if hasattr(row, "to_dict") and getattr(row, "ndim", 2) == 1 else row
+    if isinstance(values, Mapping) and values and all(np.ndim(value) == 0 for value in values.values()):
+        return {name: [value] for name, value in values.items()}
+    return row
 
 
 @dataclass(frozen=True)

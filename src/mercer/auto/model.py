@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer.auto.encoding import QuickNumbers, dense, encoded_rows, opened
+from mercer.auto.encoding import QuickNumbers, dense, encoded_rows, named, one_row, opened
 from mercer.auto.explain import Explanation, contributions, importances
 from mercer.auto.predictor import Predictor
 from mercer.tables import TableEncoder
@@ -75,9 +75,10 @@ class Model:
         """What each column of the table contributed to the prediction of one row.
 
         Shapley values by sampling, measured from the mean row: they add up to the prediction less that of the mean row.
-        `output` is the class to explain (the predicted one unless named).
+        `output` is the class to explain (the predicted one unless named), or the place of one of several targets. A
+        row is a frame or dict of columns of one row, or a dict (or Series) of values.
         """
-        x = self._encoded(row)
+        x = self._encoded(one_row(row))
         if len(x) != 1:
             raise ValueError(f"explain takes one row, got {len(x)}.")
         base, parts = contributions(self.predictor.scores, x[0], self.baseline, self.groups, self.seed)
@@ -88,7 +89,10 @@ class Model:
 
     def _output(self, x, output):
         if self.classes_ is None:
-            return 0, 1.0, None
+            n_outputs = len(self.predictor.intercept)
+            if output is not None and output not in range(n_outputs):
+                raise ValueError(f"output must be the place of a target, 0 to {n_outputs - 1}, not {output!r}.")
+            return int(output or 0), 1.0, output
         name = self.predictor.predict(x)[0] if output is None else output
         place = np.flatnonzero(self.classes_ == name)
         if len(place) == 0:
@@ -138,7 +142,7 @@ class Model:
     def _encoded(self, data) -> np.ndarray:
         if self._quick is not None and self._quick.takes(data):
             return self._quick(data)
-        return dense(self.encoder.transform(data))
+        return dense(self.encoder.transform(named(data, self.encoder.schema_)))
 
     def _mapped(self, data, function):
         source = opened(data, self.encoder.schema_)

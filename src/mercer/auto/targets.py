@@ -15,6 +15,9 @@ from mercer.source.row_error import RowError
 TASKS = ("classify", "regress")
 #: Sizes of targets whose squares still are numbers.
 _HUGE, _TINY = 1e120, 1e-120
+#: With fewer different rows than this, whole levels would be kept aside together with all their rows.
+FEW_DIFFERENT = 50
+_GLANCE = 4096
 
 
 @dataclass
@@ -27,13 +30,14 @@ class Look:
     fractions: bool = False
     several: bool = False  # columns of targets
     largest: float = 0.0  # number
+    ids: set = field(default_factory=set)  # of different rows, while there are few
 
 
 def checked_task(source: Source, task: str | None, job) -> str:
     """ "classify" or "regress" after every row was looked at; ValueError says which one cannot be used, and why.
 
     None takes strings, truth values and whole numbers of at most 20 different values for classes. `job.notes` is told
-    of a target that never changes, `job.n_rows` how many rows there are.
+    of a target that never changes, `job.n_rows` how many rows there are, `job.few` how many different ones if few.
     """
     if task is not None and task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(TASKS)}, not {task!r}.")
@@ -53,6 +57,7 @@ def checked_task(source: Source, task: str | None, job) -> str:
     if 0 < look.largest < _TINY:
         raise ValueError(f"{called} is at most {look.largest:g}: its squares vanish. Multiply it by a power of ten.")
     found, job.n_rows = _task(look, called, task), look.n
+    job.few = len(look.ids) if len(look.ids) < FEW_DIFFERENT else None
     if not look.several and len(look.levels) == 1:
         job.notes.append(f"{called} is {next(iter(look.levels))!r} in every row: the model says so for any row.")
     return found
@@ -73,6 +78,7 @@ def _look(block, look: Look, called: str) -> None:
             raise RowError(f"{called} is {y[row]} at ", row, ". Mend the value, or drop the row.")
         _refuse_extremes(y.reshape(len(y), -1), look, called)
     look.n += len(y)
+    _count_rows(block, look)
     look.weight += _weight(block)
     look.several |= y.ndim == 2
     look.fractions |= y.dtype.kind == "f" and bool(np.any(y != np.rint(y)))
@@ -82,6 +88,12 @@ def _look(block, look: Look, called: str) -> None:
         look.levels.update(dict.fromkeys(y.ravel()[[0, int(np.argmax(y.ravel() != y.ravel()[0]))]].tolist()))
     if isinstance(block.X, Columns):
         _refuse_infinity(block.X)
+
+
+def _count_rows(block, look: Look) -> None:
+    for part in (slice(0, _GLANCE), slice(_GLANCE, None)):  # the rest is seldom needed
+        if len(look.ids) < FEW_DIFFERENT:
+            look.ids.update(block.rows(part).ids.tolist())
 
 
 def _refuse_extremes(y: np.ndarray, look: Look, called: str) -> None:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from mercer.auto.blocks import Dictionary, Plain
 from mercer.auto.effort import Clock
-from mercer.auto.encoding import Encoded, encoded_rows, opened, refuse_wide, weights_of
+from mercer.auto.encoding import Encoded, encoded_rows, named, one_row, opened, refuse_wide, weights_of
 from mercer.auto.explain import Explanation
 from mercer.auto.model import Model
 from mercer.auto.predictor import Predictor
@@ -60,7 +60,7 @@ class WideModel(Model):
 
         Terms beyond the first 20 are summed as "other terms".
         """
-        x = self._encoded(row)
+        x = self._encoded(one_row(row))
         if x.shape[0] != 1:
             raise ValueError(f"explain takes one row, got {x.shape[0]}.")
         column, sign, name = self._output(x, output)
@@ -74,7 +74,7 @@ class WideModel(Model):
         return Explanation(start, start + sum(each.values()), each, name)
 
     def _encoded(self, data) -> Any:
-        return sparse.csr_matrix(self.encoder.transform(data))
+        return sparse.csr_matrix(self.encoder.transform(named(data, self.encoder.schema_)))
 
     def _mapped(self, data, function):
         source = opened(data, self.encoder.schema_)

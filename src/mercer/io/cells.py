@@ -155,7 +155,7 @@ def _may_be(value: str, form: str) -> bool:
         return value.lstrip("+-").isdigit()
     if form in ("iso", "iso+zone"):
         return value[4:5] == "-"
-    return form[2] in value[1:] if form.startswith("%") else True
+    return value.count(form[2]) == 2 if form.startswith("%") else True
 
 
 def _quick(column, form, decimal):
