@@ -95,6 +95,7 @@ NO_TABLES = {
     "bytes": (bytes(range(256)) * 8, ["no text", "--encoding"]),
     "cut off parquet": (b"PAR1" + bytes(99), ["cannot be read as Parquet", "cut off"]),
     "short rows": (b"a,y\n1,2\n3\n", ["line 3: 1 fields", "--on-bad-rows skip", "or --on-bad-rows null"]),
+    "another delimiter": (b"a y\n1 2\n3 4\n", ["no column named 'y'", "one column, 'a y'", "--delimiter"]),
     "open quote": (b'a,y\n1,2\n"3,4\n5,6\n', ["line 3", "never closed", "--quote none"]),
 }
 
@@ -103,7 +104,7 @@ NO_TABLES = {
 def test_files_that_are_no_tables_are_named(name, tmp_path, capsys):
     content, expected = NO_TABLES[name]
     (tmp_path / "rows").write_bytes(content)
-    assert run("inspect", tmp_path / "rows") == 1
+    assert run("inspect", tmp_path / "rows", *(("--target", "y") if name == "another delimiter" else ())) == 1
     said = capsys.readouterr().err
     assert not [part for part in [str(tmp_path / "rows"), *expected] if part not in said], said
 
@@ -164,6 +165,13 @@ def test_a_column_that_gives_the_target_away_is_told(tmp_path, capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "'copy' is suspicious: equals the target" in said
     assert "--role 'copy=id' leaves it out" in said
+
+
+def test_classes_too_rare_to_be_learned_are_told(tmp_path, capsys):
+    path = written(tmp_path, rows().assign(y=["b", "c", "c"] + ["a", "d", "d"] * 39))
+    assert run("fit", path, "--target", "y", "--effort", "fast", "-o", tmp_path / "m.mercer") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "classes of fewer than 5 rows, too few to be learned or judged: 'b' (1), 'c' (2)." in said
 
 
 def test_names_of_a_file_do_not_steer_the_terminal(tmp_path, capsys):

@@ -18,6 +18,7 @@ _HUGE, _TINY = 1e120, 1e-120
 #: With fewer different rows than this, whole levels would be kept aside together with all their rows.
 FEW_DIFFERENT = 50
 _GLANCE = 4096
+_RARE = 5  # rows of a class: not every fold can have one
 
 
 @dataclass
@@ -58,6 +59,8 @@ def checked_task(source: Source, task: str | None, job) -> str:
         raise ValueError(f"{called} is at most {look.largest:g}: its squares vanish. Multiply it by a power of ten.")
     found, job.n_rows = _task(look, called, task), look.n
     job.few = len(look.ids) if len(look.ids) < FEW_DIFFERENT else None
+    if found == "classify" and len(look.levels) > 1:
+        _tell_of_rare(look, called, job)
     if not look.several and len(look.levels) == 1:
         job.notes.append(f"{called} is {next(iter(look.levels))!r} in every row: the model says so for any row.")
     return found
@@ -83,11 +86,20 @@ def _look(block, look: Look, called: str) -> None:
     look.several |= y.ndim == 2
     look.fractions |= y.dtype.kind == "f" and bool(np.any(y != np.rint(y)))
     if not look.several and not look.fractions:
-        look.levels.update(dict.fromkeys(np.unique(y).tolist()))
+        found, counts = np.unique(y, return_counts=True)
+        for level, times in zip(found.tolist(), counts.tolist(), strict=True):
+            look.levels[level] = (look.levels.get(level) or 0) + times
     elif len(look.levels) < 2:  # quantities: two of them are enough to know that they differ
         look.levels.update(dict.fromkeys(y.ravel()[[0, int(np.argmax(y.ravel() != y.ravel()[0]))]].tolist()))
     if isinstance(block.X, Columns):
         _refuse_infinity(block.X)
+
+
+def _tell_of_rare(look: Look, called: str, job) -> None:
+    rare = [level for level, times in look.levels.items() if times is not None and times < _RARE]
+    if rare:
+        shown = ", ".join(f"{level!r} ({look.levels[level]})" for level in rare[:5]) + ", ..." * (len(rare) > 5)
+        job.notes.append(f"{called} has classes of fewer than {_RARE} rows, too few to be learned or judged: {shown}.")
 
 
 def _count_rows(block, look: Look) -> None:

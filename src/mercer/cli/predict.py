@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import Any
 
 import click
 
@@ -113,7 +114,7 @@ def _through(model, data, output, form, quiet, how, title, compute) -> None:
 
     known = model.encoder.schema_
     with steps_told(title, quiet):
-        source = read_table(data, like=known, **how)
+        source: Any = read_table(data, like=known, **how)
     refuse_missing(source.schema, known, called(data))
     target = model.report().get("target")
     with rows_told(title, source.n_rows, quiet) as tell, open_rows(output, form) as out:
