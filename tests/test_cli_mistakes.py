@@ -212,6 +212,27 @@ def test_rows_without_target_can_be_left_out(tmp_path, monkeypatch, capsys):
     assert "5,the target 'y' is missing" in (tmp_path / "rows.csv.rejected.csv").read_text()
 
 
+def test_rows_of_parquet_without_target_can_be_left_out(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = rows()
+    frame.loc[[3, 7], "y"] = np.nan
+    frame.to_parquet("rows.parquet", row_group_size=50)
+    how = ("--target", "y", "--quiet", "--effort", "fast")
+    assert run("fit", "rows.parquet", *how) == 1
+    assert "The target column 'y' is missing in rows.parquet, row 3" in capsys.readouterr().err
+    assert run("fit", "rows.parquet", *how, "--on-bad-rows", "skip") == 0
+    out = capsys.readouterr().out
+    assert "rows.parquet: 118 rows" in out
+    assert "2 bad rows were left out" in out
+    assert "rows.parquet,row 7,the target 'y' is missing" in (tmp_path / "rows.parquet.rejected.csv").read_text()
+
+
+def test_too_few_features_are_told(tmp_path, capsys):
+    how = ("--target", "y", "--effort", "fast", "--max-features", 1, "-o", tmp_path / "m.mercer")
+    assert run("fit", written(tmp_path, rows()), *how) == 0
+    assert "features, more than the 1 asked for" in " ".join(capsys.readouterr().out.split())
+
+
 def test_one_word_in_a_column_of_numbers_is_noticed(tmp_path, capsys):
     assert run("inspect", written(tmp_path, rows(), a={6: "oops"})) == 0
     said = " ".join(capsys.readouterr().out.split())

@@ -200,6 +200,27 @@ def test_text_is_quoted_only_where_it_must_be(tmp_path):
         assert f"1.5{sep}Bern\n" in (tmp_path / name).read_text()
 
 
+def test_features_of_one_name_are_all_written(tmp_path):
+    frame = pd.DataFrame({"c": ["u", "v"] * 40, "c=u": np.linspace(0, 1, 80)})
+    frame["y"] = (frame["c"] == "u") + frame["c=u"]
+    model, data = tmp_path / "m.mercer", tmp_path / "rows.csv"
+    frame.to_csv(data, index=False)
+    assert run("fit", data, "--target", "y", "--effort", "fast", "-o", model, "--json") == 0
+    assert run("transform", model, data, "-o", tmp_path / "out.parquet") == 0
+    written = pd.read_parquet(tmp_path / "out.parquet")
+    assert {"c=u", "c=u_2"} <= set(written)
+    np.testing.assert_array_equal(written.to_numpy(), mercer.load(model).transform(frame[["c", "c=u"]]))
+
+
+def test_select_keeps_every_digit(tmp_path):
+    long = [None if i % 7 == 0 else 2**60 + 3 * i for i in range(80)]
+    frame = pd.DataFrame({"a": np.linspace(0, 1, 80), "n": pd.array(long[::-1], dtype="Int64")}).assign(y=range(80))
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    assert run("select", tmp_path / "rows.csv", "--target", "y", "-o", tmp_path / "out.csv", "--json") == 0
+    kept = pd.read_csv(tmp_path / "out.csv", dtype={"n": "Int64"})
+    assert kept["n"].tolist() == frame["n"].tolist()
+
+
 def test_select_into_a_pipe(fitted, capfdbinary):
     assert run("select", fitted / "houses.csv", "--target", "price", "-k", 1, "-o", "-") == 0
     lines = capfdbinary.readouterr().out.decode().splitlines()

@@ -17,6 +17,13 @@ from mercer.auto.wide_model import WidePredictor
 _GLANCE, _FEW = 1000, 20
 
 
+def _scoring(X: np.ndarray) -> dict[str, Any]:
+    """How the penalty of the linear model is chosen: by folds, unless few different rows may well be in one of them."""
+    if len(np.unique(X[:_GLANCE], axis=0)) > _FEW:
+        return {"scoring": "folds"}
+    return {"scoring": "gcv"} if len(X) > 2 * X.shape[1] else {"alphas": 1.0}
+
+
 @dataclass
 class Encoding:
     """An encoder and a predictor as one thing that predicts raw rows; `width` takes the first encoded columns only."""
@@ -71,7 +78,6 @@ def linear(rows: Encoded, classify: bool, seed: int) -> Predictor:
     if classify:
         fitted = LogisticClassifier(random_state=seed, tol=1e-5).fit(X, rows.y, rows.weight)
         return Predictor(dictionary, fitted.coef_.T, fitted.intercept_, fitted.classes_, np.ones(1))
-    varied = len(np.unique(X[:_GLANCE], axis=0)) > _FEW  # else all rows may well be in one fold
-    ridge = RidgeRegressor(scoring="folds" if varied else "gcv", random_state=seed).fit(X, rows.y, rows.weight)
+    ridge = RidgeRegressor(**_scoring(X), random_state=seed).fit(X, rows.y, rows.weight)
     coef = np.atleast_2d(ridge.coef_).T
     return Predictor(dictionary, coef, np.atleast_1d(ridge.intercept_), None, np.ones(1))

@@ -126,6 +126,11 @@ def fit(
     if share < 1:
         with steps("weights from all rows"):
             predictor = job.weights_from_all(predictor, encoder, rows, sample_of(source, share, random_state)[1], share)
+    if max_features is not None and predictor.dictionary.width > max_features:
+        job.notes.append(
+            f"The columns alone become {predictor.dictionary.width} features, more than the {max_features} asked for: "
+            "leave some out (mercer select ranks them)."
+        )
     told |= account(predictor, steps, encoder)
     return model_of(told["task"], encoder, predictor, rows.X, told, random_state)
 

@@ -143,11 +143,19 @@ def _refuse_infinity(table: Columns) -> None:
                 )
 
 
+def _is_number(text) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _task(look: Look, called: str, task: str | None) -> str:
     kinds = {type(level) for level in look.levels}
     words = bool(kinds & {str, bytes})
     if task == "regress" and words:
-        shown = next(level for level in look.levels if isinstance(level, (str, bytes)))
+        shown = next((level for level in look.levels if not _is_number(level)), next(iter(look.levels)))
         raise ValueError(f"{called} holds {shown!r}, which is no number: use task='classify' to predict classes.")
     if task == "classify" and (look.fractions or look.several):
         raise ValueError(f"{called} is a quantity, with values between whole numbers: use task='regress'.")

@@ -71,7 +71,15 @@ def _predictions(model, rows, proba) -> dict:
 
 
 def _features(model, rows) -> dict:
-    return dict(zip(model.get_feature_names_out(), model.transform(rows).T, strict=True))
+    found, names = model.transform(rows), model.get_feature_names_out()
+    columns: dict[str, Any] = {}
+    for name, column in zip(names, (found.toarray() if hasattr(found, "toarray") else found).T, strict=True):
+        times = 2
+        fresh = str(name)
+        while fresh in columns:  # the column "c=u" beside the level u of a column c
+            fresh, times = f"{name}_{times}", times + 1
+        columns[fresh] = column
+    return columns
 
 
 def _without(table, name):

@@ -77,4 +77,4 @@ def _write(source, target, kept, output) -> None:
     with open_rows(output) as out:
         for block in source.blocks():
             if len(block):
-                out.write({**{name: block.X.table.column(name).to_numpy() for name in kept}, target: block.y})
+                out.write({**{name: block.X.table.column(name) for name in kept}, target: block.y})

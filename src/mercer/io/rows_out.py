@@ -143,5 +143,10 @@ def _table(columns):
     import numpy as np
     import pyarrow as pa
 
-    arrays = [pa.array(v.tolist() if np.asarray(v).dtype.kind in "OU" else np.asarray(v)) for v in columns.values()]
-    return pa.table(arrays, names=[str(name) for name in columns])
+    def array(values):
+        if isinstance(values, (pa.Array, pa.ChunkedArray)):
+            return values
+        values = np.asarray(values)
+        return pa.array(values.tolist() if values.dtype.kind in "OU" else values)
+
+    return pa.table([array(values) for values in columns.values()], names=[str(name) for name in columns])

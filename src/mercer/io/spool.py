@@ -57,6 +57,9 @@ class Spool:
     notes: list[str] = field(default_factory=list)
     folder: Folder = field(default_factory=Folder)
 
+    def __post_init__(self):
+        self.bad = BadRows(self.on_bad_rows)
+
     def run(self, files: list[TextFile]) -> str:
         """The path of the Parquet file that holds the rows of all files."""
         self.names, self.files = files[0].names, files
@@ -71,7 +74,7 @@ class Spool:
                 self._change_encoding(self.current)
             else:
                 break
-        self._tell_of_bad_rows()
+        self.tell_of_bad_rows()
         return path
 
     def _refuse_differences(self, files):
@@ -231,7 +234,8 @@ class Spool:
                     f"If that is a mistake: missing=[..., {value!r}] or types={{{name!r}: {kind(form)!r}}}."
                 )
 
-    def _tell_of_bad_rows(self):
+    def tell_of_bad_rows(self):
+        """Notes of the rows that were mended or left out, and a file of the latter."""
         if self.bad.mended:
             shown, line = self.bad.mended[0]
             self.notes.append(
