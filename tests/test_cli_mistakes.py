@@ -1,5 +1,6 @@
 """What a user may get wrong: every message says what, where and what to do, and nothing half-written is left."""
 
+import gzip
 import os
 
 import numpy as np
@@ -54,6 +55,20 @@ MISTAKES = {
     "no such target": ({}, ("--target", "Y"), ["no column named 'Y'", "Did you mean 'y'"]),
     "no such folder": ({}, ("-o", "nowhere/m.mercer"), ["nowhere does not exist"]),
     "a folder for a file": ({}, ("-o", "."), ["is a directory"]),
+    "the data for the model": ({}, ("-o", "rows.csv"), ["--output rows.csv would replace a file that is read"]),
+    "a model in a pipe": ({}, ("-o", "-"), ["name a file with --output"]),
+    "target too large": ({"y": {9: "1e200"}}, (), ["'y' is 1e+200 at", "line 11", "divide it by a power of ten"]),
+    "target for weight": ({}, ("--weight", "y"), ["'y' cannot be the target and the weight at once"]),
+    "words for weights": ({}, ("--weight", "town"), ["A weight is '", "line 2", "Weights are numbers"]),
+    "no such weight": ({}, ("--weight", "b"), ["no column named 'b' (given as --weight)", "'town'"]),
+    "a role that is none": ({}, ("--role", "a=nummer"), ["--role a=nummer", "is not one of number, category"]),
+    "a role of no column": ({}, ("--role", "b=id"), ["--role 'b=id'", "no such column"]),
+    "a role for the target": ({}, ("--role", "y=number"), ["--role 'y=number'", "no such column to learn from"]),
+    "text of numbers": ({}, ("--role", "a=text"), ["'a' holds numbers", "--type 'a=text'"]),
+    "a type of no kind": ({}, ("--type", "a=float"), ["--type a=float", "is not one of boolean"]),
+    "a type of no column": ({}, ("--type", "b=text"), ["no column named 'b' (given as --type)"]),
+    "a decimal that is none": ({}, ("--decimal", "x"), ["--decimal must be '.' or ','"]),
+    "no such encoding": ({}, ("--encoding", "klingon"), ["'klingon' is not an encoding"]),
 }
 
 
@@ -67,6 +82,116 @@ def test_mistakes_are_named_and_placed(name, tmp_path, monkeypatch, capsys):
     assert not [part for part in expected if part not in said], said
     assert "Traceback" not in said
     assert sorted(os.listdir(tmp_path)) == ["rows.csv"]
+
+
+#: Files that are no tables: how they begin, and what is said of them.
+NO_TABLES = {
+    "empty": (b"", ["is empty"]),
+    "header alone": (b"a,y\n", ["has no rows below its header"]),
+    "cut off gzip": (gzip.compress(b"a,y\n" + 999 * b"1,2\n")[:-9], ["cut off or damaged", "pack it again"]),
+    "damaged gzip": (b"\x1f\x8b" + bytes(50), ["cut off or damaged"]),
+    "a workbook": (b"PK\x03\x04" + bytes(99), ["Excel workbook", "as CSV or Parquet"]),
+    "json": (b'[{"a": 1}, {"a": 2}]', ["looks like JSON", "as CSV or Parquet"]),
+    "bytes": (bytes(range(256)) * 8, ["no text", "--encoding"]),
+    "cut off parquet": (b"PAR1" + bytes(99), ["cannot be read as Parquet", "cut off"]),
+    "short rows": (b"a,y\n1,2\n3\n", ["line 3: 1 fields", "--on-bad-rows skip", "or --on-bad-rows null"]),
+    "another delimiter": (b"a y\n1 2\n3 4\n", ["no column named 'y'", "one column, 'a y'", "--delimiter"]),
+    "open quote": (b'a,y\n1,2\n"3,4\n5,6\n', ["line 3", "never closed", "--quote none"]),
+}
+
+
+@pytest.mark.parametrize("name", NO_TABLES)
+def test_files_that_are_no_tables_are_named(name, tmp_path, capsys):
+    content, expected = NO_TABLES[name]
+    (tmp_path / "rows").write_bytes(content)
+    assert run("inspect", tmp_path / "rows", *(("--target", "y") if name == "another delimiter" else ())) == 1
+    said = capsys.readouterr().err
+    assert not [part for part in [str(tmp_path / "rows"), *expected] if part not in said], said
+
+
+#: New rows for the model of a and town: what is said of them, or of what they are taken for.
+NEW_ROWS = {
+    "another case": ("A,town\n1,Bern\n", ["new.csv: the column 'a' is missing", "'A' is there"]),
+    "two columns": ("x\n1\n", ["the column 'a' is missing (and 1 more: 'town')", "'a', 'town'"]),
+    "no rows": ("a,town\n", ["no rows"]),
+    "infinity": ("a,town\ninf,Bern\n", ["'a' contains infinity", "new.csv, line 2"]),
+}
+
+
+@pytest.mark.parametrize("name", NEW_ROWS)
+def test_new_rows_that_cannot_be_predicted(name, model, tmp_path, capsys):
+    text, expected = NEW_ROWS[name]
+    (tmp_path / "new.csv").write_text(text)
+    assert run("predict", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv") == 1
+    said = capsys.readouterr().err
+    assert not [part for part in expected if part not in said], said
+    assert sorted(os.listdir(tmp_path)) == ["new.csv"]
+
+
+@pytest.mark.parametrize(("name", "said"), [("out.xlsx", "not written as .xlsx"), ("new.csv", "would replace")])
+def test_predictions_are_not_written_anywhere(name, said, model, tmp_path, capsys):
+    path = written(tmp_path, rows()).rename(tmp_path / "new.csv")
+    assert run("predict", model, path, "-o", tmp_path / name) in (1, 2)
+    assert said in capsys.readouterr().err
+    assert sorted(os.listdir(tmp_path)) == ["new.csv"]
+
+
+def test_text_stays_text_in_a_short_file(tmp_path, capsys):
+    frame = rows().assign(town=["True", "1.50", "u"] * 40)
+    frame["y"] = (frame["town"] == "True") * 2.0 + (frame["town"] == "1.50") * 1.0 + 0.1 * frame["a"]
+    model = tmp_path / "m.mercer"
+    how = ("--target", "y", "--effort", "fast", "-o", model, "--quiet", "--json")
+    assert run("fit", written(tmp_path, frame), *how) == 0
+    expected = mercer.load(model).predict(frame.head(3).drop(columns="y"))
+    for row in range(3):
+        path = written(tmp_path, frame.iloc[[row]].drop(columns="y"))
+        assert run("predict", model, path, "-o", tmp_path / "out.csv") == 0
+        assert pd.read_csv(tmp_path / "out.csv")["prediction"][0] == pytest.approx(expected[row], rel=1e-6)
+        np.testing.assert_allclose(mercer.load(model).predict(path), expected[[row]], rtol=1e-6)
+
+
+def test_whole_numbers_beyond_the_exact_ones_of_floats(tmp_path, capsys):
+    path = written(tmp_path, rows().assign(k=[2**53 + 3 * i for i in range(120)][::-1]))
+    how = ("--target", "y", "--effort", "fast", "-o", tmp_path / "m.mercer", "--role", "k=number")
+    assert run("fit", path, *how) == 0
+    assert run("predict", tmp_path / "m.mercer", path, "-o", tmp_path / "out.csv") == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_column_that_gives_the_target_away_is_told(tmp_path, capsys):
+    frame = rows()
+    path = written(tmp_path, frame.assign(copy=frame["y"]))
+    assert run("fit", path, "--target", "y", "--effort", "fast", "-o", tmp_path / "m.mercer") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "'copy' is suspicious: equals the target" in said
+    assert "--role 'copy=id' leaves it out" in said
+
+
+def test_classes_too_rare_to_be_learned_are_told(tmp_path, capsys):
+    path = written(tmp_path, rows().assign(y=["b", "c", "c"] + ["a", "d", "d"] * 39))
+    assert run("fit", path, "--target", "y", "--effort", "fast", "-o", tmp_path / "m.mercer") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "classes of fewer than 5 rows, too few to be learned or judged: 'b' (1), 'c' (2)." in said
+
+
+def test_names_of_a_file_do_not_steer_the_terminal(tmp_path, capsys):
+    (tmp_path / "rows.csv").write_text("\x1b[31ma,b\n" + "1,\x1b]0;x\x07\n" * 9 + "2,z\n")
+    assert run("inspect", tmp_path / "rows.csv") == 0
+    assert run("inspect", tmp_path / "rows.csv", "--target", "\x1b[31m") == 1
+    out, err = capsys.readouterr()
+    assert "\\x1b[31ma" in out
+    assert "\x1b" not in out + err
+
+
+def test_what_should_not_happen_is_one_line(tmp_path, monkeypatch, capsys):
+    def broken(*_, **__):
+        raise KeyError("lost")
+
+    monkeypatch.setattr("mercer.report.inspect.gather_inspection", broken)
+    assert run("inspect", tmp_path) == 1
+    said = capsys.readouterr().err
+    assert "This should not have happened (KeyError: 'lost')" in said
+    assert said.count("\n") == 1
 
 
 def test_a_target_of_free_text_is_no_class(tmp_path, capsys):
@@ -85,6 +210,27 @@ def test_rows_without_target_can_be_left_out(tmp_path, monkeypatch, capsys):
     assert run("fit", path, "--target", "y", "--quiet", "--effort", "fast", "--on-bad-rows", "skip") == 0
     assert "2 bad rows were left out" in capsys.readouterr().out
     assert "5,the target 'y' is missing" in (tmp_path / "rows.csv.rejected.csv").read_text()
+
+
+def test_rows_of_parquet_without_target_can_be_left_out(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = rows()
+    frame.loc[[3, 7], "y"] = np.nan
+    frame.to_parquet("rows.parquet", row_group_size=50)
+    how = ("--target", "y", "--quiet", "--effort", "fast")
+    assert run("fit", "rows.parquet", *how) == 1
+    assert "The target column 'y' is missing in rows.parquet, row 3" in capsys.readouterr().err
+    assert run("fit", "rows.parquet", *how, "--on-bad-rows", "skip") == 0
+    out = capsys.readouterr().out
+    assert "rows.parquet: 118 rows" in out
+    assert "2 bad rows were left out" in out
+    assert "rows.parquet,row 7,the target 'y' is missing" in (tmp_path / "rows.parquet.rejected.csv").read_text()
+
+
+def test_too_few_features_are_told(tmp_path, capsys):
+    how = ("--target", "y", "--effort", "fast", "--max-features", 1, "-o", tmp_path / "m.mercer")
+    assert run("fit", written(tmp_path, rows()), *how) == 0
+    assert "features, more than the 1 asked for" in " ".join(capsys.readouterr().out.split())
 
 
 def test_one_word_in_a_column_of_numbers_is_noticed(tmp_path, capsys):

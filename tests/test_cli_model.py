@@ -1,5 +1,6 @@
 """From a file to a model and back: fit, predict, transform, select, dimension, as a shell would call them."""
 
+import errno
 import json
 import os
 
@@ -182,3 +183,83 @@ def test_levels_never_seen_are_told(fitted, tmp_path, capsys):
     )
     model = mercer.load(fitted / "houses.mercer")
     assert model.unseen_levels(str(tmp_path / "new.csv")) == model.unseen_levels(fresh) == {"town": (2, "Paris")}
+
+
+@pytest.mark.parametrize(
+    "verb", [["inspect", "{csv}"], ["dimension"], ["demo", "--data", "diabetes", "--components", "9"]]
+)
+def test_json_is_an_option_of_every_report(verb, fitted, capsys):
+    assert run(*(part.format(csv=fitted / "houses.csv") for part in verb), "--json") == 0
+    assert isinstance(json.loads(capsys.readouterr().out), dict)
+
+
+@pytest.mark.parametrize("eps", [5.0, 1e-9])
+def test_dimensions_beyond_any_use_are_told_at_once(eps, capsys):
+    assert run("dimension", "--eps", eps, "--rows", 10**12, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["sparse_nonzeros"] is None
+    assert all(each["columns"] for each in found["maps"])
+
+
+def test_text_is_quoted_only_where_it_must_be(tmp_path):
+    from mercer.io.rows_out import open_rows
+
+    for name, sep in (("a.csv", ","), ("a.tsv", "\t")):
+        with open_rows(str(tmp_path / name)) as out:
+            out.write({"x,1": [1.5], "y": np.array(["Bern"], dtype=object)})
+            out.write({"x,1": [2.5], "y": np.array(['"a",\t\nb'], dtype=object)})
+        read = pd.read_csv(tmp_path / name, sep=sep)
+        assert read.to_dict("list") == {"x,1": [1.5, 2.5], "y": ["Bern", '"a",\t\nb']}
+        assert f"1.5{sep}Bern\n" in (tmp_path / name).read_text()
+
+
+def test_features_of_one_name_are_all_written(tmp_path):
+    frame = pd.DataFrame({"c": ["u", "v"] * 40, "c=u": np.linspace(0, 1, 80)})
+    frame["y"] = (frame["c"] == "u") + frame["c=u"]
+    model, data = tmp_path / "m.mercer", tmp_path / "rows.csv"
+    frame.to_csv(data, index=False)
+    assert run("fit", data, "--target", "y", "--effort", "fast", "-o", model, "--json") == 0
+    assert run("transform", model, data, "-o", tmp_path / "out.parquet") == 0
+    written = pd.read_parquet(tmp_path / "out.parquet")
+    assert {"c=u", "c=u_2"} <= set(written)
+    np.testing.assert_array_equal(written.to_numpy(), mercer.load(model).transform(frame[["c", "c=u"]]))
+
+
+def test_select_keeps_every_digit(tmp_path):
+    long = [None if i % 7 == 0 else 2**60 + 3 * i for i in range(80)]
+    frame = pd.DataFrame({"a": np.linspace(0, 1, 80), "n": pd.array(long[::-1], dtype="Int64")}).assign(y=range(80))
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    assert run("select", tmp_path / "rows.csv", "--target", "y", "-o", tmp_path / "out.csv", "--json") == 0
+    kept = pd.read_csv(tmp_path / "out.csv", dtype={"n": "Int64"})
+    assert kept["n"].tolist() == frame["n"].tolist()
+
+
+def test_select_into_a_pipe(fitted, capfdbinary):
+    assert run("select", fitted / "houses.csv", "--target", "price", "-k", 1, "-o", "-") == 0
+    lines = capfdbinary.readouterr().out.decode().splitlines()
+    assert lines[0] == "town,price"
+    assert len(lines) == 241
+
+
+def test_pipes_and_devices_are_written_to_as_they_are(fitted, tmp_path):
+    pipe, link = tmp_path / "pipe", tmp_path / "link.csv"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert run("predict", fitted / "houses.mercer", fitted / "houses.csv", "-o", pipe) == 0
+    assert os.read(reader, 11) == b"prediction\n"
+    os.close(reader)
+    assert not os.path.isfile(pipe)
+    link.symlink_to(tmp_path / "real.csv")
+    assert run("predict", fitted / "houses.mercer", fitted / "houses.csv", "-o", link) == 0
+    assert link.is_symlink()
+    assert len(pd.read_csv(tmp_path / "real.csv")) == 240
+
+
+def test_a_full_disk_is_named_and_leaves_nothing(fitted, tmp_path, monkeypatch, capsys):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    assert run("predict", fitted / "houses.mercer", fitted / "houses.csv", "-o", tmp_path / "out.csv") == 1
+    assert f"{tmp_path / 'out.csv'} could not be written: No space left on device" in capsys.readouterr().err
+    assert os.listdir(tmp_path) == []

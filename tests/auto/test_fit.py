@@ -1,6 +1,7 @@
 """`mercer.fit`: honest scores, explicit features, explanations that add up."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import mercer
@@ -146,3 +147,64 @@ def test_errors_say_what_to_do():
         sizes("fast", 0)
     with pytest.raises(AttributeError, match="no probabilities"):
         mercer.fit(data, y, effort="fast", holdout=0.0).predict_proba(data)
+
+
+def test_several_targets_are_learned_together():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    Y = np.column_stack([np.sin(2 * X[:, 0]), 10 * X[:, 1]])
+    model = mercer.fit(X, Y, effort="fast")
+    assert model.predict(X).shape == Y.shape
+    assert model.report()["holdout"]["model"]["value"] > 0.95
+    graph = model.to_onnx()
+    assert [each.name for each in graph.graph.output] == ["prediction"]
+    for place in (0, 1):
+        explained = model.explain(X[:1], output=place)
+        assert explained.prediction == pytest.approx(model.predict(X[:1])[0, place], abs=1e-5)
+    with pytest.raises(ValueError, match="place of a target, 0 to 1"):
+        model.explain(X[:1], output=2)
+    again = mercer.MercerRegressor(effort="fast").fit(X, Y)
+    assert again.predict(X[:5]).shape == (5, 2)
+    assert again.score(X, Y) > 0.95
+
+
+def test_one_row_in_any_form_is_explained():
+    frame = pd.DataFrame({"a": np.linspace(0, 1, 60), "c": ["u", "v"] * 30})
+    model = mercer.fit(frame, np.sin(6 * frame["a"]) + (frame["c"] == "u"), effort="fast")
+    expected = model.explain(frame.iloc[[7]])
+    for row in (frame.iloc[7].to_dict(), frame.iloc[7], {"a": [frame["a"][7]], "c": ["v"]}):
+        assert model.explain(row) == expected
+
+
+def test_rows_without_names_are_those_of_the_fit():
+    rows = np.array([[i, "uv"[i % 2]] for i in range(60)], dtype=object)
+    model = mercer.fit(rows, np.arange(60) % 2 + 0.01 * np.arange(60), effort="fast")
+    assert model.predict(rows.tolist()[:3]).tolist() == model.predict(rows[:3]).tolist()
+    with pytest.raises(ValueError, match="X has 1 features, but fit has seen 2"):
+        model.predict(rows[:3, :1])
+
+
+@pytest.mark.parametrize("wrong", [{"time_budget": -1}, {"memory": 0}, {"time_budget": float("nan")}])
+def test_budgets_are_positive(wrong):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be positive"):
+        mercer.fit({"a": [1, 2, 3]}, [1, 2, 3], **wrong)
+
+
+@pytest.mark.parametrize("seed", [None, np.random.RandomState(0)])
+def test_any_random_state_will_do(seed):
+    model = mercer.fit({"a": np.arange(40.0)}, np.arange(40.0), effort="fast", random_state=seed)
+    assert model.predict({"a": [1.0]}).shape == (1,)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("classify", [False, True])
+def test_a_table_of_two_different_rows(seed, classify):
+    """Equal rows stay together, but not if that put all rows of a level aside."""
+    rng = np.random.default_rng(seed)
+    c = rng.choice([f"u{seed}", f"v{seed}"], 80)
+    y = (c == c[0]) + 0.1 * rng.normal(size=80)
+    model = mercer.fit({"c": c, "y": y > 0.5 if classify else y}, "y", effort="fast")
+    found = model.predict({"c": [c[0], next(level for level in c if level != c[0])]})
+    np.testing.assert_allclose(found.astype(float), [1, 0], atol=0.1)
+    assert model.report()["holdout"]["model"]["value"] > 0.9
+    assert "only 2 different rows among 80" in model.report()["said"][0]

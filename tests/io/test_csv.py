@@ -207,10 +207,14 @@ def test_values_that_contradict_declared_types(read, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"types": {"c": "number"}}, "'c', which is not in"),
+        ({"types": {"c": "number"}}, "no column named 'c'"),
         ({"types": {"a": "float"}}, "must be one of"),
         ({"on_bad_rows": "drop"}, "must be one of error, skip, null"),
         ({"delimiter": "::"}, "one character"),
+        ({"quote": "''"}, "quote must be one character"),
+        ({"decimal": "x"}, "decimal must be '.' or ','"),
+        ({"delimiter": ",", "decimal": ","}, "delimiter and decimal are both ','"),
+        ({"target": "a", "weight": "a"}, "target and the weight at once"),
         ({"encoding": "klingon"}, "not an encoding"),
         ({"target": "c"}, "no column named 'c'"),
         ({"target": [1, 2]}, "must be the name"),

@@ -231,7 +231,7 @@ def test_new_rows_are_checked():
     expected = encoder.transform(few)
     turned = dict(reversed(few.items()))
     assert np.array_equal(whole(encoder.transform(read_table(turned))), expected)
-    with pytest.warns(UserWarning, match="1 columns that fit has not seen are ignored: 'extra'"):
+    with pytest.warns(UserWarning, match="A column that fit has not seen is ignored: 'extra'"):
         assert np.array_equal(encoder.transform({**few, "extra": [1, 2, 3]}), expected)
     with pytest.raises(ValueError, match="column 'sex' is missing"):
         encoder.transform({name: column for name, column in few.items() if name != "sex"})

@@ -80,10 +80,12 @@ def test_what_is_known_is_not_guessed():
     assert roles["children"].why == "as told"
     assert roles["city"].role == "category"
     for wrong, said in (
-        ({"childern": "category"}, "does not have"),
+        ({"childern": "category"}, "no such column"),
         ({"sex": "gender"}, "must be one of"),
         ({"sex": "number"}, "cannot be taken for a number"),
         ({"height": "date"}, "cannot be taken for a date"),
+        ({"height": "text"}, "cannot be taken for a text. Read it as one with types={'height': 'text'}"),
+        ({"born": "sequence"}, "holds dates, it cannot be taken for a sequence"),
     ):
         with pytest.raises(ValueError, match=said):
             guess_roles(read_table(TABLE), roles=wrong)

@@ -21,6 +21,14 @@ from mercer.auto.wide_model import WidePredictor
 
 #: The most steps of the linear model of classes.
 _STEPS = 300
+_GLANCE, _FEW = 1000, 20
+
+
+def _scoring(X: np.ndarray) -> dict[str, Any]:
+    """How the penalty of the linear model is chosen: by folds, unless few different rows may well be in one of them."""
+    if len(np.unique(X[:_GLANCE], axis=0)) > _FEW:
+        return {"scoring": "folds"}
+    return {"scoring": "gcv"} if len(X) > 2 * X.shape[1] else {"alphas": 1.0}
 
 
 @dataclass
@@ -55,14 +63,14 @@ class Same:
     answer: Any
 
     def predict(self, X):
-        return np.full(len(X), self.answer)
+        return np.full((len(X), *np.shape(self.answer)), self.answer)
 
     @classmethod
     def of(cls, rows: Encoded, classify: bool) -> Same:
         """The most frequent class, or the mean."""
         y = np.asarray(rows.y)
         if not classify:
-            return cls(float(np.average(y, weights=rows.weight)))
+            return cls(np.average(y, axis=0, weights=rows.weight))
         classes, codes = np.unique(y, return_inverse=True)
         return cls(classes[int(np.argmax(np.bincount(codes, rows.weight)))])
 
@@ -72,7 +80,8 @@ def baseline(encoder, rows: Encoded, classify: bool, seed: int, clock: Clock | N
     alone = "the most frequent class" if classify else "the mean of the target"
     texts = isinstance(encoder, ScoredEncoder)
     width = len(encoder.kept) if texts else rows.X.shape[1]
-    steady = np.asarray(rows.y).ndim == 1 and len(np.unique(np.asarray(rows.y))) < 2
+    y = np.asarray(rows.y)
+    steady = len(np.unique(y)) < 2 if y.ndim == 1 else bool(np.all(y == y[0]))
     if sparse.issparse(rows.X) or width == 0 or steady:
         return alone, Same.of(rows, classify)
     name = "linear model of the columns that are not text" if texts else "linear model of the plain columns"
@@ -97,5 +106,6 @@ def linear(rows: Encoded, classify: bool, seed: int, clock: Clock | None = None)
                 warnings.simplefilter("ignore", ConvergenceWarning)
             fitted = LogisticClassifier(random_state=seed, tol=1e-5, max_iter=steps).fit(X, rows.y, rows.weight)
         return Predictor(dictionary, fitted.coef_.T, fitted.intercept_, fitted.classes_, np.ones(1))
-    ridge = RidgeRegressor(random_state=seed).fit(X, rows.y, rows.weight)
-    return Predictor(dictionary, ridge.coef_[:, None], np.atleast_1d(ridge.intercept_), None, np.ones(1))
+    ridge = RidgeRegressor(**_scoring(X), random_state=seed).fit(X, rows.y, rows.weight)
+    coef = np.atleast_2d(ridge.coef_).T
+    return Predictor(dictionary, coef, np.atleast_1d(ridge.intercept_), None, np.ones(1))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mercer.io import read_table
-from mercer.source import Source
+from mercer.source import Columns, Source
 
 #: The most encoded columns of a search.
 _WIDEST = 5000
@@ -76,9 +77,26 @@ def dense(X) -> np.ndarray:
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
-def opened(data) -> Source | None:
-    """A source for paths; None for what the encoder takes as it is."""
-    return read_table(data) if isinstance(data, (str, os.PathLike)) else data if isinstance(data, Source) else None
+def opened(data, schema: dict[str, str] | None = None) -> Source | None:
+    """A source for paths, of rows like those of a schema; None for what the encoder takes as it is."""
+    if isinstance(data, (str, os.PathLike)):
+        return read_table(data, like=schema)
+    return data if isinstance(data, Source) else None
+
+
+def named(data, schema: dict[str, str]):
+    """Rows of a list or array as a table with the names that fit gave its columns; anything else as it is."""
+    if isinstance(data, (Source, Columns, Mapping)) or hasattr(data, "columns") or hasattr(data, "column_names"):
+        return data
+    table = Columns.of(np.asarray(data))
+    if table.shape[1] != len(schema):
+        raise ValueError(f"X has {table.shape[1]} features, but fit has seen {len(schema)}.")
+    return Columns(table.table.rename_columns(list(schema)))
+
+
+def one_row(row):
+    """A Series of plain values as a dict of them; anything else as it is."""
+    return row.to_dict() if hasattr(row, "to_dict") and getattr(row, "ndim", 2) == 1 else row
 
 
 def encoded_few(encoder, data):

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -125,7 +125,8 @@ class _Searched(BaseEstimator):
 class MercerRegressor(RegressorMixin, _Searched):
     """A linear model on features that are searched for: trees' scores, bins, kernels in a learned metric.
 
-    The search of `mercer.fit` without its holdout. Frames may mix numbers, categories and dates, with gaps.
+    The search of `mercer.fit` without its holdout. Frames may mix numbers, categories and dates, with gaps. The target
+    may have several columns.
 
     Parameters
     ----------
@@ -154,7 +155,15 @@ class MercerRegressor(RegressorMixin, _Searched):
     _task = "regress"
 
     def _checked_target(self, y):
+        values = np.asarray(y)
+        if values.ndim == 2 and values.shape[1] > 1:
+            return check_array(values, dtype=np.float64, input_name="y")
         return super()._checked_target(y).astype(np.float64)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 class MercerClassifier(ClassifierMixin, _Searched):

@@ -21,8 +21,10 @@ from mercer.auto.predictor import Predictor
 from mercer.auto.steps import Steps
 from mercer.auto.targets import checked_task
 from mercer.auto.wide_model import WidePredictor, learn_terms, learned_rows, model_of
+from mercer.base import seed_of
 from mercer.io import read_table
 from mercer.source import Source, split_holdout
+from mercer.source.holdout import split_by_place
 from mercer.source.table import first_block
 
 #: The share of a time budget that the search may use: learning again repeats the dearest part of it.
@@ -117,17 +119,19 @@ def fit(
     ['baseline', 'gain', 'interval', 'linear', 'metric', 'model', 'n']
     """
     chosen, steps, clock = sizes(effort, max_features, n_seeds), Steps(progress), Clock(time_budget)
+    random_state = seed_of(random_state)
+    _check_budgets(time_budget, memory)
     if not 0 <= holdout < 1:
         raise ValueError(f"holdout must be a share of at least 0 and below 1, not {holdout!r}.")
     with steps("read"):
         source = read_table(data, target, weight)
         _refuse_no_columns(source)
-        job = _Job(roles, chosen, int(random_state), steps, clock)
+        job = _Job(roles, chosen, random_state, steps, clock)
         job.notes += getattr(source, "notes", [])
         told: dict = {"task": checked_task(source, task, job), "effort": effort}
     told |= {"target": getattr(source, "target", None), "rows": job.n_rows, "said": job.notes}
     job.classify = told["task"] == "classify"
-    train, kept = split_holdout(source, holdout, random_state) if holdout else (source, None)
+    train, kept = job.split(source, holdout) if holdout else (source, None)
     if kept is not None and (first_block(kept) is None or first_block(train) is None):
         job.notes.append(f"{job.n_rows} rows are too few to keep some aside: nothing is said about new ones.")
         train, kept = source, None
@@ -146,8 +150,19 @@ def fit(
         with steps("weights from all rows"):
             every = AllRows(predictor, encoder, rows, rest, job.n_rows, job.seed, clock.part(_ALMOST))
             predictor = weights_from_all(every, repeated_seconds(steps.log, {"final weights": 0.3}), job.notes)
+    if max_features is not None and predictor.dictionary.width > max_features:
+        job.notes.append(
+            f"The columns alone become {predictor.dictionary.width} features, more than the {max_features} asked for: "
+            "leave some out (mercer select ranks them)."
+        )
     told |= account(predictor, steps, encoder)
     return model_of(told["task"], encoder, predictor, rows.X, told, random_state)
+
+
+def _check_budgets(time_budget, memory) -> None:
+    for name, value in (("time_budget", time_budget), ("memory", memory)):
+        if value is not None and not value > 0:
+            raise ValueError(f"{name} must be positive, or None for no limit, not {value!r}.")
 
 
 def sizes(effort, max_features=None, n_seeds=1) -> Effort:
@@ -181,6 +196,7 @@ class _Job:
     classify: bool = False
     n_rows: int = 0
     n_classes: int = 0
+    few: int | None = None
     notes: list[str] = field(default_factory=list)
 
     def share(self, memory: float | None, schema, train: float) -> float:
@@ -222,6 +238,16 @@ class _Job:
         """With one penalty for each text, and few steps."""
         none = Clock(0.0)
         return learned_rows(source, self.roles, self.classify, self.seed, self.effort.most_features, none)
+
+    def split(self, source: Source, holdout: float) -> tuple[Source, Source]:
+        """The rows to learn from and those kept aside: equal rows together, unless there are hardly any others."""
+        if self.few is None or self.few > self.n_rows // 2:
+            return split_holdout(source, holdout, self.seed)
+        self.notes.append(
+            f"There are only {self.few} different rows among {self.n_rows:,}: rows kept aside repeat others, and the "
+            "score says how well the target of such rows is known."
+        )
+        return split_by_place(source, holdout, self.seed)
 
     def learn(self, source: Source):
         """Encoder, encoded rows and model of a source."""

@@ -130,10 +130,15 @@ def _paired(won: float, lost: float, n: float, confidence: float) -> Estimate:
 
 
 def _bootstrap_r2(y, one, two, confidence, random_state, weight=None) -> list[Estimate]:
-    """R^2 = 1 - sum e^2 / sum (y - mean)^2 of both models and its gain, on the same resampled rows."""
+    """R^2 = 1 - sum e^2 / sum (y - mean)^2 of both models and its gain, on the same resampled rows.
+
+    Of several targets the sums are over all of them.
+    """
     rng, n = np.random.default_rng(random_state), len(y)
-    centered = y - np.average(y, weights=weight)
-    sums = np.column_stack([(y - one) ** 2, (y - two) ** 2, centered, centered**2, np.ones(n)])
+    y, one, two = (np.reshape(each, (n, -1)) for each in (y, one, two))
+    centered = y - np.average(y, axis=0, weights=weight)
+    squares = [np.sum(each**2, axis=1) for each in (y - one, y - two, centered)]
+    sums = np.column_stack([*squares, np.ones(n), centered])
     sums = sums if weight is None else sums * np.asarray(weight, dtype=float)[:, None]
     if n > 2 * _GROUPS:  # the sums of random groups vary as those of rows do, and are as quickly drawn as few rows
         group = rng.permutation(n) % _GROUPS
@@ -141,8 +146,9 @@ def _bootstrap_r2(y, one, two, confidence, random_state, weight=None) -> list[Es
     at_once = 250  # resamples, so that memory does not grow with them
     counts = (rng.multinomial(n, np.full(n, 1 / n), size=at_once) for _ in range(_RESAMPLES // at_once))
     drawn = np.vstack([sums.sum(axis=0), *(times @ sums for times in counts)])
-    spread = drawn[:, 3] - drawn[:, 2] ** 2 / np.maximum(drawn[:, 4], np.finfo(float).tiny)
-    first, second = (_r2(drawn[:, j], spread, float(drawn[0, 3])) for j in (0, 1))
+    shifts = np.sum(drawn[:, 4:] ** 2, axis=1)
+    spread = drawn[:, 2] - shifts / np.maximum(drawn[:, 3], np.finfo(float).tiny)
+    first, second = (_r2(drawn[:, j], spread, float(drawn[0, 2])) for j in (0, 1))
     tail = (1 - confidence) / 2
     return [
         Estimate(float(values[0]), *(float(q) for q in np.quantile(values[1:], [tail, 1 - tail])))

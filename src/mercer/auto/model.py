@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.auto.encoding import dense, encoded_few, encoded_rows, opened
+from mercer.auto.encoding import dense, encoded_few, encoded_rows, named, one_row, opened
 from mercer.auto.explain import Explanation, contributions, importances
 from mercer.auto.predictor import Predictor
 from mercer.tables import TableEncoder
@@ -89,9 +89,10 @@ class Model:
         """What each column of the table contributed to the prediction of one row.
 
         Shapley values by sampling, measured from the mean row: they add up to the prediction less that of the mean row.
-        `output` is the class to explain (the predicted one unless named).
+        `output` is the class to explain (the predicted one unless named), or the place of one of several targets. A
+        row is a frame or dict of columns of one row, or a dict (or Series) of values.
         """
-        x = self._encoded(row)
+        x = self._encoded(one_row(row))
         if len(x) != 1:
             raise ValueError(f"explain takes one row, got {len(x)}.")
         base, parts = contributions(self.predictor.scores, x[0], self.baseline, self.groups, self.seed)
@@ -102,7 +103,10 @@ class Model:
 
     def _output(self, x, output):
         if self.classes_ is None:
-            return 0, 1.0, None
+            n_outputs = len(self.predictor.intercept)
+            if output is not None and output not in range(n_outputs):
+                raise ValueError(f"output must be the place of a target, 0 to {n_outputs - 1}, not {output!r}.")
+            return int(output or 0), 1.0, output
         name = self.predictor.predict(x)[0] if output is None else output
         place = np.flatnonzero(self.classes_ == name)
         if len(place) == 0:
@@ -151,10 +155,10 @@ class Model:
 
     def _encoded(self, data) -> np.ndarray:
         few = encoded_few(self.encoder, data)
-        return dense(self.encoder.transform(data) if few is None else few)
+        return dense(self.encoder.transform(named(data, self.encoder.schema_)) if few is None else few)
 
     def _mapped(self, data, function):
-        source = opened(data)
+        source = opened(data, self.encoder.schema_)
         if source is None:
             return function(self._encoded(data))
         mapped = self.encoder.transform(source)

@@ -28,7 +28,7 @@ def counted_rows(table: Columns, y: np.ndarray, sample_weight) -> tuple[Columns,
             table, y, weight = table[places], y[places], None
     if len(table) > FEW:
         return table, y, weight
-    labels = np.unique(y, return_inverse=True)[1]
+    labels = np.unique(y, axis=0 if y.ndim == 2 else None, return_inverse=True)[1].ravel()
     keys = [labels, table.row_hashes()] if weight is None else [weight, labels, table.row_hashes()]
     order = np.lexsort(keys)
     return table[order], y[order], None if weight is None else weight[order]

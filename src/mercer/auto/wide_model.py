@@ -9,7 +9,7 @@ from scipy import sparse
 
 from mercer.auto.blocks import Dictionary, Plain
 from mercer.auto.effort import Clock
-from mercer.auto.encoding import Encoded, encoded_few, encoded_rows, opened, refuse_wide, weights_of
+from mercer.auto.encoding import Encoded, encoded_few, encoded_rows, named, one_row, opened, refuse_wide, weights_of
 from mercer.auto.explain import Explanation
 from mercer.auto.model import Model
 from mercer.auto.predictor import Predictor
@@ -60,7 +60,7 @@ class WideModel(Model):
 
         Terms beyond the first 20 are summed as "other terms".
         """
-        x = self._encoded(row)
+        x = self._encoded(one_row(row))
         if x.shape[0] != 1:
             raise ValueError(f"explain takes one row, got {x.shape[0]}.")
         column, sign, name = self._output(x, output)
@@ -75,10 +75,10 @@ class WideModel(Model):
 
     def _encoded(self, data) -> Any:
         few = encoded_few(self.encoder, data)
-        return sparse.csr_matrix(self.encoder.transform(data) if few is None else few)
+        return sparse.csr_matrix(self.encoder.transform(named(data, self.encoder.schema_)) if few is None else few)
 
     def _mapped(self, data, function):
-        source = opened(data)
+        source = opened(data, self.encoder.schema_)
         if source is None:
             return function(self._encoded(data))
         parts = [function(block.X) for block in self.encoder.transform(source).blocks() if len(block)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import sys
 import warnings
 
@@ -14,7 +16,7 @@ from mercer.cli.fit import fit
 from mercer.cli.inspect import inspect
 from mercer.cli.predict import predict, transform
 from mercer.cli.select import select
-from mercer.cli.wording import in_options
+from mercer.cli.wording import harmless, in_options
 
 
 @click.group(
@@ -47,6 +49,7 @@ def _show_version(context, parameter, asked) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with 0 (done), 1 (failed) or 2 (wrong use)."""
+    signal.signal(signal.SIGTERM, _end)
     sys.exit(_run(arguments))
 
 
@@ -59,15 +62,41 @@ def _run(arguments) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("mercer: stopped.", err=True)
+    except _Ended:
+        return 143
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, TypeError, OSError) as error:
+    except Exception as error:
         if os.environ.get("MERCER_TRACEBACK"):
             raise
-        click.echo(f"mercer: {in_options(str(error))}", err=True)
+        _tell(_reason(error))
     return 1
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, in words."""
+    if isinstance(error, MemoryError):
+        return f"There is not enough memory. {error} Give the search less with --memory, or take fewer rows or columns."
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EIO) and not error.filename:
+        return f"The output could not be written: {error.strerror}."
+    if isinstance(error, (ValueError, TypeError, OSError, ImportError)):
+        return str(error)
+    what = f"{type(error).__name__}: {error}"
+    return f"This should not have happened ({what}). MERCER_TRACEBACK=1 in the environment shows where it did."
+
+
+def _tell(text: str) -> None:
+    click.echo(f"mercer: {harmless(in_options(text))}", err=True)
 
 
 def _say(message, *where, **more) -> None:
     """A warning as one line for people, without the place in the code that gave it."""
-    click.echo(f"mercer: {in_options(str(message))}", err=True)
+    _tell(str(message))
+
+
+class _Ended(BaseException):
+    """The process was asked to end: files under temporary names go, as after Ctrl-C."""
+
+
+def _end(*_) -> None:
+    raise _Ended

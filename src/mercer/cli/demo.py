@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from mercer.cli.options import format_options
+
 _DATA = ("digits", "breast_cancer", "diabetes")
 
 
@@ -32,7 +34,7 @@ _DATA = ("digits", "breast_cancer", "diabetes")
     show_default=True,
     help="Seed of the waves, the folds and the holdout.",
 )
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_options
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 def demo(data: str, components: int, seed: int, form: str, quiet: bool) -> None:
     """Compare a linear model on plain columns with one on random features, honestly.

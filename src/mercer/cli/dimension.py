@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from mercer.cli.options import echo_json, show
+from mercer.cli.options import echo_json, format_options, show
 
 
 @click.command(
@@ -20,8 +20,15 @@ from mercer.cli.options import echo_json, show
     help="The probability that any pair of rows misses it.",
 )
 @click.option("--rows", type=click.IntRange(2), default=10_000, show_default=True, help="Number of rows.")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def dimension(eps: float, delta: float, rows: int, form: str) -> None:
+@click.option(
+    "--columns",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    help="Number of columns, for the nonzeros of a sparse projection.",
+)
+@format_options
+def dimension(eps: float, delta: float, rows: int, columns: int, form: str) -> None:
     """How many random features or projected columns keep all pairs of ROWS rows within EPS.
 
     Random Fourier features keep every value of a shift-invariant kernel within +-eps. A projection keeps every squared
@@ -29,5 +36,5 @@ def dimension(eps: float, delta: float, rows: int, form: str) -> None:
     """
     from mercer.report.dimension import gather_dimensions, render_dimensions
 
-    found = gather_dimensions(eps, delta, rows)
-    echo_json(found) if form == "json" else show(render_dimensions(found))
+    found = gather_dimensions(eps, delta, rows, columns)
+    echo_json(found) if form == "json" else show(render_dimensions, found)

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 import click
 
-from mercer.cli.options import echo_json, pairs_of, quiet_option, reading, reading_options, seed_option, show
+from mercer.cli.options import (
+    called,
+    echo_json,
+    format_options,
+    pairs_of,
+    quiet_option,
+    reading,
+    reading_options,
+    refuse_own_input,
+    seed_option,
+    show,
+)
 from mercer.cli.wording import in_options
+
+_ROLES = ("number", "category", "high-cardinality", "date", "text", "sequence", "id", "constant")
 
 
 @click.command(
@@ -38,12 +51,11 @@ from mercer.cli.wording import in_options
     "--holdout", type=click.FloatRange(0, 0.9), default=0.2, show_default=True, help="Share of rows kept aside."
 )
 @click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE", help="What a column is, instead of the guess.")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@format_options
 @seed_option
 @quiet_option
 @reading_options
-def fit(data, target, weight, output, task, roles, form, as_json, seed, quiet, **options):
+def fit(data, target, weight, output, task, roles, form, seed, quiet, **options):
     """Learn a linear model on features found for the rows of DATA, and score it on rows it has never seen.
 
     DATA is CSV, TSV or the like, Parquet, a quoted pattern such as "part-*.csv", or - for standard input.
@@ -53,26 +65,31 @@ def fit(data, target, weight, output, task, roles, form, as_json, seed, quiet, *
     from mercer.report.terminal import steps_told
 
     path = output or _default_output(data)
+    if path == "-":
+        raise click.UsageError("A model is not written to standard output: name a file with --output.")
+    refuse_own_input(path, data)
     check_place(path)  # before the work, not after it
-    with steps_told("fit", quiet) as tell:
+    how, known = reading(options), pairs_of(roles, "--role", "COLUMN=ROLE", "zip=category", _ROLES)
+    with steps_told("fit", quiet, options["time_budget"]) as tell:
         import mercer
 
-        source = mercer.io.read_table(data, target, weight, **reading(options))
+        source = mercer.io.read_table(data, target, weight, **how)
         search = {
             name: options[name] for name in ("effort", "time_budget", "max_features", "memory", "holdout", "n_seeds")
         }
         model = mercer.fit(
             source,
             task=task,
-            roles=pairs_of(roles, "--role", "COLUMN=ROLE", "zip=category"),
+            roles=known,
             random_state=seed,
             progress=tell,
             **search,
         )
         model.save(path)
-    report = gather_fit(model, source, data, target, path)
-    report["notes"] = [in_options(note) for note in report["notes"]]
-    echo_json(report) if as_json or form == "json" else show(render_fit(report))
+    report = gather_fit(model, source, called(data), target, path)
+    for notes in ("notes", "columns"):
+        report[notes] = [in_options(note) for note in report[notes]]
+    echo_json(report) if form == "json" else show(render_fit, report)
 
 
 def _default_output(data: str) -> str:

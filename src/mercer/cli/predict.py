@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from typing import Any
 
 import click
 
-from mercer.cli.options import quiet_option, reading, reading_options
+from mercer.cli.options import called, quiet_option, reading, reading_options, refuse_own_input
+from mercer.cli.wording import harmless
 
 _output = click.option(
-    "--output", "-o", type=click.Path(dir_okay=False), help="File to write; standard output if none."
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="File to write; standard output if none, or -.",
 )
 _form = click.option(
     "--format",
     "form",
-    type=click.Choice(["csv", "json", "parquet"]),
+    type=click.Choice(["csv", "tsv", "json", "parquet"]),
     help="Of the output: from the name of the file, CSV otherwise. JSON is one object per line.",
 )
 
@@ -66,7 +72,15 @@ def _predictions(model, rows, proba) -> dict:
 
 
 def _features(model, rows) -> dict:
-    return dict(zip(model.get_feature_names_out(), model.transform(rows).T, strict=True))
+    found, names = model.transform(rows), model.get_feature_names_out()
+    columns: dict[str, Any] = {}
+    for name, column in zip(names, (found.toarray() if hasattr(found, "toarray") else found).T, strict=True):
+        times = 2
+        fresh = str(name)
+        while fresh in columns:  # the column "c=u" beside the level u of a column c
+            fresh, times = f"{name}_{times}", times + 1
+        columns[fresh] = column
+    return columns
 
 
 def _without(table, name):
@@ -76,32 +90,53 @@ def _without(table, name):
 
 def _stream(path, data, output, form, quiet, how, title, compute):
     from mercer.auto import Model
-    from mercer.io import load, read_table
-    from mercer.io.rows_out import open_rows
+    from mercer.io import load
+    from mercer.io.rows_out import form_of
     from mercer.io.whole_file import check_place
-    from mercer.report.terminal import rows_told
-    from mercer.source.row_error import RowError
-    from mercer.tables.unseen import joined
 
+    how, form = reading(how), form_of(output, form)
+    refuse_own_input(output, path, data)
     model = load(path)
     if not isinstance(model, Model):
         raise ValueError(f"{path} holds a {type(model).__name__}, not a model that mercer fit wrote.")
-    if output:
+    if output and output != "-":
         check_place(output)
-    source = read_table(data, **reading(how))
-    known, unseen = model.report().get("target"), {}
-    with warnings.catch_warnings(record=True) as said, rows_told(title, source.n_rows, quiet or not output) as tell:
+    with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        with open_rows(output, form) as out:
-            for block in source.blocks():
-                if len(block):
-                    try:
-                        rows = _without(block.X, known)
-                        out.write(compute(model, rows))
-                        unseen = joined(unseen, model.unseen_levels(rows))
-                    except RowError as error:
-                        raise error.located(source.locate, block.start) from error
-                    tell(len(block))
+        unseen = _through(model, data, output, form, quiet or _seen(output), how, title, compute)
     notes = [str(each.message) for each in said] + [each.told(column) for column, each in unseen.items()]
     for text in dict.fromkeys(notes):
-        click.echo(f"mercer: {text}", err=True)
+        click.echo(f"mercer: {harmless(text)}", err=True)
+
+
+def _seen(output) -> bool:
+    """Whether the rows are written to the terminal, where a bar would get between them."""
+    return (output is None or output == "-") and sys.stdout.isatty()
+
+
+def _through(model, data, output, form, quiet, how, title, compute) -> dict:
+    """Read, compute and write the rows, block by block; the levels never seen, by column."""
+    from mercer.io import read_table
+    from mercer.io.rows_out import open_rows
+    from mercer.report.terminal import rows_told, steps_told
+    from mercer.source.row_error import RowError
+    from mercer.tables.schema import refuse_missing
+    from mercer.tables.unseen import joined
+
+    known = model.encoder.schema_
+    unseen: dict = {}
+    with steps_told(title, quiet):
+        source: Any = read_table(data, like=known, **how)
+    refuse_missing(source.schema, known, called(data))
+    target = model.report().get("target")
+    with rows_told(title, source.n_rows, quiet) as tell, open_rows(output, form) as out:
+        for block in source.blocks():
+            if len(block):
+                try:
+                    rows = _without(block.X, target)
+                    out.write(compute(model, rows))
+                    unseen = joined(unseen, model.unseen_levels(rows))
+                except RowError as error:
+                    raise error.located(source.locate, block.start) from error
+                tell(len(block))
+    return unseen

@@ -84,6 +84,7 @@ class Candidates:
         if self.head is None and len(column):
             self.head = column[:_HEAD]
         if column.null_count < len(column) and self.declared is None:
+            self._drop_unlike(column)
             for form in list(self.left):
                 if form == "number" and "integer" in self.left:
                     continue  # every whole number is a number
@@ -116,6 +117,14 @@ class Candidates:
                 return None if value.strip().isdigit() else (row, value, form)  # 007 is a code and means to be one
         return None
 
+    def _drop_unlike(self, column):
+        """End the forms that a glance at the first value rules out: tables of thousands of columns are in a hurry."""
+        row = pc.index(pc.is_valid(column), True).as_py()
+        value = column[row].as_py()
+        for form in [form for form in self.left if not _may_be(value.strip(), form)]:
+            self.left.remove(form)
+            self.ended[form] = (self.rows + row, value)
+
     def _tried(self, column, form):
         try:
             parse(column[:_FEW], form, self.decimal)  # most forms end here, at once
@@ -136,6 +145,17 @@ class Candidates:
         if {day[:2] for day in ambiguous} == {"%d", "%m"}:
             return "text"  # 03/04/2020 all the way: nobody knows which is the day
         return self.left[0] if self.left else "text"
+
+
+def _may_be(value: str, form: str) -> bool:
+    """False where a value cannot be that, for a letter it has not or should not have."""
+    if form == "boolean":
+        return value.lower() in _BOOLEANS
+    if form == "integer":
+        return value.lstrip("+-").isdigit()
+    if form in ("iso", "iso+zone"):
+        return value[4:5] == "-"
+    return value.count(form[2]) == 2 if form.startswith("%") else True
 
 
 def _quick(column, form, decimal):

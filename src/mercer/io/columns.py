@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -29,7 +30,9 @@ def require_column(name: str, available: list[str], what: str, where: str) -> No
     if name in available:
         return
     near = get_close_matches(str(name), available, n=3, cutoff=0.5) or _ignoring_case(str(name), available)
-    if near:
+    if len(available) == 1 and re.search(r"\w[ :,;|\t]+\w", available[0]):
+        hint = f"All of it is one column, {available[0]!r}: name the delimiter if that is wrong."
+    elif near:
         hint = f"Did you mean {' or '.join(map(repr, near))}?"
     else:
         shown = ", ".join(map(repr, available[:12])) + (", ..." if len(available) > 12 else "")

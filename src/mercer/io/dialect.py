@@ -6,7 +6,9 @@ import codecs
 import csv
 import gzip
 import re
+import zlib
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +22,19 @@ _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 _BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+_CONTROL = bytes(range(9)) + bytes(range(14, 27))
+_OTHERS = {
+    b"PK\x03\x04": "a zip archive or an Excel workbook",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"BZh91AY&SY": "packed with bzip2",
+    b"\xfd7zXZ": "packed with xz",
+    b"\x28\xb5\x2f\xfd": "packed with zstd",
+    b"SQLite format 3": "a database of SQLite",
+    b"ARROW1\0\0": "an Arrow or Feather file",
+    b"\x89HDF": "an HDF5 file",
+    b"\x93NUMPY": "an array of NumPy",
+}
 
 
 @dataclass(frozen=True)
@@ -48,34 +63,79 @@ class Dialect:
 
 def open_bytes(path: str, compressed: bool) -> Any:
     """The bytes of a file, unpacked."""
-    return gzip.open(path, "rb") if compressed else open(path, "rb")
+    return _Unpacked(path, "rb") if compressed else open(path, "rb")
 
 
-def sniff(path: str, **given) -> Dialect:
-    """The dialect of a file, from its first quarter of a megabyte; what is `given` (not None) is taken as told."""
+class _Unpacked(gzip.GzipFile):
+    """A gzip file that says which one it is when it is damaged."""
+
+    def read(self, size=-1):
+        with self._said():
+            return super().read(size)
+
+    def read1(self, size=-1):
+        with self._said():
+            return super().read1(size)
+
+    @contextmanager
+    def _said(self):
+        try:
+            yield
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(
+                f"{self.name} is cut off or damaged: its gzip cannot be unpacked ({error}). Copy or pack it again."
+            ) from error
+
+
+def sniff(path: str, shown: str | None = None, **given) -> Dialect:
+    """The dialect of a file, from its first quarter of a megabyte; what is `given` (not None) is taken as told.
+
+    `shown` is what to call the file in messages.
+    """
+    shown = shown or path
     given = {name: value for name, value in given.items() if value is not None}
     with open(path, "rb") as file:
         compressed = file.read(2) == b"\x1f\x8b"
     with open_bytes(path, compressed) as file:
         head = file.read(_SAMPLE)
     if not head.strip():
-        raise ValueError(f"{path} is empty.")
+        raise ValueError(f"{shown} is empty.")
+    if "encoding" not in given:
+        _refuse_other_forms(head, shown)
+    _check_given(**given)
     encoding = given.get("encoding") or _encoding(head)
-    text = _decoded(head, encoding, path)
+    text = _decoded(head, encoding, shown)
     lines = _whole_lines(text, cut=len(head) == _SAMPLE)
     found = Dialect(encoding=encoding, compressed=compressed)
     found = replace(found, quote=given.get("quote", _quote(lines)))
     found = replace(found, delimiter=given.get("delimiter") or _delimiter(lines, found.quote))
-    _check_delimiter(found.delimiter)
     rows = _rows(lines, found.delimiter, found.quote)
     found = replace(found, decimal=given.get("decimal") or _decimal(rows, found.delimiter), trim=_trimmed(rows))
     header = given["header"] if "header" in given else _header(rows)
     return replace(found, header=bool(header))
 
 
-def _check_delimiter(delimiter) -> None:
-    if len(delimiter) != 1 or ord(delimiter) > 127:
+def _check_given(delimiter=None, quote=None, decimal=None, **_) -> None:
+    if delimiter is not None and (len(delimiter) != 1 or ord(delimiter) > 127):
         raise ValueError(f"delimiter must be one character such as ',' or '\\t', not {delimiter!r}.")
+    if quote and (len(quote) != 1 or ord(quote) > 127):
+        raise ValueError(f"quote must be one character such as '\"', or '' if nothing is quoted, not {quote!r}.")
+    if decimal is not None and decimal not in (".", ","):
+        raise ValueError(f"decimal must be '.' or ',', not {decimal!r}.")
+    if delimiter is not None and delimiter in (quote, decimal):
+        raise ValueError(f"delimiter and {'quote' if delimiter == quote else 'decimal'} are both {delimiter!r}.")
+
+
+def _refuse_other_forms(head: bytes, shown: str) -> None:
+    """Name what is no table of text."""
+    for start, what in _OTHERS.items():
+        if head.startswith(start):
+            raise ValueError(f"{shown} is {what}, not a table of text or Parquet. Save or unpack it as CSV or Parquet.")
+    odd = len(head) - len(head.translate(None, _CONTROL))
+    if odd > max(16, len(head) // 20) and head[:2] not in _BOMS:
+        raise ValueError(f"{shown} holds bytes that are no text. If it is text after all, name its encoding='utf-16'.")
+    if re.match(rb"\s*(\[\s*)?\{\s*\"", head):
+        raise ValueError(f"{shown} looks like JSON. Save its rows as CSV or Parquet, or read them as a frame.")
 
 
 def _encoding(head: bytes) -> str:

@@ -1,7 +1,9 @@
-"""Columns of results written block by block: CSV, Parquet or one JSON object per line; a file appears when complete."""
+"""Columns of results written block by block: CSV, TSV, Parquet or JSON lines; a file appears when it is complete."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -10,14 +12,36 @@ from typing import Any
 
 from mercer.io.whole_file import appearing
 
-_FORMS = {".csv": "csv", ".json": "json", ".jsonl": "json", ".parquet": "parquet"}
+_FORMS = {
+    "": "csv",
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+
+def form_of(path: str | None, form: str | None = None) -> str:
+    """The form of a file by its name, unless it is given; a name that says something else is refused."""
+    if form is not None or path is None or path == "-":
+        return form or "csv"
+    ending = "" if os.path.exists(path) and not os.path.isfile(path) else os.path.splitext(path)[1].lower()
+    if ending not in _FORMS:
+        known = ", ".join(each for each in _FORMS if each)
+        raise ValueError(f"{path}: rows are not written as {ending}, only as {known}. Rename it, or say --format.")
+    return _FORMS[ending]
 
 
 @contextmanager
 def open_rows(path: str | None, form: str | None = None) -> Iterator:
-    """A writer with `write({name: values})`, all blocks with the same names. None writes to standard output."""
-    form = form or ("csv" if path is None else _FORMS.get(os.path.splitext(path)[1].lower(), "csv"))
-    if path is None:
+    """A writer with `write({name: values})`, all blocks with the same names. None or "-" is standard output."""
+    form = form_of(path, form)
+    if path is None or path == "-":
         if form == "parquet":
             raise ValueError("Parquet is not written to a terminal or pipe: name a file with --output.")
         writer = _WRITERS[form](sys.stdout.buffer)
@@ -31,39 +55,68 @@ def open_rows(path: str | None, form: str | None = None) -> Iterator:
         writer.close()
 
 
-class _Arrow:
+class _Csv:
+    """Values in quotes only where they hold a delimiter, a quote or a line break."""
+
+    delimiter = ","
+
+    def __init__(self, file):
+        self._file, self._begun = file, False
+
+    def write(self, columns) -> None:
+        table = _table(columns)
+        if not self._begun:
+            self._file.write(self._header(table.column_names))
+            self._begun = True
+        self._file.write(self._rows(table))
+        self._file.flush()
+
+    def _header(self, names) -> bytes:
+        text = io.StringIO()
+        csv.writer(text, delimiter=self.delimiter, lineterminator="\n").writerow(names)
+        return text.getvalue().encode()
+
+    def _rows(self, table):
+        import pyarrow as pa
+        import pyarrow.csv as arrow_csv
+
+        def written(quoting):
+            out = pa.BufferOutputStream()
+            options = arrow_csv.WriteOptions(include_header=False, quoting_style=quoting, delimiter=self.delimiter)
+            arrow_csv.write_csv(table, out, options)
+            return out.getvalue()
+
+        try:
+            return written("none")
+        except pa.ArrowInvalid:
+            return written("needed")  # which quotes every text there is
+
+    def close(self) -> None:
+        pass
+
+
+class _Tsv(_Csv):
+    delimiter = "\t"
+
+
+class _Parquet:
     """A writer of pyarrow's, opened when the first block tells the names and types."""
 
     def __init__(self, file):
         self._file, self._writer = file, None
 
     def write(self, columns) -> None:
+        import pyarrow.parquet as pq
+
         table = _table(columns)
         if self._writer is None:
-            self._writer = self._opened(table.schema)
+            self._writer = pq.ParquetWriter(self._file, table.schema)
         self._writer.write_table(table)
         self._file.flush()
-
-    def _opened(self, schema):
-        raise NotImplementedError
 
     def close(self) -> None:
         if self._writer is not None:
             self._writer.close()
-
-
-class _Csv(_Arrow):
-    def _opened(self, schema):
-        import pyarrow.csv as csv
-
-        return csv.CSVWriter(self._file, schema, write_options=csv.WriteOptions(quoting_style="needed"))
-
-
-class _Parquet(_Arrow):
-    def _opened(self, schema):
-        import pyarrow.parquet as pq
-
-        return pq.ParquetWriter(self._file, schema)
 
 
 class _Json:
@@ -83,12 +136,17 @@ class _Json:
         pass
 
 
-_WRITERS: dict[str, Any] = {"csv": _Csv, "parquet": _Parquet, "json": _Json}
+_WRITERS: dict[str, Any] = {"csv": _Csv, "tsv": _Tsv, "parquet": _Parquet, "json": _Json}
 
 
 def _table(columns):
     import numpy as np
     import pyarrow as pa
 
-    arrays = [pa.array(v.tolist() if np.asarray(v).dtype.kind in "OU" else np.asarray(v)) for v in columns.values()]
-    return pa.table(arrays, names=[str(name) for name in columns])
+    def array(values):
+        if isinstance(values, (pa.Array, pa.ChunkedArray)):
+            return values
+        values = np.asarray(values)
+        return pa.array(values.tolist() if values.dtype.kind in "OU" else values)
+
+    return pa.table([array(values) for values in columns.values()], names=[str(name) for name in columns])

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from mercer.io.cells import TYPES, Candidates, kind, lenient
+from mercer.io.columns import require_column
 from mercer.io.csv_text import BadRows, Batch, NotUtf8, Unclean, careful_batches, fast_batches, first_row
 from mercer.io.dialect import MISSING, Dialect, fallback_encoding, open_bytes, sniff
 from mercer.io.needed import write_rejected
@@ -52,9 +53,13 @@ class Spool:
     on_bad_rows: str = "error"
     rejected: str | None = None
     needed: dict[str, str] = field(default_factory=dict)  # column to what it is, "target" or "weight": never missing
+    like: dict[str, str] = field(default_factory=dict)  # kinds of the columns that other rows had
     notes: list[str] = field(default_factory=list)
     folder: Folder = field(default_factory=Folder)
     bad: BadRows = field(default_factory=BadRows)
+
+    def __post_init__(self):
+        self.bad = BadRows(self.on_bad_rows)
 
     def run(self, files: list[TextFile]) -> str:
         """The path of the Parquet file that holds the rows of all files."""
@@ -70,7 +75,7 @@ class Spool:
                 self._change_encoding(self.current)
             else:
                 break
-        self._tell_of_bad_rows()
+        self.tell_of_bad_rows()
         return path
 
     def _refuse_differences(self, files):
@@ -84,7 +89,7 @@ class Spool:
                 )
         unknown = [name for name in self.types if name not in self.names]
         if unknown:
-            raise ValueError(f"types names the column {unknown[0]!r}, which is not in {files[0].shown}.")
+            require_column(unknown[0], self.names, "types", files[0].shown)
 
     def _change_encoding(self, file: TextFile):
         if file.dialect.encoding not in ("utf-8", "utf-8-sig"):
@@ -108,7 +113,7 @@ class Spool:
             if writer is not None and now == forms:
                 writer.add(parsed)
         if writer is None:
-            raise ValueError(f"{files[0].shown} has no rows: there is nothing to learn from.")
+            raise ValueError(f"{files[0].shown} has no rows{' below its header' * files[0].dialect.header}.")
         writer.close()
         final = [column.form for column in self.columns]
         if final != forms or writer.rows != self.columns[0].rows:
@@ -179,7 +184,7 @@ class Spool:
 
     def _candidates(self, name, dialect) -> Candidates:
         if name not in self.types:
-            return Candidates(dialect.decimal)
+            return Candidates(dialect.decimal, "text" if self.like.get(name) == "text" else None)
         if self.types[name] not in TYPES:
             raise ValueError(f"types[{name!r}] must be one of {', '.join(TYPES)}, not {self.types[name]!r}.")
         return Candidates(dialect.decimal, self.types[name])
@@ -230,7 +235,8 @@ class Spool:
                     f"If that is a mistake: missing=[..., {value!r}] or types={{{name!r}: {kind(form)!r}}}."
                 )
 
-    def _tell_of_bad_rows(self):
+    def tell_of_bad_rows(self):
+        """Notes of the rows that were mended or left out, and a file of the latter."""
         if self.bad.mended:
             shown, line = self.bad.mended[0]
             self.notes.append(
@@ -279,7 +285,7 @@ class Writer:
 
 def open_text(path: str, shown: str, notes: list[str], given: dict) -> TextFile:
     """A text file with its dialect and the names of its columns."""
-    dialect = sniff(path, **given)
+    dialect = sniff(path, shown, **given)
     row = first_row(path, dialect, shown)
     if not dialect.header:
         return TextFile(path, shown, dialect, [f"x{j}" for j in range(len(row))])

@@ -31,6 +31,7 @@ def read_table(
     types=None,
     on_bad_rows="error",
     rejected=None,
+    like=None,
 ) -> Source:
     """A source of raw rows: numbers, dates and text as they are, for `mercer.tables` to turn into features.
 
@@ -60,6 +61,9 @@ def read_table(
     rejected : path, default=None
         Where "skip" writes rejected rows; FILE.rejected.csv in the current folder unless given. Of tables in memory
         only if given; `notes` counts them in any case.
+    like : dict of column names to kinds, default=None
+        The schema of the rows that a model was fitted to: its columns of text are read as text, whatever a short file
+        of new rows may suggest.
 
     Returns
     -------
@@ -80,6 +84,8 @@ def read_table(
     """
     if on_bad_rows not in _POLICIES:
         raise ValueError(f"on_bad_rows must be one of {', '.join(_POLICIES)}, not {on_bad_rows!r}.")
+    if isinstance(target, str) and target == weight:
+        raise ValueError(f"{target!r} cannot be the target and the weight at once.")
     if isinstance(data, Source):
         if target is not None or weight is not None:
             raise ValueError("A Source already knows its target and weights: give them where it is made.")
@@ -90,7 +96,7 @@ def read_table(
     form = {"delimiter": delimiter, "quote": quote, "header": header, "decimal": decimal, "encoding": encoding}
     from mercer.io.spool import Spool
 
-    spool = Spool(tuple(missing), dict(types or {}), on_bad_rows, rejected, needed)
+    spool = Spool(tuple(missing), dict(types or {}), on_bad_rows, rejected, needed, dict(like or {}))
     return _from_files(find_files(os.fspath(data), spool), target, weight, spool, form)
 
 
@@ -114,6 +120,8 @@ def _in_memory(data, target, weight, needed, rejected) -> MemorySource:
 def find_files(path: str, spool) -> list[tuple[str, str]]:
     """(path, what to call it) of each file: one, those of a glob in sorted order, or what standard input brings."""
     if path == "-":
+        if sys.stdin is None:
+            raise ValueError("Standard input is closed: there is nothing to read.")
         copy = os.path.join(spool.folder.path, "stdin")
         with open(copy, "wb") as out:
             shutil.copyfileobj(sys.stdin.buffer, out)
@@ -144,7 +152,7 @@ def _from_files(files, target, weight, spool, form) -> TableSource:
             require_column(name, names, what, files[0][1])
     source: Any = TableSource(paths, None, target, weight, spool.notes, spool.folder)
     if source.n_rows == 0:
-        raise ValueError(f"{files[0][1]} has no rows: there is nothing to learn from.")
+        raise ValueError(f"{files[0][1]} has no rows.")
     source.dialect = getattr(spool, "dialect", None)
     if source.dialect is None and spool.on_bad_rows == "skip" and spool.needed:
         leave_out(source, spool.needed, files, spool)
@@ -161,7 +169,14 @@ def spool_if_text(files, spool, form) -> tuple[list[str], list[str]]:
     if kinds == {True}:
         from mercer.io.parquet import same_schema
 
-        return [path for path, _ in files], same_schema(files)
+        names = same_schema(files)
+        if spool.on_bad_rows != "skip" or not set(spool.needed) <= set(names):
+            return [path for path, _ in files], names
+        from mercer.io.whole_rows import whole_rows
+
+        paths = whole_rows(files, spool) if spool.needed else [path for path, _ in files]
+        spool.tell_of_bad_rows()
+        return paths, names
     from mercer.io.spool import open_text
 
     opened = [open_text(path, shown, spool.notes, form) for path, shown in files]

@@ -16,14 +16,29 @@ _MAPS = (
     ("Gaussian projection", "GaussianProjection", "every squared distance within 1 +- eps", jl_dimension, "exact"),
     ("Gaussian projection", "GaussianProjection", "the same, by the theorem", jl_dimension, "theorem"),
 )
+#: Columns that nobody projects to; the divisors of such numbers would take long to find.
+_WIDEST = 10**10
 
 
-def gather_dimensions(eps: float, delta: float, rows: int) -> dict[str, Any]:
-    """The columns each map needs; None where the accuracy is out of the bound's reach, with the reason."""
+def gather_dimensions(eps: float, delta: float, rows: int, columns: int = 10_000) -> dict[str, Any]:
+    """The columns each map needs; None where the accuracy is out of the bound's reach, with the reason.
+
+    `columns` is how many the rows have: so many have to be told apart by the nonzeros of a sparse projection.
+    """
     needed = [_needed(eps, delta, rows, *each) for each in _MAPS]
-    columns = next((each["columns"] for each in needed if each["map"] == "GaussianProjection"), None)
-    nonzeros = None if columns is None else sparse_nonzeros(columns, rows, delta)
-    return {"eps": eps, "delta": delta, "rows": rows, "maps": needed, "sparse_nonzeros": nonzeros}
+    width = next((each["columns"] for each in needed if each["map"] == "GaussianProjection"), None)
+    found = {"eps": eps, "delta": delta, "rows": rows, "columns": columns, "maps": needed}
+    return {**found, "sparse_nonzeros": _nonzeros(width, columns, delta)}
+
+
+def _nonzeros(width, columns, delta) -> int | None:
+    """Nonzeros of a sparse projection to `width` columns, None where there are none or the width is absurd."""
+    if width is None or width > _WIDEST:
+        return None
+    try:
+        return sparse_nonzeros(width, columns, delta)
+    except ValueError:
+        return None
 
 
 def _needed(eps, delta, rows, title, name, promise, bound, method) -> dict[str, Any]:
@@ -38,7 +53,7 @@ def render_dimensions(found: dict[str, Any]) -> RenderableType:
     """The same for the terminal."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for heading, side in (("map", "left"), ("columns", "right"), ("bound", "left"), ("promise", "left")):
-        table.add_column(heading, justify=side)  # type: ignore[arg-type]
+        table.add_column(heading, justify=side, overflow="fold")  # type: ignore[arg-type]
     for each in found["maps"]:
         columns = "-" if each["columns"] is None else f"{each['columns']:,}"
         table.add_row(each["title"], columns, each["method"], each["why"] or each["promise"])
@@ -46,7 +61,10 @@ def render_dimensions(found: dict[str, Any]) -> RenderableType:
     parts: list[RenderableType] = [Text(title, style="bold"), Text(""), table]
     if found["sparse_nonzeros"] is not None:
         parts.append(
-            Text(f"\nA sparse projection of as many columns: {found['sparse_nonzeros']} nonzeros each suffice.")
+            Text(
+                f"\nA sparse projection of as many columns: {found['sparse_nonzeros']:,} nonzeros for each of "
+                f"{found['columns']:,} input columns suffice."
+            )
         )
     parts.append(Text("What a map reaches on your rows: map.certificate(X, delta).", style="dim"))
     return Group(*parts)

@@ -59,7 +59,9 @@ def _plain(value):
 
 def render_inspection(found: dict[str, Any]) -> RenderableType:
     """The same for the terminal."""
-    parts: list[RenderableType] = [Text(f"{found['file']}: {found['rows']:,} rows", style="bold")]
+    parts: list[RenderableType] = [
+        Text(f"{found['file']}: {found['rows']:,} row{'s' * (found['rows'] != 1)}", style="bold")
+    ]
     if found["dialect"] is not None:
         parts.append(Text(_dialect_line(found["dialect"]), style="dim"))
     parts += [Text(""), _columns_table(found["columns"])]

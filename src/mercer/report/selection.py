@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from rich.text import Text
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
+from mercer.auto.targets import checked_task
 from mercer.learn.targets import classes_in
 from mercer.select import FilterSelector, GreedySelector, Lasso
 from mercer.source import Source
@@ -25,6 +27,9 @@ def gather_selection(
     source: Source, data: str, target: str, *, k: int, how: str, score: str, seed: int, tell: Callable[[str], None]
 ) -> dict[str, Any]:
     """The best k columns with what they were ranked by; a category counts as one column."""
+    tell("look")
+    seen = SimpleNamespace(notes=[], n_rows=0)
+    checked_task(source, None, seen)
     tell("encode")
     encoder = TableEncoder(random_state=seed)
     X, y, classes = _encoded(encoder, source)
@@ -38,7 +43,7 @@ def gather_selection(
         "how": how if how != "filter" else f"filter ({score})",
         "candidates": len(set(column_of)),
         "ranked": ranked[:k],
-        "columns": list(encoder.notes_),
+        "columns": [*getattr(source, "notes", []), *seen.notes, *encoder.notes_],
     }
 
 

@@ -75,6 +75,8 @@ def _named_columns(data):
         return _named_columns(data.to_dict("list"))
     import narwhals.stable.v2 as nw
 
+    if hasattr(data, "iloc"):
+        refuse_duplicates([str(name) for name in data.columns])
     frame = nw.from_native(data, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise ValueError("This frame has not been computed yet: call .collect() on it first.")

@@ -36,3 +36,13 @@ def split_holdout(source: Source, share: float = 0.25, seed: int = 0) -> tuple[S
     learn = source.where(lambda block: ~in_holdout(block, share, seed))
     judge = source.where(lambda block: in_holdout(block, share, seed))
     return learn, judge
+
+
+def split_by_place(source: Source, share: float, seed: int = 0) -> tuple[Source, Source]:
+    """The same by the place of a row among all: for tables of few different rows, where equal rows must part."""
+
+    def chosen(block: Block) -> np.ndarray:
+        places = np.arange(block.start, block.start + len(block), dtype=np.uint64)
+        return _numeric.buckets(_numeric.splitmix64(places, seed), _GRAIN) < share * _GRAIN
+
+    return source.where(lambda block: ~chosen(block)), source.where(chosen)

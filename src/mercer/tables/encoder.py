@@ -168,6 +168,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             for name, role in self.roles_.items()
             if role.role in ("id", "constant")
         ]
+        self.notes_ += [
+            f"{name!r} is suspicious: {said.rstrip('.')} (roles={{{name!r}: 'id'}} leaves it out)."
+            for name, role in self.roles_.items()
+            for said in role.suspicions
+            if role.role not in ("id", "constant")
+        ]
         if not self._encoders:
             raise ValueError(
                 f"No column is left to learn from ({next(iter(facts.values())).n} sample(s)): {' '.join(self.notes_)}"

@@ -20,6 +20,14 @@ MAX_ONEHOT = 100
 _ID_NAME = re.compile(r"(^|[\s_.\-])(id|uuid|guid|key|index|idx|rowid|no|nr)$|^(id|uuid|guid)([\s_.\-]|$)|[a-z]I[dD]$")
 _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
 _BASES, _PROTEIN = set("ACGTU"), set("ACDEFGHIKLMNPQRSTVWXYBZUOJ*")
+#: The kinds of columns that can have a role; other roles suit all kinds.
+_FROM = {
+    "number": ("integer", "number", "boolean"),
+    "date": ("date", "text"),
+    "text": ("text",),
+    "sequence": ("text",),
+}
+_HOLDS = {"integer": "whole numbers", "number": "numbers", "boolean": "truth values", "date": "dates", "text": "text"}
 _ENOUGH = 30  # rows, before "no two are alike" means anything
 
 
@@ -85,14 +93,17 @@ def roles_of(facts: dict[str, ColumnFacts], sample, roles=None, max_onehot=MAX_O
 def _check_roles(roles, facts):
     for name, role in roles.items():
         if name not in facts:
-            raise ValueError(f"roles names the column {name!r}, which the table does not have ({', '.join(facts)}).")
+            there = ", ".join(map(repr, list(facts)[:12])) + (", ..." if len(facts) > 12 else "")
+            raise ValueError(f"roles={{{name!r}: {role!r}}}: the table has no such column to learn from, only {there}.")
         if role not in ROLES:
             raise ValueError(f"roles[{name!r}] must be one of {', '.join(ROLES)}, not {role!r}.")
         kind = facts[name].kind
-        if role == "number" and kind in ("text", "date") and facts[name].present:
-            raise ValueError(f"Column {name!r} holds {kind}, it cannot be taken for a number. Read it as one (types=).")
-        if role == "date" and kind not in ("date", "text"):
-            raise ValueError(f"Column {name!r} holds {kind}, it cannot be taken for a date. Read it as one (types=).")
+        if facts[name].present and role in _FROM and kind not in _FROM[role]:
+            wanted = role if role in ("number", "date") else "text"
+            raise ValueError(
+                f"Column {name!r} holds {_HOLDS[kind]}, it cannot be taken for a {role}. Read it as one with "
+                f"types={{{name!r}: {wanted!r}}} if its values allow that."
+            )
 
 
 def guess_role(facts: ColumnFacts, max_onehot=MAX_ONEHOT) -> Role:

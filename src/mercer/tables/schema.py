@@ -24,15 +24,29 @@ def conformed(table: Columns, schema: dict[str, str], start: int = 0) -> Columns
     """The columns of `schema` in its order and kinds. Columns it does not have are left out, see `compare_names`."""
     if table.schema == schema and table.columns == list(schema):
         return table
-    missing = [name for name in schema if name not in table.columns]
-    if missing:
-        raise ValueError(
-            f"The column {missing[0]!r} is missing"
-            + (f" (and {len(missing) - 1} more: {', '.join(map(repr, missing[1:6]))})" if missing[1:] else "")
-            + f". The encoder was fitted to {', '.join(map(repr, schema))}."
-        )
+    refuse_missing(table.columns, schema)
     columns = [as_kind(table.table[name], kind, name, start) for name, kind in schema.items()]
     return Columns(pa.table(dict(zip(schema, columns, strict=True))))
+
+
+def refuse_missing(names, schema: dict[str, str], where: str = "") -> None:
+    """Refuse rows without a column of `schema`; `where` is the file they are in."""
+    missing = [name for name in schema if name not in names]
+    if not missing:
+        return
+    more = [name for name in names if name not in schema]
+    near = [name for name in more if name.strip().lower() == missing[0].strip().lower()]
+    raise ValueError(
+        (f"{where}: the" if where else "The")
+        + f" column {missing[0]!r} is missing"
+        + (f" (and {len(missing) - 1} more: {_listed(missing[1:])})" if missing[1:] else "")
+        + (f"; {near[0]!r} is there, but names must be written alike" if near else "")
+        + f". The rows of fit had {_listed(list(schema))}."
+    )
+
+
+def _listed(names, most=8) -> str:
+    return ", ".join(map(repr, names[:most])) + (f", and {len(names) - most} more" if len(names) > most else "")
 
 
 def compare_names(names, schema: dict[str, str]) -> None:
@@ -40,7 +54,8 @@ def compare_names(names, schema: dict[str, str]) -> None:
     new = [name for name in names if name not in schema]
     if new:
         warnings.warn(
-            f"{len(new)} columns that fit has not seen are ignored: {', '.join(map(repr, new[:8]))}.",
+            f"{'A column' if len(new) == 1 else f'{len(new)} columns'} that fit has not seen "
+            f"{'is' if len(new) == 1 else 'are'} ignored: {_listed(new)}.",
             UserWarning,
             stacklevel=4,
         )
@@ -54,7 +69,7 @@ def as_kind(column: pa.ChunkedArray, kind: str, name: str, start: int = 0) -> pa
     if column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column), _TYPES[kind])])
     if {found, kind} <= {"integer", "number", "boolean"}:  # 1, 1.0 and true are the same number
-        return column.cast(pa.float64())
+        return column.cast(pa.float64(), safe=False)  # whole numbers beyond 2^53 to the nearest
     if kind == "text" and found in ("integer", "boolean"):
         return column.cast(pa.string())
     if found == "text" and kind in ("number", "integer"):
@@ -77,5 +92,6 @@ def _parsed(column, wanted, kind, name, start):
 
 
 def _wrong(column, kind, name, start, row) -> RowError:
-    value = f" holds {column[row].as_py()!r}. Mend the value, make it missing, or fit again on data like these."
+    remedy = "Write dates as 2020-12-31" if kind == "date" else "Mend the value"
+    value = f" holds {column[row].as_py()!r}. {remedy}, make it missing, or fit again on data like these."
     return RowError(f"Column {name!r} was {kind} in fit, but ", start + row, value)

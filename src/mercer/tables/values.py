@@ -124,7 +124,7 @@ def numbers(table: Columns, name: str) -> np.ndarray:
     """A column of numbers or booleans as float64 with NaN where missing."""
     column = table.table[name]
     if column.type != pa.float64():
-        column = column.cast(pa.float64())
+        column = column.cast(pa.float64(), safe=False)  # whole numbers beyond 2^53 to the nearest
     return column.to_numpy()
 
 
