@@ -28,17 +28,10 @@ def grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least_
     Returns column (-1 in leaves), bin (rows up to it go left), left and right child (int32), value -g / (h + l2)
     (nodes, c) and gain of each node, and the leaf of each of the n rows (int64). Children follow their parents.
     """
-    if len(gradient) != len(bins) or len(hessian) != len(bins):
-        raise ValueError("bins, gradient and hessian must have as many rows.")
-    if len(rows) == 0 or len(columns) == 0 or gradient.shape[1] == 0 or max_leaves < 1:
-        raise ValueError("a tree needs rows, columns, an output and a leaf.")
-    if np.any(np.diff(rows) <= 0):
-        raise ValueError("rows must be increasing.")
-    if np.any(hessian[rows] < 0):
-        raise ValueError("hessians must be finite and not negative.")
+    _check(bins, gradient, hessian, rows, columns, max_leaves)
+    place = np.zeros(len(bins), dtype=np.int64)
     terms = np.column_stack([on_grid(hessian[rows]), on_grid(gradient[rows])])
     task = (bins[rows], terms, columns, widths, least_hessian, l2)
-    place = np.zeros(len(bins), dtype=np.int32)
     leaves = [_leaf(0, place[rows], *task)]
     nodes = list(leaves)
     while len(leaves) < max_leaves:
@@ -56,7 +49,19 @@ def grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least_
     inner = [node["left"] >= 0 for node in nodes]
     links = [np.where(inner, [node[name] for node in nodes], -1) for name in ("column", "bin", "left", "right")]
     gains = np.where(inner, [node["gain"] for node in nodes], 0.0)
-    return (*(link.astype(np.int32) for link in links), np.array([node["value"] for node in nodes]), gains, place.astype(np.int64))
+    values = np.array([node["value"] for node in nodes])
+    return (*(link.astype(np.int32) for link in links), values, gains, place)
+
+
+def _check(bins, gradient, hessian, rows, columns, max_leaves):
+    if len(gradient) != len(bins) or len(hessian) != len(bins):
+        raise ValueError("bins, gradient and hessian must have as many rows.")
+    if len(rows) == 0 or len(columns) == 0 or gradient.shape[1] == 0 or max_leaves < 1:
+        raise ValueError("a tree needs rows, columns, an output and a leaf.")
+    if np.any(np.diff(rows) <= 0):
+        raise ValueError("rows must be increasing.")
+    if np.any(hessian[rows] < 0):
+        raise ValueError("hessians must be finite and not negative.")
 
 
 def on_grid(values):

@@ -63,8 +63,8 @@ class Forest:
         shift = np.repeat(roots, sizes)
         outputs, *parts = zip(*trees, strict=True)
         column, left, right, threshold, value, _ = (np.concatenate(part) for part in parts)
-        links = (each.astype(np.int64) for each in (roots, np.array(outputs), column))
-        return cls(base, *links, threshold, left + shift, right + shift, value)  # type: ignore[arg-type]
+        roots, output, column = (np.asarray(each, dtype=np.int64) for each in (roots, outputs, column))
+        return cls(base, roots, output, column, threshold, left + shift, right + shift, value)
 
 
 def ranked(X, ranks: dict[int, np.ndarray]) -> np.ndarray:
