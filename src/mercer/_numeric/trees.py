@@ -64,14 +64,14 @@ def _check(bins, gradient, hessian, rows, columns, max_leaves):
         raise ValueError("hessians must be finite and not negative.")
 
 
-def on_grid(values):
-    """Whole multiples of a power of two, up to 2^30 of them, and fewer where many rows are to be added exactly."""
+def on_grid(values, digits=30):
+    """Whole multiples of a power of two, up to 2^digits of them, and fewer where many are to be added exactly."""
     if not np.all(np.isfinite(values)):
         raise ValueError("gradients and hessians must be finite.")
     largest = np.abs(values).max(initial=0.0)
     if not largest > 0:
         return values
-    digits = min(30, 52 - int(np.frexp(float(len(values)))[1]))
+    digits = min(digits, 52 - int(np.frexp(float(len(values)))[1]))
     unit = np.ldexp(1.0, max(int(np.frexp(largest)[1]), -900) - digits)
     return np.rint(values / unit) * unit
 
