@@ -1,14 +1,18 @@
-"""Boosted trees of `TreeFeatures` beside those of scikit-learn: as many trees and leaves, on one thread."""
+"""Boosted trees beside those of scikit-learn and LightGBM: as many trees and leaves, on one thread."""
 
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 
 import numpy as np
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import accuracy_score, r2_score
 
 from benchmarks.harness import race, show, threads
+from mercer.auto.boosting import boost
+from mercer.auto.ensemble import Growth
+from mercer.auto.tree_losses import LogLoss, Squares
 from mercer.learn import TreeFeatures
 
 REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "3"))
@@ -21,6 +25,11 @@ def run() -> None:
         scores("two classes, 20,000 x 20", *problem(20_000, 20, classes=2))
         scores("seven classes, 10,000 x 20", *problem(10_000, 20, classes=7))
         leaves("leaves, 5,000 x 10", *problem(5000, 10))
+        if find_spec("lightgbm") is None:
+            print("\nout of fold: skipped, lightgbm is not installed")
+            return
+        out_of_fold("quantity, 16,000 x 10", *problem(16_000, 10)[:2])
+        out_of_fold("two classes, 16,000 x 10", *problem(16_000, 10, classes=2)[:2])
 
 
 def problem(n, d, classes=0):
@@ -63,3 +72,47 @@ def leaves(title, X, y, X_test, _) -> None:
         "TreeFeatures": lambda: ours.fit(X, y).transform(X_test),
     }
     show(f"{title}: fit, and the leaves of other rows", race(contestants, next(iter(contestants)), 1))
+
+
+def out_of_fold(title, X, y) -> None:
+    """The score of the search: five ensembles, each watched on the rows it has not seen."""
+    is_class, folds = y.dtype.kind == "i", np.arange(len(X)) % 5
+    growth = Growth(n_trees=TREES, patience=TREES)
+    loss = LogLoss(y, 2) if is_class else Squares(y)
+    told = {}
+
+    def ours():
+        told["boost"] = boost(X, loss, folds, growth).scores[:, 0]
+
+    def peer():
+        told["LightGBM"] = _peer_out_of_fold(X, y, folds, growth, is_class)
+
+    show(f"{title}: scores out of five folds", race({"LightGBM": peer, "boost": ours}, "LightGBM", REPEATS))
+    for name, scores in told.items():
+        print(f"  {name}: {accuracy_score(y, scores > 0) if is_class else r2_score(y, scores):.4f}")
+
+
+def _peer_out_of_fold(X, y, folds, growth, is_class) -> np.ndarray:
+    import lightgbm
+
+    parameters = {
+        "objective": "binary" if is_class else "regression",
+        "num_leaves": growth.max_leaves,
+        "learning_rate": growth.rate,
+        "lambda_l2": growth.l2,
+        "feature_fraction": growth.columns,
+        "max_bin": growth.max_bins,
+        "min_data_in_leaf": 1 if is_class else int(growth.least_rows),
+        "min_sum_hessian_in_leaf": growth.least_rows / (10 if is_class else 1),
+        "num_threads": 1,
+        "force_row_wise": True,  # no time is spent on trying both ways
+        "verbose": -1,
+    }
+    scores = np.empty(len(X))
+    for k in range(5):
+        seen = folds != k
+        data = lightgbm.Dataset(X[seen], y[seen], params=parameters)
+        watched = lightgbm.Dataset(X[~seen], y[~seen], reference=data)
+        model = lightgbm.train(parameters, data, growth.n_trees, valid_sets=[watched])
+        scores[~seen] = model.predict(X[~seen], raw_score=True)
+    return scores

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.auto.boosting import boost
+from mercer.auto.boosting import boost, compared
 from mercer.auto.ensemble import Binned, Growth
 from mercer.auto.tree_losses import LogLoss, Squares
 
@@ -85,3 +85,38 @@ def test_a_level_that_no_training_row_had_counts_as_none_of_the_levels():
     scores = forest.scores(unseen)
     assert np.all(scores == scores[0])
     assert len(np.unique(forest.scores(np.arange(1.0, 5.0)[:, None]))) > 1
+
+
+@pytest.mark.parametrize("codes", [(), (3,)])
+def test_what_was_grown_to_compare_growths_is_not_grown_again(codes):
+    X, y, folds = problem()
+    X[:, 3] = np.digitize(X[:, 3], [-1.0, 0.0, 1.0])
+    growths = [Growth(n_trees=30, max_leaves=4), Growth(n_trees=60, patience=10)]
+    race = compared(X, Squares(y), folds, growths, codes)
+    n_trees = len(race.best.trees)
+    assert [growth for growth, _, _ in race.tried] == growths
+    again = boost(X, Squares(y), folds, race.best.growth, codes, known=race.best)
+    afresh = boost(X, Squares(y), folds, race.best.growth, codes)
+    assert len(race.best.trees) >= n_trees
+    assert again.n_rounds == afresh.n_rounds
+    assert np.array_equal(again.scores, afresh.scores)
+    assert np.array_equal(again.gains, afresh.gains)
+    assert np.array_equal(again.forests[0].value, afresh.forests[0].value)
+
+
+def test_the_number_of_threads_changes_nothing(monkeypatch):
+    X, y, folds = problem()
+    found = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("MERCER_THREADS", threads)
+        found.append(boost(X, LogLoss((y > 1).astype(int), 2), folds, Growth(n_trees=20)))
+    assert np.array_equal(found[0].scores, found[1].scores)
+    assert np.array_equal(found[0].gains, found[1].gains)
+
+
+def test_time_that_is_over_leaves_growths_untried():
+    X, y, folds = problem()
+    race = compared(X, Squares(y), folds, [Growth(), Growth(max_leaves=5)], enough=lambda: True)
+    assert len(race.tried) == 1
+    assert race.best.trees == []
+    assert boost(X, Squares(y), folds, Growth(), enough=lambda: True, known=race.best).n_rounds == 0

@@ -28,17 +28,12 @@ def grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least_
     Returns column (-1 in leaves), bin (rows up to it go left), left and right child (int32), value -g / (h + l2)
     (nodes, c) and gain of each node, and the leaf of each of the n rows (int64). Children follow their parents.
     """
-    if len(gradient) != len(bins) or len(hessian) != len(bins):
-        raise ValueError("bins, gradient and hessian must have as many rows.")
-    if len(rows) == 0 or len(columns) == 0 or gradient.shape[1] == 0 or max_leaves < 1:
-        raise ValueError("a tree needs rows, columns, an output and a leaf.")
-    if np.any(np.diff(rows) <= 0):
-        raise ValueError("rows must be increasing.")
-    if np.any(hessian[rows] < 0):
-        raise ValueError("hessians must be finite and not negative.")
+    _check(bins, gradient, hessian, rows, columns, max_leaves)
+    place = np.zeros(len(bins), dtype=np.int64)
     terms = np.column_stack([on_grid(hessian[rows]), on_grid(gradient[rows])])
-    task = (bins[rows], terms, columns, widths, least_hessian, l2)
-    place = np.zeros(len(bins), dtype=np.int32)
+    n_bins = int(np.max(np.asarray(widths)[columns]))
+    cells = bins[rows][:, columns] + n_bins * np.arange(len(columns))
+    task = (cells, terms, columns, n_bins, least_hessian, l2)
     leaves = [_leaf(0, place[rows], *task)]
     nodes = list(leaves)
     while len(leaves) < max_leaves:
@@ -56,50 +51,59 @@ def grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least_
     inner = [node["left"] >= 0 for node in nodes]
     links = [np.where(inner, [node[name] for node in nodes], -1) for name in ("column", "bin", "left", "right")]
     gains = np.where(inner, [node["gain"] for node in nodes], 0.0)
-    return (
-        *(link.astype(np.int32) for link in links),
-        np.array([node["value"] for node in nodes]),
-        gains,
-        place.astype(np.int64),
-    )
+    values = np.array([node["value"] for node in nodes])
+    return (*(link.astype(np.int32) for link in links), values, gains, place)
 
 
-def on_grid(values):
-    """Whole multiples of a power of two, up to 2^30 of them, and fewer where many rows are to be added exactly."""
+def _check(bins, gradient, hessian, rows, columns, max_leaves):
+    if len(gradient) != len(bins) or len(hessian) != len(bins):
+        raise ValueError("bins, gradient and hessian must have as many rows.")
+    if len(rows) == 0 or len(columns) == 0 or gradient.shape[1] == 0 or max_leaves < 1:
+        raise ValueError("a tree needs rows, columns, an output and a leaf.")
+    if np.any(np.diff(rows) <= 0):
+        raise ValueError("rows must be increasing.")
+    if np.any(hessian[rows] < 0):
+        raise ValueError("hessians must be finite and not negative.")
+
+
+def on_grid(values, digits=30):
+    """Whole multiples of a power of two, up to 2^digits of them, and fewer where many are to be added exactly."""
     if not np.all(np.isfinite(values)):
         raise ValueError("gradients and hessians must be finite.")
     largest = np.abs(values).max(initial=0.0)
     if not largest > 0:
         return values
-    digits = min(30, 52 - int(np.frexp(float(len(values)))[1]))
+    digits = min(digits, 52 - int(np.frexp(float(len(values)))[1]))
     unit = np.ldexp(1.0, max(int(np.frexp(largest)[1]), -900) - digits)
     return np.rint(values / unit) * unit
 
 
-def _leaf(node, place, bins, terms, columns, widths, least, l2):
-    """A node as a leaf: its value and its best cut, with a gain of 0 if there is none."""
-    bins, terms = bins[place == node], terms[place == node]
+def _leaf(node, place, cells, terms, columns, n_bins, least, l2):
+    """A node as a leaf: its value and its best cut, with a gain of 0 if there is none.
+
+    cells : (rows, columns), numbers of bins over all columns, `n_bins` for each; terms : hessian and gradients of rows
+    """
+    cells, terms = cells[place == node], terms[place == node]
     total = terms.sum(axis=0)
     weight = total[0] + l2
     value = -total[1:] / weight if weight > 0 else np.zeros(len(total) - 1)
     leaf = {"node": node, "value": value, "gain": 0.0, "column": -1, "bin": -1, "left": -1, "right": -1}
-    if not total[0] > 0 or len(bins) < 2:
+    if not total[0] > 0:
         return leaf
     base = np.sum(total[1:] ** 2) / weight
-    best = base * (1 + _LEAST_GAIN)
-    for column in columns:
-        sums = [np.bincount(bins[:, column], term, minlength=widths[column]) for term in terms.T]
-        worth = _worth(np.cumsum(sums, axis=1)[:, :-1], total, least, l2)
-        if worth.max(initial=-np.inf) > best:
-            best = worth.max()
-            leaf.update(gain=float(best - base), column=int(column), bin=int(np.argmax(worth)))
+    size = len(columns) * n_bins
+    sums = [np.bincount(cells.ravel(), np.repeat(term, len(columns)), minlength=size) for term in terms.T]
+    worth = _worth(np.cumsum(np.reshape(sums, (-1, len(columns), n_bins)), axis=2), total, least, l2)
+    best = int(np.argmax(worth))
+    if worth.flat[best] > base * (1 + _LEAST_GAIN):
+        leaf.update(gain=float(worth.flat[best] - base), column=int(columns[best // n_bins]), bin=best % n_bins)
     return leaf
 
 
 def _worth(below, total, least, l2):
     """|g|^2 / (h + l2) of both sides of each cut, added; -inf where a side has too little."""
-    above = total[:, None] - below
-    allowed = (below[0] >= least) & (above[0] >= least) & (below[0] > 0) & (above[0] > 0)
+    above = total[:, None, None] - below
+    allowed = np.minimum(below[0], above[0]) >= max(least, np.finfo(np.float64).tiny)
     low, high = (np.where(allowed, side[0] + l2, 1.0) for side in (below, above))
     square, other = (np.sum(side[1:] ** 2, axis=0) for side in (below, above))
     return np.where(allowed, (square * high + other * low) / (low * high), -np.inf)

@@ -67,11 +67,11 @@ def boost(X, loss, folds: np.ndarray, growth: Growth, codes=(), enough=lambda: F
 def compared(X, loss, folds: np.ndarray, growths, codes=(), enough=lambda: False) -> Compared:
     """Which growth serves the first fold best; growths that no time is left for are not tried, but for the first."""
     X = np.ascontiguousarray(X, dtype=np.float64)
-    binned = Binned.of(X, growths[0].max_bins)
+    binned = {n_bins: Binned.of(X, n_bins) for n_bins in {growth.max_bins for growth in growths}}
 
     def run(growth):
         start = time.perf_counter()
-        one = Ensemble(loss, X, codes, growth, folds, int(folds.min()), 1, binned)
+        one = Ensemble(loss, X, codes, growth, folds, int(folds.min()), 1, binned[growth.max_bins])
         least = min(_raced([one], growth, enough)) / len(one.watch)
         return one, least, time.perf_counter() - start
 

@@ -65,8 +65,8 @@ class Forest:
         shift = np.repeat(roots, sizes)
         outputs, *parts = zip(*trees, strict=True)
         column, left, right, threshold, value, _ = (np.concatenate(part) for part in parts)
-        roots, outputs, column = (each.astype(np.int64) for each in (roots, np.array(outputs), column))
-        return cls(base, roots, outputs, column, threshold, left + shift, right + shift, value)
+        roots, output, column = (np.asarray(each, dtype=np.int64) for each in (roots, outputs, column))
+        return cls(base, roots, output, column, threshold, left + shift, right + shift, value)
 
 
 _packed = Beside(

@@ -1,0 +1,41 @@
+"""Cuts into bins: few enough, between values, and alone with what is frequent."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mercer.normalize.cuts import balanced_cuts
+
+numbers = st.floats(-1e300, 1e300, allow_nan=False)
+
+
+@given(st.lists(numbers, min_size=1, max_size=60), st.integers(2, 20))
+def test_cuts_are_increasing_few_enough_and_part_neighbors(values, n_bins):
+    values = np.array(values)
+    cuts = balanced_cuts(values, n_bins)
+    assert len(cuts) < n_bins
+    assert np.all(np.diff(cuts) > 0)
+    bins = np.searchsorted(cuts, values, side="left")
+    assert len(np.unique(bins)) == len(cuts) + 1  # none is empty
+    for b, cut in enumerate(cuts):
+        assert np.array_equal(bins <= b, values <= cut)
+    if len(np.unique(values)) <= n_bins:
+        assert len(cuts) == len(np.unique(values)) - 1
+
+
+@pytest.mark.parametrize("n_bins", [16, 128, 256])
+def test_bins_hold_about_equally_many_but_for_frequent_values(n_bins):
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.normal(size=6000), np.full(2000, 0.25), np.full(2000, -7.0)])
+    counts = np.bincount(np.searchsorted(balanced_cuts(values, n_bins), values))
+    assert sorted(counts)[-2:] == [2000, 2000]  # alone
+    light = sorted(counts)[:-2]
+    assert n_bins - 3 <= len(counts) <= n_bins
+    assert max(light) <= 1.1 * 6000 / (n_bins - 4)
+
+
+def test_neighboring_numbers_are_still_parted():
+    low = 1.0
+    values = np.array([low, np.nextafter(low, 2.0), np.nextafter(np.nextafter(low, 2.0), 3.0)])
+    assert np.searchsorted(balanced_cuts(values, 4), values, side="left").tolist() == [0, 1, 2]
