@@ -67,9 +67,9 @@ def fit(
     """Learn a linear model on features found for the data, and score it on rows it has never seen.
 
     The table is encoded (roles of columns are guessed, target encodings are out of fold). Then five folds, the same
-    throughout, choose among boosted trees (one column: their out-of-fold score), piecewise-linear bins, and random
-    features of kernels in a learned metric, each block with its own penalty. The result is judged once on the holdout,
-    beside the linear model of the plain columns, and learned again on all rows.
+    throughout, choose among boosted trees (one column: their out-of-fold score), piecewise-linear bins, products of
+    pairs of columns, and random features of kernels in a learned metric, each block with its own penalty. The result is
+    judged once on the holdout, beside the linear model of the plain columns, and learned again on all rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The search: boosted trees, bins, kernels, metric and number of waves, every choice made by the same five folds.
+"""The search: boosted trees, bins, products, kernels, metric and number of waves, all chosen by the same five folds.
 
 What is compared is always the whole linear model so far: a candidate is a dictionary of blocks, its score the exact
 K-fold squared error with the best penalty for each block. A larger dictionary is taken only if it gains more than the
@@ -35,6 +35,8 @@ _MUCH = 0.05
 _PROMISING = 2
 #: Kernels that are compared once more where waves matter, and with how many times the waves.
 _FINALISTS, _MORE = 3, 4
+#: Standard errors that a block chosen on other rows must gain: of noise, one is passed too often.
+_SURE = 2
 
 
 @dataclass
@@ -372,7 +374,7 @@ class Search:
         rows = self.rows.at(place)
         without = self._try(stage, f"no {stage}", smaller, rows, place, steps=3)
         tried = self._try(stage, name, larger, rows, place, steps=3, extra=seconds)
-        tried.kept, why = _verdict(tried, without.loss, without.per_fold)
+        tried.kept, why = _verdict(tried, without.loss, without.per_fold, _SURE)
         without.kept = not tried.kept
         tried.why = without.why = f"{why}, with {stage} on rows that did not choose them"
         return tried.kept
@@ -383,15 +385,16 @@ class Search:
         return equations.weights_without(k, penalties)
 
 
-def _verdict(tried: Candidate, loss: float, per_fold: np.ndarray) -> tuple[bool, str]:
-    """Whether a candidate gains more over a loss than the standard error of its gain over the folds, in words too."""
+def _verdict(tried: Candidate, loss: float, per_fold: np.ndarray, times: int = 1) -> tuple[bool, str]:
+    """Whether a candidate gains more over a loss than one or more standard errors of its gain, and that in words."""
     gains = per_fold - tried.per_fold
     error = float(np.std(gains, ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else 0.0
     gain = float(np.mean(gains))
-    enough = bool(gain > error and tried.loss < loss * (1 - _GAIN))
+    enough = bool(gain > times * error and tried.loss < loss * (1 - _GAIN))
     share = 100 * (1 - tried.loss / loss) if loss > 0 else 0.0
     verdict = "more" if enough else "no more"
-    return enough, f"{share:.2f} % less loss, {verdict} than one standard error ({gain:.3g} against {error:.3g})"
+    errors = "one standard error" if times == 1 else f"{times} standard errors"
+    return enough, f"{share:.2f} % less loss, {verdict} than {errors} ({gain:.3g} against {times * error:.3g})"
 
 
 def _loss(look: tuple) -> float:
