@@ -10,8 +10,9 @@ from mercer.auto.blocks import Dictionary, Plain
 from mercer.auto.effort import EFFORTS, Clock
 from mercer.auto.encoding import Encoded
 from mercer.auto.fitting import sizes
+from mercer.auto.learning import learn
 from mercer.auto.lenses import Lens
-from mercer.auto.predictor import Predictor, learn
+from mercer.auto.predictor import Predictor
 from mercer.auto.search import Candidate, Found
 from mercer.auto.steps import Steps
 from mercer.kernels import Gaussian

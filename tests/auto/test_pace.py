@@ -7,14 +7,16 @@ import mercer
 from mercer._numeric.block import Block
 from mercer.auto import fitting, pilot
 from mercer.auto.baselines import Once
-from mercer.auto.boosting import Growth, LogLoss, boost
+from mercer.auto.boosting import boost
 from mercer.auto.effort import EFFORTS, Clock
+from mercer.auto.ensemble import Growth
 from mercer.auto.judge import _bootstrap_r2
 from mercer.auto.pace import LogisticPace, TimeUp, until
 from mercer.auto.penalties import Equations, best_penalties
 from mercer.auto.rows import Rows
 from mercer.auto.search import Candidate, Search
 from mercer.auto.steps import Steps
+from mercer.auto.tree_losses import LogLoss
 from mercer.io import read_table
 from mercer.source import MemorySource
 

@@ -10,7 +10,8 @@ from mercer.auto import Model
 from mercer.auto.blocks import Dictionary, Plain, Products
 from mercer.auto.effort import EFFORTS, Clock
 from mercer.auto.encoding import Encoded, encoded_rows
-from mercer.auto.predictor import Predictor, learn, learn_again
+from mercer.auto.learning import learn, learn_again
+from mercer.auto.predictor import Predictor
 from mercer.auto.products import best_pairs
 from mercer.auto.rows import Rows
 from mercer.auto.steps import Steps
