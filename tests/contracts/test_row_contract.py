@@ -12,8 +12,10 @@ import pytest
 import mercer
 from mercer import _numeric
 from mercer.auto import MercerClassifier, MercerRegressor
+from mercer.auto.blocks import Dictionary, Pieces, Plain, Score, TreeColumns, Waves
+from mercer.auto.boosting import Growth, Squares, boost
 
-N, NEW = 300, 70  # NEW rows are more than go the short way at once
+N, NEW = 400, 70  # NEW rows are more than go the short way at once
 WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fast", "slow", "warm", "cold"]
 
 
@@ -64,7 +66,7 @@ def fit_waves():
 def fit_classes():
     table = frame(N, 2)
     kinds = np.array(["low", "middle", "high"])[np.digitize(target(table), [3.5, 4.5])]
-    return mercer.fit(table, kinds, effort="fast", holdout=0.0), frame(NEW, 3), "predict_proba"
+    return mercer.fit(table, kinds, effort="fast", max_features=60, holdout=0.0), frame(NEW, 3), "predict_proba"
 
 
 def fit_numbers():
@@ -99,7 +101,11 @@ def fit_regressor():
 
 def fit_classifier():
     table = frame(N, 8)
-    return MercerClassifier(effort="fast").fit(table, target(table) > 4), frame(NEW, 9), "predict_proba"
+    return (
+        MercerClassifier(effort="fast", max_features=60).fit(table, target(table) > 4),
+        frame(NEW, 9),
+        "predict_proba",
+    )
 
 
 TABLE = {
@@ -172,11 +178,20 @@ def test_a_dict_of_values_is_a_row(name):
         agree(predict(row), expected[i : i + 1])
 
 
-def test_every_block_is_here():
-    kinds = {
-        block.kind for name in ("mixed", "waves") for block in fitted(name)[0].__self__.predictor.dictionary.blocks
-    }
-    assert kinds == {"linear", "pieces", "products", "score", "waves"}
+def test_every_block_gives_a_row_its_own_features():
+    """Whatever a search may have left out is made by hand."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(NEW, 5))
+    forest = boost(X, Squares(X[:, 0] * X[:, 1]), np.arange(NEW) % 2, Growth(n_trees=10, least_rows=2.0)).forests[0]
+    score = Score([forest], np.ones(1), TreeColumns.of(5, []), classes=False)
+    dictionary = Dictionary([Plain(5), Pieces.learned(X, 8), Waves(rng.normal(size=(40, 5))), score])
+    whole = dictionary.features(X)
+    for size in (1, 9):
+        parts = [dictionary.features(X[i : i + size]) for i in range(0, NEW, size)]
+        agree(np.concatenate(parts), whole)
+
+
+def test_every_encoding_is_here():
     encoded = {block.kind for name in TABLE if name[0] != "M" for block in _encoder(name).blocks_}
     assert encoded == {"number", "onehot", "date", "frequency", "target", "missing", "text", "sequence"}
 
