@@ -12,8 +12,10 @@ import pytest
 import mercer
 from mercer import _numeric
 from mercer.auto import MercerClassifier, MercerRegressor
-from mercer.auto.blocks import Dictionary, Pieces, Plain, Score, TreeColumns, Waves
-from mercer.auto.boosting import Growth, Squares, boost
+from mercer.auto.blocks import Dictionary, Pieces, Plain, Products, Score, TreeColumns, Waves
+from mercer.auto.boosting import boost
+from mercer.auto.ensemble import Growth
+from mercer.auto.tree_losses import Squares
 
 N, NEW = 400, 70  # NEW rows are more than go the short way at once
 WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fast", "slow", "warm", "cold"]
@@ -184,7 +186,8 @@ def test_every_block_gives_a_row_its_own_features():
     X = rng.normal(size=(NEW, 5))
     forest = boost(X, Squares(X[:, 0] * X[:, 1]), np.arange(NEW) % 2, Growth(n_trees=10, least_rows=2.0)).forests[0]
     score = Score([forest], np.ones(1), TreeColumns.of(5, []), classes=False)
-    dictionary = Dictionary([Plain(5), Pieces.learned(X, 8), Waves(rng.normal(size=(40, 5))), score])
+    products = Products.learned(X, np.array([[0, 1], [2, 2]]))
+    dictionary = Dictionary([Plain(5), Pieces.learned(X, 8), products, Waves(rng.normal(size=(40, 5))), score])
     whole = dictionary.features(X)
     for size in (1, 9):
         parts = [dictionary.features(X[i : i + size]) for i in range(0, NEW, size)]

@@ -12,7 +12,7 @@ from mercer._numeric.checks import check_whole
 from mercer.auto.baselines import Encoding, Once, baseline
 from mercer.auto.effort import EFFORTS, Clock, Effort
 from mercer.auto.judge import judge
-from mercer.auto.larger import AllRows, bytes_per_row, sample_of, weights_from_all
+from mercer.auto.larger import AllRows, bytes_per_row, fewer_waves, sample_of, weights_from_all
 from mercer.auto.learning import learn, learn_again
 from mercer.auto.model import Model
 from mercer.auto.pace import MARGIN, TimeUp
@@ -205,6 +205,7 @@ class _Job:
         if self.n_rows * train <= most:
             return 1.0
         share = float(most / self.n_rows)
+        self.effort = fewer_waves(self.effort, memory) if memory is not None else self.effort
         self.notes.append(
             f"{self.n_rows:,} rows are more than {memory:g} GB of memory hold: the search saw an even sample of about "
             f"{share * self.n_rows:,.0f} of them, the holdout was judged as a whole."

@@ -67,8 +67,10 @@ def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
     else:
         found, alpha, temperature = _chosen_head(found.rivals(), rows, labels, seed)
     Z, scale = _scaled(found, rows), _scale(found)
-    model = _solved(Z, labels, alpha, seed, rows.weight, steps)
-    coef = model.coef_.T * scale[:, None].astype(np.float64)
+    axes = _axes(Z)
+    model = _solved(Z @ axes if axes is not None else Z, labels, alpha, seed, rows.weight, steps)
+    weights = model.coef_.T if axes is None else axes @ model.coef_.T
+    coef = weights * scale[:, None].astype(np.float64)
     return Predictor(
         found.dictionary, coef, model.intercept_, target.classes, found.penalties, alpha, temperature, found=found
     )
@@ -108,6 +110,12 @@ def _scaled(found: Found, rows: Rows, scores=None) -> np.ndarray:
 
     list(ordered_map(fill, range(0, len(rows), _ROWS)))
     return Z
+
+
+def _axes(Z: np.ndarray) -> np.ndarray | None:
+    """An orthonormal basis of the rows where there are fewer of them than columns: there the weights lie, since a
+    part of them that is orthogonal to all rows costs penalty and changes no score."""
+    return np.linalg.qr(Z.T)[0] if len(Z) < Z.shape[1] else None
 
 
 def _solved(Z, labels, alpha, seed, weight=None, steps=_STEPS) -> LogisticClassifier:
@@ -165,6 +173,9 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
             _scaled(head, rows.at(each), None if head.scores is None else head.scores[each])[:, columns]
             for each in (train, test)
         )
+        axes = _axes(Z_train)
+        if axes is not None:
+            Z_train, Z_test = Z_train @ axes, Z_test @ axes
         weight, counts = rows.weight_of(train), rows.counts[test]
         for alpha in alphas:
             model = _solved(Z_train, labels[train], alpha, seed, weight, steps)

@@ -24,7 +24,7 @@ from mercer.auto.numbers import Target
 from mercer.auto.pace import Passing, TimeUp
 from mercer.auto.penalties import Equations
 from mercer.auto.predictor import Predictor
-from mercer.auto.rows import N_FOLDS, Rows
+from mercer.auto.rows import Rows
 from mercer.auto.streamed import Descent, descend
 from mercer.auto.wide_model import WidePredictor
 from mercer.source import MemorySource, Source, in_holdout
@@ -36,12 +36,19 @@ _SAMPLE_SEED = 0x53414D504C45
 _WIDENING, _COPIES = 4, 4
 #: Bytes for the scores of trees, the dearest features by far: kept, they are computed in the first pass only.
 _KEPT = 1e8
+_MATRICES = 12
 _ROWS = 4096
 
 
 def bytes_per_row(n_columns: int, effort: Effort) -> int:
     """About the memory that a row takes while it is searched with: encoded in float64, features in float32."""
     return 8 * _COPIES * _WIDENING * max(n_columns, 1) + 4 * min(effort.most_waves, effort.most_features)
+
+
+def fewer_waves(effort: Effort, memory: float) -> Effort:
+    """The effort with no more waves than half of so many gigabytes hold matrices of, two for each fold and some."""
+    most = int(np.sqrt(memory * 1e9 / 2 / (8 * _MATRICES)))
+    return replace(effort, most_waves=max(64, min(effort.most_waves, most)))
 
 
 def sample_of(source: Source, share: float, seed: int, holdout: float = 0) -> tuple[Source, Source]:
@@ -131,7 +138,8 @@ def quantity_of_all(rows: AllRows) -> Predictor:
     predictor, target, sample = rows.predictor, rows.target, rows.sample
     inside = Rows(sample.X, target.numbers(sample.y), sample.ids, rows.seed, weight=sample.weight)
     others = rows.others().map(lambda block: replace(block, y=target.numbers(block.y)))
-    total = inside.summed(rows.known).merge(others.fold(Gram(N_FOLDS, rows.seed)))
+    # Penalties are known: no folds, and one matrix instead of five.
+    total = inside.summed(rows.known, 1).merge(others.fold(Gram(1, rows.seed)))
     equations = Equations(total.finish(), predictor.dictionary.block_of_column)
     penalties = np.maximum(predictor.penalties, equations.floor())  # more rows round by more
     coef, intercept = equations.weights(penalties)

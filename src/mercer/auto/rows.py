@@ -88,11 +88,11 @@ class Rows:
         """Gram statistics per fold of the features of the rows, asked for block by block."""
         return self.summed(features).finish()
 
-    def summed(self, features: Callable[[slice], np.ndarray]) -> Gram:
+    def summed(self, features: Callable[[slice], np.ndarray], n_folds: int = N_FOLDS) -> Gram:
         """The same before it is finished: it can be merged with that of other rows."""
 
         def mapped(block):
             rows = slice(block.start, block.start + len(block))
             return _Known(features(rows), self.Y[rows], self.weight_of(rows), block.start, block.raw, self.ids[rows])
 
-        return MemorySource(self.X).map(mapped).fold(Gram(N_FOLDS, self.seed))
+        return MemorySource(self.X).map(mapped).fold(Gram(n_folds, self.seed))
