@@ -13,8 +13,9 @@ from mercer.auto.fitting import sizes
 from mercer.auto.learning import learn
 from mercer.auto.lenses import Lens
 from mercer.auto.predictor import Predictor
-from mercer.auto.search import Candidate, Found
+from mercer.auto.search import Found
 from mercer.auto.steps import Steps
+from mercer.auto.trials import Candidate
 from mercer.kernels import Gaussian
 
 

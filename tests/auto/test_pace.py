@@ -14,9 +14,11 @@ from mercer.auto.judge import _bootstrap_r2
 from mercer.auto.pace import LogisticPace, TimeUp, until
 from mercer.auto.penalties import Equations, best_penalties
 from mercer.auto.rows import Rows
-from mercer.auto.search import Candidate, Search
+from mercer.auto.search import Search
 from mercer.auto.steps import Steps
 from mercer.auto.tree_losses import LogLoss
+from mercer.auto.trials import Candidate
+from mercer.auto.wave_stage import WaveStage
 from mercer.io import read_table
 from mercer.source import MemorySource
 
@@ -107,12 +109,13 @@ def search(clock):
 def test_waves_and_bins_that_do_not_fit_are_not_tried():
     one = search(Clock(10.0, Wound()))
     one.candidates.append(Candidate("kernel", "", 1.0, 1.0, 256))
-    assert one._affordable(512) == 512
+    waves = WaveStage(one)
+    assert waves._affordable(512) == 512
     one.candidates.append(Candidate("kernel", "", 1.0, 1e4, 256))
-    assert one._affordable(512) == 0
-    assert not one._affords_metric(1)
+    assert waves._affordable(512) == 0
+    assert not waves._affords_metric(1)
     one._tried_blocks, one._tried_seconds = [], 100.0
-    assert not one._affords(2, 1.0)
+    assert not one.affords(2, 1.0)
 
 
 # ---- cut short

@@ -16,7 +16,8 @@ from mercer.auto.pace import LogisticPace
 from mercer.auto.penalties import Equations
 from mercer.auto.predictor import Predictor
 from mercer.auto.rows import N_FOLDS, Rows
-from mercer.auto.search import Candidate, Found
+from mercer.auto.search import Found
+from mercer.auto.trials import Candidate
 from mercer.linear import LogisticClassifier
 
 _ROWS = 4096

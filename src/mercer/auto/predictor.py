@@ -11,7 +11,7 @@ from scipy.special import softmax
 from mercer import _numeric
 from mercer._numeric.pool import ordered_map
 from mercer.auto.blocks import Dictionary
-from mercer.auto.search import Candidate
+from mercer.auto.trials import Candidate
 
 _ROWS = 4096
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.auto.search import Candidate
+from mercer.auto.trials import Candidate
 from mercer.auto.wide import WideLinear, learn_wide
 from mercer.source import Source
 from mercer.tables import TableEncoder

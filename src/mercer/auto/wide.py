@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from mercer import _numeric
 from mercer.auto.effort import Clock
 from mercer.auto.rows import N_FOLDS
-from mercer.auto.search import Candidate
+from mercer.auto.trials import Candidate
 
 #: Costs of the hinge, and penalties of the squared error; rows are of length one.
 _COSTS = (0.03, 0.1, 0.3, 1.0, 3.0)
