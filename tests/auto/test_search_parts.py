@@ -89,9 +89,9 @@ def test_the_columns_alone_are_a_model_of_their_own():
 
 def test_many_classes_are_judged_without_trees_too():
     rng = np.random.default_rng(3)
-    X = rng.normal(size=(600, 2))
+    X = rng.normal(size=(300, 2))
     y = (4 * np.arctan2(X[:, 0], X[:, 1]) / np.pi).round().astype(int) % 8  # smooth borders between eight sectors
-    report = MercerClassifier(effort="fast").fit(X, y).model_.report()
+    report = MercerClassifier().fit(X, y).model_.report()
     heads = [each for each in report["candidates"] if each["stage"] == "head"]
     assert sum(each["kept"] for each in heads) == 1
     assert any(each["name"] == "logistic on linear + waves" for each in heads)

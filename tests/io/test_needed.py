@@ -83,7 +83,7 @@ def test_they_are_left_out_and_counted(kind, form, tmp_path, monkeypatch):
 def test_rejected_rows_of_a_frame_are_written_where_asked(tmp_path):
     source = read_table(table("label"), "y", on_bad_rows="skip", rejected=tmp_path / "out.csv")
     assert "out.csv says which and why" in source.notes[0]
-    assert (tmp_path / "out.csv").read_text().splitlines()[1] == "table,7,the target 'y' is missing,"
+    assert (tmp_path / "out.csv").read_text().splitlines()[1] == "table,row 7,the target 'y' is missing,"
 
 
 @pytest.mark.parametrize("form", ["parquet", "dict"])

@@ -31,7 +31,8 @@ class Effort:
     n_rounds: int = 3
     #: What waves must gain on the rows of the search, as a share of the loss, for a metric to be learned for them.
     hope: float = 2e-3
-    #: Whether a metric that gains much is learned once more, from twice as many rows and waves.
+    #: Whether what matters is looked at twice: kernels at more waves, a metric from more rows, classes without trees,
+    #: several penalties of the logistic loss.
     sharpen: bool = True
     most_features: int = 1_000_000
     #: Products of two columns, at most.

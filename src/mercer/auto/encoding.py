@@ -88,6 +88,8 @@ def named(data, schema: dict[str, str]):
     """Rows of a list or array as a table with the names that fit gave its columns; anything else as it is."""
     if isinstance(data, (Source, Columns, Mapping)) or hasattr(data, "columns") or hasattr(data, "column_names"):
         return data
+    if isinstance(data, list) and data and isinstance(data[0], Mapping):
+        return data
     table = Columns.of(np.asarray(data))
     if table.shape[1] != len(schema):
         raise ValueError(f"X has {table.shape[1]} features, but fit has seen {len(schema)}.")

@@ -166,7 +166,8 @@ def _chosen_head(heads: list[Found], rows: Rows, labels, seed) -> tuple[Found, f
 def _losses(head: Found, parts, rows: Rows, labels, seed):
     """(log loss, penalty, temperature) of all choices, over all the held-out rows of the parts."""
     columns = _narrow(head.dictionary)
-    alphas = (*_LOGISTIC, *_STRONG) if rows.distinct() <= _FEW_ROWS else _LOGISTIC
+    alphas = _LOGISTIC if head.thorough else _LOGISTIC[1:2]
+    alphas = (*alphas, *_STRONG) if rows.distinct() <= _FEW_ROWS else alphas
     steps = _STEPS if len(columns) * rows.Y.shape[1] < _LARGE else _STEPS // 2
     total = dict.fromkeys(((alpha, t) for alpha in alphas for t in _TEMPERATURES), 0.0)
     for train, test in parts:

@@ -36,6 +36,8 @@ class Found:
     #: The kernel that the waves were drawn from.
     lens: Lens | None = None
     without_trees: Found | None = None
+    #: Whether several penalties of another loss are worth trying.
+    thorough: bool = True
 
     def rivals(self) -> list[Found]:
         """Itself, and simpler models that another loss may prefer: without trees, and of the columns alone."""
@@ -59,7 +61,8 @@ class Search(Trials):
     def run(self) -> Found:
         """All stages in turn, each kept or dropped by the folds."""
         found = self._through(self._with_trees, self._with_pieces, partial(with_products, self), WaveStage(self))
-        if self.rows.Y.shape[1] > 2 and self.labels is not None and self.scores is not None:
+        several = self.labels is not None and self.rows.Y.shape[1] > 2
+        if several and self.scores is not None and self.effort.sharpen:
             found.without_trees = self._without_trees()
         return found
 
@@ -72,7 +75,7 @@ class Search(Trials):
             current = stage(current)
         penalties, scored, self.equations = self._kept
         known = self.scores, self.candidates, self.n_rounds, self.growth, alone, self.lens
-        return Found(current, penalties, scored, *known)
+        return Found(current, penalties, scored, *known, thorough=self.effort.sharpen)
 
     def _without_trees(self) -> Found | None:
         """What waves reach without trees.

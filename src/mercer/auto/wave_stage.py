@@ -62,6 +62,8 @@ class WaveStage:
         without = self.search.attempt("kernel", "no waves", base, sample, place, steps=3)
         kinds = self.effort.kernels, self.effort.multiples, self.effort.masked
         families = lenses(sample.X[:2048], self.search.gains, *kinds)
+        if not self.effort.sharpen:
+            families = families[-1:]  # the metric that trees suggest, where they do
 
         def look(number, title, lens, more=1) -> tuple:
             larger = Dictionary([*base.blocks, lens.waves(more * self.effort.search_waves, self.search.seed)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +20,13 @@ def leave_out(source: TableSource, needed: dict[str, str], files, spool) -> None
         with pq.ParquetFile(path, pre_buffer=False) as file:
             for i in range(file.metadata.num_row_groups):
                 table = Columns.of(file.read_row_group(i, columns=list(needed)))
-                spool.bad.rejected += [(shown, before + row, reason, "") for row, reason in lacking(table, needed)]
+                gone = lacking(table, needed)
+                spool.bad.rejected += [(shown, f"row {before + row}", reason, "") for row, reason in gone]
                 before += len(table)
     source.skips = bool(spool.bad.rejected)
     if len(spool.bad.rejected) >= source.n_rows:
         raise ValueError(f"Every row of {files[0][1]} lacks its {' or '.join(needed.values())}.")
-    spool._tell_of_bad_rows()
+    spool.tell_of_bad_rows()
 
 
 def complete(table: Columns, needed: dict[str, str], rejected: str | None = None) -> tuple[Columns, list[str]]:
@@ -35,7 +37,7 @@ def complete(table: Columns, needed: dict[str, str], rejected: str | None = None
     if len(found) == len(table):
         raise ValueError(f"Every row lacks its {' or '.join(needed.values())}.")
     if rejected is not None:
-        write_rejected(rejected, [("table", row, reason, "") for row, reason in found])
+        write_rejected(rejected, [("table", f"row {row}", reason, "") for row, reason in found])
     keep = np.ones(len(table), dtype=bool)
     keep[[row for row, _ in found]] = False
     (row, reason), which = found[0], "" if rejected is None else f"; {rejected} says which and why"
@@ -51,7 +53,7 @@ def lacking(table: Columns, needed: dict[str, str]) -> list[tuple[int, str]]:
     return sorted(found.items())
 
 
-def write_rejected(path: str, rejected: list[tuple[str, int, str, str]]) -> None:
-    """A CSV file of the rows that were left out: file, line (for tables the row), reason and text."""
+def write_rejected(path: str, rejected: list[tuple[str, Any, str, str]]) -> None:
+    """A CSV file of the rows that were left out: file, line (of tables `row 3`), reason and text."""
     with open(path, "w", newline="", encoding="utf-8") as out:
         csv.writer(out).writerows([("file", "line", "reason", "text"), *rejected])

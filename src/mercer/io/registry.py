@@ -1,6 +1,6 @@
 """The closed list of classes a model file may name. Nothing else can be asked for, whatever the file says.
 
-A name is the module below `mercer` and the class. A class that moves keeps its old names here, so that old files load.
+A name is the module below `mercer` and the class. A class that moves is found by its old name too, so that old files load.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ CLASSES = {
     "auto.penalties": ["Scored"],
     "auto.predictor": ["Predictor"],
     "auto.scored": ["ColumnScore", "ScoredEncoder"],
-    "auto.search": ["Candidate", "Found"],
+    "auto.search": ["Found"],
+    "auto.trials": ["Candidate"],
     "auto.wide": ["WideLinear"],
     "auto.wide_model": ["WideDictionary", "WideModel", "WidePredictor"],
     "base": ["NotSaved"],
@@ -107,6 +108,13 @@ CLASSES = {
     "text.vocabulary": ["Terms", "Vocabulary"],
 }
 
+#: Where classes are now that files may still name by where they were.
+MOVED = {
+    "auto.boosting.Forest": "auto.forest.Forest",
+    "auto.search.Candidate": "auto.trials.Candidate",
+    "learn.boosting.Binning": "learn.binning.Binning",
+}
+
 
 def name_of(kind: type) -> str | None:
     """The name under which a class is saved, or None if it cannot be."""
@@ -115,7 +123,8 @@ def name_of(kind: type) -> str | None:
 
 
 def class_named(name) -> type:
-    """The class of that name, if it is in the list."""
+    """The class of that name, or of the name it has now, if it is in the list."""
+    name = MOVED.get(name, name) if isinstance(name, str) else name
     if not isinstance(name, str) or name not in _known():
         raise ValueError(f"It names the class {name!r}, which this version of Mercer does not know: upgrade mercer.")
     module, _, kind = name.rpartition(".")

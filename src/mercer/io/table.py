@@ -169,14 +169,7 @@ def spool_if_text(files, spool, form) -> tuple[list[str], list[str]]:
     if kinds == {True}:
         from mercer.io.parquet import same_schema
 
-        names = same_schema(files)
-        if spool.on_bad_rows != "skip" or not set(spool.needed) <= set(names):
-            return [path for path, _ in files], names
-        from mercer.io.whole_rows import whole_rows
-
-        paths = whole_rows(files, spool) if spool.needed else [path for path, _ in files]
-        spool.tell_of_bad_rows()
-        return paths, names
+        return [path for path, _ in files], same_schema(files)
     from mercer.io.spool import open_text
 
     opened = [open_text(path, shown, spool.notes, form) for path, shown in files]
