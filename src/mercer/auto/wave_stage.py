@@ -22,7 +22,7 @@ _MUCH = 0.05
 #: Kernels in a metric that are tried at more than one bandwidth.
 _PROMISING = 2
 #: Kernels that are compared once more where waves matter, and with how many times the waves.
-_FINALISTS, _MORE = 3, 4
+_FINALISTS, _MORE = 2, 4
 
 
 class WaveStage:

@@ -1,6 +1,6 @@
 """The closed list of classes a model file may name. Nothing else can be asked for, whatever the file says.
 
-A name is the module below `mercer` and the class. A class that moves is found by its old name too, so that old files load.
+A name is the module below `mercer` and the class. A class that moved is found by its old name too: old files load.
 """
 
 from __future__ import annotations
