@@ -24,6 +24,8 @@ _ROWS = 4096
 #: Penalties of the logistic loss to try, relative to those of the squared error. Near even odds the logistic loss of
 #: a score is an eighth of the squared error of targets four apart, so an eighth is where the two agree.
 _LOGISTIC = (1 / 64, 1 / 16, 1 / 4)
+#: The same for several classes without trees: where classes are told apart well, odds are anything but even.
+_SMALL = (1 / 1024, 1 / 256, 1 / 64)
 #: Rows that penalty and temperature are chosen on: to learn from, and to be told apart on.
 _TRAIN, _TEST = 6000, 4000
 _TEMPERATURES = np.geomspace(0.7, 2.0, 22)
@@ -166,7 +168,8 @@ def _chosen_head(heads: list[Found], rows: Rows, labels, seed) -> tuple[Found, f
 def _losses(head: Found, parts, rows: Rows, labels, seed):
     """(log loss, penalty, temperature) of all choices, over all the held-out rows of the parts."""
     columns = _narrow(head.dictionary)
-    alphas = _LOGISTIC if head.thorough else _LOGISTIC[1:2]
+    alone = rows.Y.shape[1] > 2 and not any(block.kind == "score" for block in head.dictionary.blocks)
+    alphas = _SMALL if alone and len(head.dictionary.blocks) > 1 else _LOGISTIC if head.thorough else _LOGISTIC[1:2]
     alphas = (*alphas, *_STRONG) if rows.distinct() <= _FEW_ROWS else alphas
     steps = _STEPS if len(columns) * rows.Y.shape[1] < _LARGE else _STEPS // 2
     total = dict.fromkeys(((alpha, t) for alpha in alphas for t in _TEMPERATURES), 0.0)

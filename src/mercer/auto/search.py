@@ -20,6 +20,9 @@ from mercer.auto.steps import Steps
 from mercer.auto.trials import Candidate, Trials
 from mercer.auto.wave_stage import WaveStage
 
+#: Up to this loss, classes are told apart so well that the squared error says little about more features.
+_LITTLE = 0.15
+
 
 @dataclass
 class Found:
@@ -62,7 +65,7 @@ class Search(Trials):
         """All stages in turn, each kept or dropped by the folds."""
         found = self._through(self._with_trees, self._with_pieces, partial(with_products, self), WaveStage(self))
         several = self.labels is not None and self.rows.Y.shape[1] > 2
-        if several and self.scores is not None and self.effort.sharpen:
+        if several and self.scores is not None and self.effort.sharpen and self.loss < _LITTLE:
             found.without_trees = self._without_trees()
         return found
 
@@ -80,8 +83,8 @@ class Search(Trials):
     def _without_trees(self) -> Found | None:
         """What waves reach without trees.
 
-        The probabilities of the trees leave a squared error that no linear term can lower much, however right its
-        evidence is. Log-odds add evidence up: whether waves do better by the logistic loss is for the head to say.
+        Where the probabilities of the trees leave little squared error, no linear term can lower it much, however right
+        its evidence is. Log-odds add evidence up: whether waves do better by the logistic loss is for the head to say.
         """
         if not self.clock.allows(0.6):
             return None
