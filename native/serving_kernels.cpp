@@ -1,24 +1,9 @@
 // Products of rows, one row after the other: the order of sums depends on the number of columns alone.
 #include "serving.h"
+#include "wide_lanes.h"
 
 namespace mercer::MERCER_LEVEL {
 namespace {
-
-constexpr long lanes = 4;
-
-typedef double Wide __attribute__((vector_size(lanes * sizeof(double))));
-typedef float Narrow __attribute__((vector_size(lanes * sizeof(float))));
-
-inline Wide widened(const float* x) {
-    Narrow narrow;
-    __builtin_memcpy(&narrow, x, sizeof narrow);
-    return __builtin_convertvector(narrow, Wide);
-}
-inline Wide loaded(const double* x) {
-    Wide wide;
-    __builtin_memcpy(&wide, x, sizeof wide);
-    return wide;
-}
 
 double dot(const float* z, const double* coef, long n) {
     constexpr long chains = 4;  // since one sum waits for the one before

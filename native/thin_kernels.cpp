@@ -1,27 +1,13 @@
 // Thin products of tall blocks, read once: four rows at a time, widened to double, with their coefficients in hand.
 #include "thin.h"
+#include "wide_lanes.h"
 
 namespace mercer::MERCER_LEVEL {
 namespace {
 
-constexpr long lanes = 4, together = 4;
+constexpr long together = 4;
 constexpr long most = 64;  // coefficients of a row that are kept at hand; more come in several rounds
 
-typedef double Wide __attribute__((vector_size(lanes * sizeof(double))));
-template <class T> struct NarrowOf;
-template <> struct NarrowOf<float> { typedef float Type __attribute__((vector_size(lanes * sizeof(float)))); };
-template <> struct NarrowOf<double> { using Type = Wide; };
-
-template <class T> inline Wide widened(const T* x) {
-    typename NarrowOf<T>::Type narrow;
-    __builtin_memcpy(&narrow, x, sizeof narrow);
-    return __builtin_convertvector(narrow, Wide);
-}
-inline Wide loaded(const double* x) {
-    Wide wide;
-    __builtin_memcpy(&wide, x, sizeof wide);
-    return wide;
-}
 inline void store(double* x, Wide wide) { __builtin_memcpy(x, &wide, sizeof wide); }
 
 template <class T> double dot(const T* z, const double* v, long n) {

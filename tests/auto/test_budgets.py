@@ -6,23 +6,13 @@ import numpy as np
 import pytest
 
 import mercer
+from clocks import Hours
 from mercer.auto import fitting
 from mercer.auto.effort import Clock
 from mercer.auto.wide import learn_wide
 from mercer.auto.wide_model import learned_rows
 from mercer.io import read_table
 from mercer.tables import TableEncoder
-
-
-class Hours:
-    """A clock that moves by a step whenever it is looked at."""
-
-    def __init__(self, step):
-        self.time, self.step = 0.0, step
-
-    def __call__(self):
-        self.time += self.step
-        return self.time
 
 
 def table(n=400, seed=0):

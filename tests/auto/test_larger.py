@@ -5,6 +5,7 @@ import pytest
 from scipy.special import logsumexp
 
 import mercer
+from clocks import Hours
 from mercer.auto import fitting, larger
 from mercer.auto.effort import Clock
 from mercer.auto.pace import Passing, TimeUp
@@ -117,17 +118,6 @@ def test_few_passes_lead_from_the_sample_to_all_rows(n_classes, d):
     assert found.converged
     assert found.n_passes <= (6 if n_classes <= 3 else 16)
     assert risk(found.point[:-1], found.point[-1]) <= risk(exact.coef_.T, exact.intercept_) + 0.02
-
-
-class Hours:
-    """A clock that moves by a step whenever it is looked at."""
-
-    def __init__(self, step):
-        self.time, self.step = 0.0, step
-
-    def __call__(self):
-        self.time += self.step
-        return self.time
 
 
 def test_one_pass_brings_most_of_what_all_rows_have_to_say():

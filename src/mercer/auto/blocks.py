@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -229,6 +230,10 @@ class Dictionary:
             out[:, start:stop] = block.scaled(scores) if known else block.features(X)
             start = stop
         return out
+
+    def over(self, X, scores=None) -> Callable[[slice], np.ndarray]:
+        """span -> the features of those of the rows X; `scores` of all, where given, stand in for the trees'."""
+        return lambda span: self.features(X[span], None if scores is None else scores[span])
 
     def names(self, columns) -> list[str]:
         draws = sum(block.kind == "waves" for block in self.blocks)

@@ -110,5 +110,11 @@ def encoded_few(encoder, data):
     return None if values is None else encoder._encode_values(values)
 
 
+def encoded(encoder, data):
+    """Rows as the encoder makes them: a few in the short way, others through a table with the names of fit."""
+    few = encoded_few(encoder, data)
+    return encoder.transform(named(data, encoder.schema_)) if few is None else few
+
+
 class QuickNumbers:
     """What model files once held beside an encoder of numbers; it is read, and not used."""

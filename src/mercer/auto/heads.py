@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer._numeric.pool import ordered_map
+from mercer._numeric.pool import for_each
 from mercer.auto.blocks import Dictionary
 from mercer.auto.effort import Clock
 from mercer.auto.pace import LogisticPace
@@ -42,18 +42,13 @@ _STRONG = (1.0, 8.0)
 
 def fit_head(found, equations, rows, labels, target, seed, like: Predictor | None = None, clock=None) -> Predictor:
     if labels is None:
-        equations = equations or Equations(_gram(found, rows), found.dictionary.block_of_column)
+        if equations is None:
+            gram = rows.gram(found.dictionary.over(rows.X, found.scores))
+            equations = Equations(gram, found.dictionary.block_of_column)
         coef, intercept = equations.weights(found.penalties)
         coef, intercept = coef * target.scale, intercept * target.scale + target.mean
         return Predictor(found.dictionary, coef, intercept, None, found.penalties, found=found)
     return _logistic(found, rows, labels, target, seed, like, clock)
-
-
-def _gram(found: Found, rows: Rows):
-    def features(span):
-        return found.dictionary.features(rows.X[span], None if found.scores is None else found.scores[span])
-
-    return rows.gram(features)
 
 
 def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
@@ -62,14 +57,14 @@ def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
     The choices so far were those of the squared error: whether fewer blocks do better by the logistic loss is asked
     once more, and then they are all there is.
     """
-    steps, late = _steps_in_time(found, rows, labels, clock)
+    steps, late = _steps_in_time(found, rows, clock)
     if like is not None:
         alpha, temperature = like.alpha, like.temperature
     elif late:
         alpha, temperature = _LOGISTIC[1], 1.0
     else:
         found, alpha, temperature = _chosen_head(found.rivals(), rows, labels, seed)
-    Z, scale = _scaled(found, rows), _scale(found)
+    Z, scale = scaled(found, rows.X, found.scores), column_scales(found)
     axes = _axes(Z)
     model = _solved(Z @ axes if axes is not None else Z, labels, alpha, seed, rows.weight, steps)
     weights = model.coef_.T if axes is None else axes @ model.coef_.T
@@ -79,17 +74,11 @@ def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
     )
 
 
-def _steps_in_time(found, rows: Rows, labels, clock: Clock | None) -> tuple[int, bool]:
+def _steps_in_time(found, rows: Rows, clock: Clock | None) -> tuple[int, bool]:
     """Steps that there is time for, and whether there is none to choose a penalty as well."""
     if clock is None or clock.budget is None:
         return _STEPS, False
-    scores = found.scores
-
-    def features(span):
-        return found.dictionary.features(rows.X[span], None if scores is None else scores[span])
-
-    classes = int(labels.max()) + 1
-    pace = LogisticPace.of(features, len(rows), 1 if classes == 2 else classes, clock)
+    pace = LogisticPace.of(found.dictionary.over(rows.X, found.scores), len(rows), rows.Y.shape[1], clock)
     narrow = sum(len(_narrow(rival.dictionary)) for rival in found.rivals()) / max(found.dictionary.width, 1)
     few = rows.distinct() <= _FEW_ROWS  # then every fold is held out in turn, for more penalties
     fits = N_FOLDS * (len(_LOGISTIC) + len(_STRONG)) if few else len(_LOGISTIC)
@@ -98,20 +87,17 @@ def _steps_in_time(found, rows: Rows, labels, clock: Clock | None) -> tuple[int,
     return (pace.steps(len(rows), clock.left(), _STEPS) if late else _STEPS), late
 
 
-def _scale(found: Found) -> np.ndarray:
+def column_scales(found: Found) -> np.ndarray:
+    """One over the root of each column's penalty."""
     return (1.0 / np.sqrt(found.penalties))[found.dictionary.block_of_column].astype(np.float32)
 
 
-def _scaled(found: Found, rows: Rows, scores=None) -> np.ndarray:
-    """All features of the rows, each divided by the root of its penalty."""
-    Z, scale = np.empty((len(rows), found.dictionary.width), dtype=np.float32), _scale(found)
-    scores = found.scores if scores is None else scores
-
-    def fill(start):
-        span = slice(start, start + _ROWS)
-        Z[span] = found.dictionary.features(rows.X[span], None if scores is None else scores[span]) * scale
-
-    list(ordered_map(fill, range(0, len(rows), _ROWS)))
+def scaled(found: Found, X: np.ndarray, scores) -> np.ndarray:
+    """All features of the rows X, each divided by the root of its penalty; `scores` stand in for the trees'."""
+    Z, scale = np.empty((len(X), found.dictionary.width), dtype=np.float32), column_scales(found)
+    features = found.dictionary.over(X, scores)
+    spans = [slice(start, start + _ROWS) for start in range(0, len(X), _ROWS)]
+    for_each(lambda span: np.multiply(features(span), scale, out=Z[span]), spans)
     return Z
 
 
@@ -175,7 +161,7 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
     total = dict.fromkeys(((alpha, t) for alpha in alphas for t in _TEMPERATURES), 0.0)
     for train, test in parts:
         Z_train, Z_test = (
-            _scaled(head, rows.at(each), None if head.scores is None else head.scores[each])[:, columns]
+            scaled(head, rows.X[each], None if head.scores is None else head.scores[each])[:, columns]
             for each in (train, test)
         )
         axes = _axes(Z_train)

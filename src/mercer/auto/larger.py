@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.block import Block
-from mercer._numeric.pool import for_each
 from mercer.auto.effort import Clock, Effort
 from mercer.auto.encoding import Encoded, dense
+from mercer.auto.heads import column_scales, scaled
 from mercer.auto.numbers import Target
 from mercer.auto.pace import Passing, TimeUp
 from mercer.auto.penalties import Equations
@@ -37,7 +37,6 @@ _WIDENING, _COPIES = 4, 4
 #: Bytes for the scores of trees, the dearest features by far: kept, they are computed in the first pass only.
 _KEPT = 1e8
 _MATRICES = 12
-_ROWS = 4096
 
 
 def bytes_per_row(n_columns: int, effort: Effort) -> int:
@@ -87,11 +86,6 @@ class AllRows:
         size = 0 if self._trees is None else 4 * len(self._trees.scale) * self.n_rows
         self._keeps = 0 < size <= _KEPT
 
-    def known(self, span: slice) -> np.ndarray:
-        """Features of rows of the sample, scores of trees out of fold."""
-        scores = self.predictor.found.scores
-        return self.predictor.dictionary.features(self.sample.X[span], None if scores is None else scores[span])
-
     def others(self) -> Source:
         """The other rows with their features; each pass watches the clock."""
         passing = Passing(self.clock, self.n_rows)
@@ -138,8 +132,9 @@ def quantity_of_all(rows: AllRows) -> Predictor:
     predictor, target, sample = rows.predictor, rows.target, rows.sample
     inside = Rows(sample.X, target.numbers(sample.y), sample.ids, rows.seed, weight=sample.weight)
     others = rows.others().map(lambda block: replace(block, y=target.numbers(block.y)))
+    known = predictor.dictionary.over(sample.X, predictor.found.scores)
     # Penalties are known: no folds, and one matrix instead of five.
-    total = inside.summed(rows.known, 1).merge(others.fold(Gram(1, rows.seed)))
+    total = inside.summed(known, 1).merge(others.fold(Gram(1, rows.seed)))
     equations = Equations(total.finish(), predictor.dictionary.block_of_column)
     penalties = np.maximum(predictor.penalties, equations.floor())  # more rows round by more
     coef, intercept = equations.weights(penalties)
@@ -150,19 +145,17 @@ def quantity_of_all(rows: AllRows) -> Predictor:
 def classes_of_all(rows: AllRows) -> tuple[Predictor, Descent]:
     """The model of classes with the weights of one logistic regression on all rows, and how it was reached."""
     predictor, sample = rows.predictor, rows.sample
-    scale = (1.0 / np.sqrt(predictor.penalties))[predictor.dictionary.block_of_column].astype(np.float32)
+    scale = column_scales(predictor.found)
     labels = rows.target.labels(sample.y)
 
-    def scaled(block):
+    def divided(block):
         return replace(block, X=block.X * scale, y=rows.target.labels(block.y))
 
-    spans = [slice(i, i + _ROWS) for i in range(0, len(labels), _ROWS)]
-    Z = np.empty((len(labels), predictor.dictionary.width), dtype=np.float32)
-    for_each(lambda span: np.multiply(rows.known(span), scale, out=Z[span]), spans)
+    Z = scaled(predictor.found, sample.X, predictor.found.scores)
     inside = MemorySource(Z, labels, sample.weight)
     before = np.vstack([predictor.coef / scale[:, None], predictor.intercept])
     ratio = rows.n_rows / len(labels)
-    found = descend(before, predictor.alpha, inside, lambda: rows.others().map(scaled), ratio, rows.clock)
+    found = descend(before, predictor.alpha, inside, lambda: rows.others().map(divided), ratio, rows.clock)
     coef = found.point[:-1] * scale[:, None].astype(np.float64)
     return replace(predictor, coef=coef, intercept=found.point[-1]), found
 

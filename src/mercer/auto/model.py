@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.auto.encoding import dense, encoded_few, encoded_rows, named, one_row, opened
+from mercer.auto.encoding import dense, encoded, encoded_rows, one_row, opened
 from mercer.auto.explain import Explanation, contributions, importances
 from mercer.auto.predictor import Predictor
 from mercer.tables import TableEncoder
@@ -154,8 +154,7 @@ class Model:
         return graph
 
     def _encoded(self, data) -> np.ndarray:
-        few = encoded_few(self.encoder, data)
-        return dense(self.encoder.transform(named(data, self.encoder.schema_)) if few is None else few)
+        return dense(encoded(self.encoder, data))
 
     def _mapped(self, data, function):
         source = opened(data, self.encoder.schema_)

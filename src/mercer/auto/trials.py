@@ -61,11 +61,7 @@ class Trials:
 
     def _gram(self, dictionary, rows, place):
         scores = self.scores if place is None or self.scores is None else self.scores[place]
-
-        def features(span):
-            return dictionary.features(rows.X[span], None if scores is None else scores[span])
-
-        return rows.gram(features)
+        return rows.gram(dictionary.over(rows.X, scores))
 
     def attempt(self, stage, name, dictionary, rows=None, place=None, steps=8, extra=0.0) -> Candidate:
         began = time.perf_counter()

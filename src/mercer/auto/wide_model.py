@@ -9,7 +9,7 @@ from scipy import sparse
 
 from mercer.auto.blocks import Dictionary, Plain
 from mercer.auto.effort import Clock
-from mercer.auto.encoding import Encoded, encoded_few, encoded_rows, named, one_row, opened, refuse_wide, weights_of
+from mercer.auto.encoding import Encoded, encoded, encoded_rows, one_row, opened, refuse_wide, weights_of
 from mercer.auto.explain import Explanation
 from mercer.auto.model import Model
 from mercer.auto.predictor import Predictor
@@ -74,8 +74,7 @@ class WideModel(Model):
         return Explanation(start, start + sum(each.values()), each, name)
 
     def _encoded(self, data) -> Any:
-        few = encoded_few(self.encoder, data)
-        return sparse.csr_matrix(self.encoder.transform(named(data, self.encoder.schema_)) if few is None else few)
+        return sparse.csr_matrix(encoded(self.encoder, data))
 
     def _mapped(self, data, function):
         source = opened(data, self.encoder.schema_)

@@ -18,8 +18,6 @@ from mercer.cli.options import (
 )
 from mercer.cli.wording import in_options
 
-_ROLES = ("number", "category", "high-cardinality", "date", "text", "sequence", "id", "constant")
-
 
 @click.command(
     short_help="From a file to a model and an honest score.",
@@ -63,13 +61,14 @@ def fit(data, target, weight, output, task, roles, form, seed, quiet, **options)
     from mercer.io.whole_file import check_place
     from mercer.report.fit import gather_fit, render_fit
     from mercer.report.terminal import steps_told
+    from mercer.tables.roles import ROLES
 
     path = output or _default_output(data)
     if path == "-":
         raise click.UsageError("A model is not written to standard output: name a file with --output.")
     refuse_own_input(path, data)
     check_place(path)  # before the work, not after it
-    how, known = reading(options), pairs_of(roles, "--role", "COLUMN=ROLE", "zip=category", _ROLES)
+    how, known = reading(options), pairs_of(roles, "--role", "COLUMN=ROLE", "zip=category", ROLES)
     with steps_told("fit", quiet, options["time_budget"]) as tell:
         import mercer
 
