@@ -8,8 +8,9 @@ than one ensemble of all rows, and nothing has to be grown again.
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from dataclasses import dataclass
-from operator import methodcaller
+from itertools import islice, product
 
 import numpy as np
 
@@ -82,16 +83,21 @@ def compared(X, loss, folds: np.ndarray, growths, codes=(), enough=lambda: False
 
 
 def _raced(runs: list[Ensemble], growth: Growth, enough) -> list[float]:
-    """The loss of all held-out rows every few rounds until it falls no more."""
-    curve = [sum(run.loss_after(0) for run in runs)]
-    best = 0
-    while (len(curve) - 1) * STRIDE < growth.n_trees and (len(curve) - 1 - best) * STRIDE < growth.patience:
-        if enough():
-            break
-        loss = sum(ordered_map(methodcaller("loss_after", len(curve), enough), runs))
-        if not np.isfinite(loss):
-            break  # cut short: what was grown of this stride is not used
-        curve.append(loss)
-        if curve[-1] < curve[best]:
-            best = len(curve) - 1
+    """The loss of all held-out rows every few rounds until it falls no more.
+
+    No ensemble waits for the others: the first may be some rounds ahead, which are not used if the last ones end it.
+    """
+    curve, best = [sum(run.loss_after(0) for run in runs)], 0
+    strides = range(1, 1 + -(-growth.n_trees // STRIDE))
+    losses = ordered_map(lambda turn: turn[1].loss_after(turn[0], enough), product(strides, runs))
+    with closing(losses):
+        while (len(curve) - 1) * STRIDE < growth.n_trees and (len(curve) - 1 - best) * STRIDE < growth.patience:
+            if enough():
+                break
+            loss = sum(islice(losses, len(runs)))
+            if not np.isfinite(loss):
+                break  # cut short: what was grown of this stride is not used
+            curve.append(loss)
+            if curve[-1] < curve[best]:
+                best = len(curve) - 1
     return curve

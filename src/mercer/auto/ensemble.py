@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -91,6 +92,7 @@ class Ensemble:
         self.scores = np.tile(self.base, (len(order), 1))
         self._gradient, self._hessian = (np.zeros(self.scores.T.shape) for _ in range(2))
         self.rng = np.random.default_rng([growth.seed, stream])
+        self._turn = threading.Lock()
         self.trees: list[Tree] = []
         self.losses: list[float] = []
         self.told: list[np.ndarray] = []
@@ -99,15 +101,17 @@ class Ensemble:
     def loss_after(self, strides: int, enough=lambda: False) -> float:
         """What the watched rows lose after so many strides; the trees grow where they have not yet.
 
-        `enough`, asked before each tree, may end that: then the loss is infinite. Another call goes on from there.
+        `enough`, asked before each tree, may end that: then the loss is infinite. Another call goes on from there; one
+        of another thread waits its turn.
         """
-        while len(self.losses) <= strides:
-            while len(self.trees) < len(self.losses) * STRIDE * len(self.base):
-                if enough():
-                    return np.inf
-                self._grow()
-            self._look()
-        return self.losses[strides]
+        with self._turn:
+            while len(self.losses) <= strides:
+                while len(self.trees) < len(self.losses) * STRIDE * len(self.base):
+                    if enough():
+                        return np.inf
+                    self._grow()
+                self._look()
+            return self.losses[strides]
 
     def forest(self, n_rounds: int) -> Forest:
         """The ensemble of the first rounds."""

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer._numeric.pool import for_each
+from mercer._numeric.pool import for_each, ordered_map
 from mercer.auto.blocks import Dictionary
 from mercer.auto.effort import Clock
 from mercer.auto.pace import LogisticPace
@@ -48,7 +48,9 @@ def fit_head(found, equations, rows, labels, target, seed, like: Predictor | Non
         coef, intercept = equations.weights(found.penalties)
         coef, intercept = coef * target.scale, intercept * target.scale + target.mean
         return Predictor(found.dictionary, coef, intercept, None, found.penalties, found=found)
-    return _logistic(found, rows, labels, target, seed, like, clock)
+    with warnings.catch_warnings():  # here, not where threads fit: warnings are filtered for all threads at once
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return _logistic(found, rows, labels, target, seed, like, clock)
 
 
 def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
@@ -115,9 +117,7 @@ def _solved(Z, labels, alpha, seed, weight=None, steps=_STEPS) -> LogisticClassi
     squares = np.einsum("ij,ij->i", Z, Z, dtype=np.float64)  # by rows: nothing is copied to weigh them
     floor = _ROUNDING * float(np.sum(squares) if weight is None else weight @ squares)
     model = LogisticClassifier(max(alpha, floor), tol=_TOL, max_iter=steps, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(Z, labels, weight)
+    return model.fit(Z, labels, weight)
 
 
 def _chosen_head(heads: list[Found], rows: Rows, labels, seed) -> tuple[Found, float, float]:
@@ -135,19 +135,22 @@ def _chosen_head(heads: list[Found], rows: Rows, labels, seed) -> tuple[Found, f
         if len(np.unique(labels[train])) <= labels.max() or len(test) == 0:
             return heads[0], _LOGISTIC[1], 1.0
         parts.append((train, test))
-    best: list[tuple] = []
-    for head in heads:
+
+    def least(head: Found) -> tuple:
         start = time.perf_counter()
-        found = min(_losses(head, parts, rows, labels, seed))
-        best.append((*found, head))
+        loss, alpha, temperature = min(_losses(head, parts, rows, labels, seed))
         name = " + ".join(block.kind for block in head.dictionary.blocks)
         seconds = time.perf_counter() - start
-        heads[0].candidates.append(Candidate("head", f"logistic on {name}", found[0], seconds, head.dictionary.width))
+        tried = Candidate("head", f"logistic on {name}", loss, seconds, head.dictionary.width)
+        return loss, alpha, temperature, head, tried
+
+    best = list(ordered_map(least, heads))
+    heads[0].candidates += [each[-1] for each in best]
     place = int(np.argmin([each[0] for each in best]))
     for k, candidate in enumerate(heads[0].candidates[-len(heads) :]):
         candidate.kept = k == place
         candidate.why = "log loss of held-out rows: " + ("the least" if k == place else "not the least")
-    _, alpha, temperature, head = best[place]
+    _, alpha, temperature, head, _ = best[place]
     return head, alpha, temperature
 
 

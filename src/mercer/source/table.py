@@ -96,6 +96,11 @@ class Columns:
 
         return to_numpy(self.table[name])
 
+    def codes(self, name: str) -> np.ndarray:
+        """One column as whole numbers 0, 1, ...: levels as they appear, missing entries are one."""
+        encoded = self.table[name].combine_chunks().dictionary_encode(null_encoding="encode")
+        return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+
     def row_hashes(self) -> np.ndarray:
         """The 64-bit hash of each row, that of `hash_object_rows` on the same values."""
         from mercer.source.arrow import keys_of

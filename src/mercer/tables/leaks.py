@@ -11,62 +11,85 @@ _FEWEST = 50  # rows
 _NEARLY_ALL = 0.98
 
 
-def leak_suspicions(sample, name: str, kind: str) -> list[str]:
-    """What is suspicious about a column, from a sample of rows with their targets.
+class Leaks:
+    """What is suspicious about the columns of a sample of rows with their targets.
 
     For each row the target is predicted from the other rows in the same level (for numbers and dates: the same one of
     64 bins of equal size), by majority or mean. A column that removes 98 % of the error is suspected.
+
+    The rows of a level that share a class are all right or all wrong. A quantity t of a level of m rows with the sum of
+    squares SS about their mean has the error (m / (m - 1))^2 SS. So levels are looked at, not rows.
     """
-    if sample.y is None or len(sample.y) < _FEWEST or np.ndim(sample.y) != 1:
+
+    def __init__(self, sample):
+        self.sample = sample
+        y = sample.y
+        self._asked = y is not None and len(y) >= _FEWEST and np.ndim(y) == 1
+        if self._asked:
+            self._y = np.asarray(y)
+            self._removed = _removed_by(self._y)
+
+    def suspicions(self, name: str, kind: str) -> list[str]:
+        """What is suspicious about one column; mostly nothing."""
+        if not self._asked:
+            return []
+        if self._equals(name, kind):
+            return ["equals the target: it must not be a feature"]
+        removed = self._removed(self._codes(name, kind))
+        if removed > _NEARLY_ALL:
+            return [f"alone it predicts the target ({removed:.1%} of the error gone): would it be known in time?"]
         return []
-    column, y = sample.X.array(name), np.asarray(sample.y)
-    if _equal(column, y):
-        return ["equals the target: it must not be a feature"]
-    codes = _codes(column, kind)
-    removed = _removed(codes, *_target(y))
-    if removed > _NEARLY_ALL:
-        return [f"alone it predicts the target ({removed:.1%} of the error gone): would it be known in time?"]
-    return []
+
+    def _equals(self, name: str, kind: str) -> bool:
+        if (kind == "text") != (self._y.dtype.kind in "OU") or kind == "date":
+            return False
+        return bool(np.all(self.sample.X.array(name) == self._y))
+
+    def _codes(self, name: str, kind: str) -> np.ndarray:
+        """A whole number per row: its level, or its bin; missing values have their own."""
+        if kind in ("text", "boolean"):
+            return self.sample.X.codes(name)
+        column = self.sample.X.array(name)
+        values = column.astype("datetime64[us]").astype(np.int64) if kind == "date" else column
+        values = np.asarray(values, dtype=np.float64)
+        missing = np.isnan(values)
+        present = np.sort(values[~missing] if missing.any() else values)
+        edges = np.unique(present[np.arange(1, _BINS) * len(present) // _BINS]) if len(present) else present
+        return np.where(missing, _BINS + 1, np.searchsorted(edges, values, side="right"))
 
 
-def _equal(column, y) -> bool:
-    if column.dtype.kind in "ifb" and y.dtype.kind in "ifb":
-        return bool(np.all(column == y))
-    return column.dtype.kind == "O" and y.dtype.kind in "OU" and bool(np.all(column == y))
-
-
-def _codes(column, kind) -> np.ndarray:
-    """A whole number per row: its level, or its bin; missing values have their own."""
-    if kind in ("text", "boolean"):
-        return distinct(column.astype(object))[1]
-    values = column.astype("datetime64[us]").astype(np.int64) if kind == "date" else column
-    values = np.asarray(values, dtype=np.float64)
-    present = values[~np.isnan(values)]
-    edges = np.unique(np.quantile(present, np.linspace(0, 1, _BINS + 1)[1:-1])) if len(present) else present
-    return np.where(np.isnan(values), _BINS + 1, np.searchsorted(edges, values, side="right"))
-
-
-def _target(y):
-    """The target as an (n, k) array, and whether its columns are indicators of classes."""
+def _removed_by(y: np.ndarray):
+    """A function from the level of each row to the share of the error that is gone where the level is known."""
     if y.dtype.kind in "fiu" and (y.dtype.kind == "f" or len(np.unique(y)) > 20):
-        return y.astype(np.float64)[:, None] - y.astype(np.float64).mean(), False
-    levels, codes = distinct(y)
-    return np.eye(len(levels))[codes], True
+        quantity = y.astype(np.float64)
+        quantity -= quantity.mean()
+        return lambda codes: _share_gone(_squares(codes, quantity), _squares(np.zeros(len(y), dtype=int), quantity))
+    labels = distinct(y)[1]
+    return lambda codes: _share_gone(_wrong(codes, labels), _wrong(np.zeros(len(y), dtype=int), labels))
 
 
-def _removed(codes, targets, classes: bool) -> float:
-    """The share of the error that is gone when each row is predicted from the others of its code."""
-    n = len(codes)
-    size = np.bincount(codes)
-    sums = np.stack([np.bincount(codes, column) for column in targets.T], axis=1)
-    others = size[codes] - 1
-    rest, total = sums[codes] - targets, targets.sum(axis=0)
-    alone = others == 0  # a level of one row knows nothing
-    overall = (total - targets) / max(n - 1, 1)
-    guess = np.where(alone[:, None], overall, rest / np.maximum(others, 1)[:, None])
-    if classes:
-        truth = targets.argmax(axis=1)
-        wrong, base = np.mean(guess.argmax(axis=1) != truth), np.mean(overall.argmax(axis=1) != truth)
-    else:
-        wrong, base = np.mean((guess - targets) ** 2), np.mean((overall - targets) ** 2)
-    return 1.0 - float(wrong / base) if base > 0 else 0.0
+def _share_gone(left: float, all_of_it: float) -> float:
+    return 1.0 - left / all_of_it if all_of_it > 0 else 0.0
+
+
+def _squares(codes: np.ndarray, t: np.ndarray) -> float:
+    """The sum of squares of t less the mean of the others of its level; of all others where there are none."""
+    size, sums, squares = (np.bincount(codes, weights) for weights in (None, t, t * t))
+    several = size > 1
+    within = np.maximum(squares[several] - sums[several] ** 2 / size[several], 0.0)
+    alone = size[codes] == 1
+    away = t[alone] - (t.sum() - t[alone]) / max(len(t) - 1, 1)
+    return float(np.sum((size[several] / (size[several] - 1)) ** 2 * within) + away @ away)
+
+
+def _wrong(codes: np.ndarray, labels: np.ndarray) -> float:
+    """How many rows have another class than most others of their level, or of all others where there are none."""
+    n_classes = int(labels.max()) + 1
+    cells, rows = np.unique(codes * n_classes + labels, return_counts=True)
+    level, label = np.divmod(cells, n_classes)
+    counts = np.zeros((int(codes.max()) + 1, n_classes))
+    counts[level, label] = rows
+    others = counts[level]
+    others[others.sum(axis=1) == 1] = np.bincount(labels, minlength=n_classes)
+    others[np.arange(len(cells)), label] -= 1
+    return float(rows[others.argmax(axis=1) != label].sum())

@@ -12,7 +12,7 @@ import numpy as np
 from mercer.source import Source
 from mercer.stats import Sample, Together
 from mercer.tables.facts import ColumnFacts, Facts
-from mercer.tables.leaks import leak_suspicions
+from mercer.tables.leaks import Leaks
 
 ROLES = ("number", "category", "high-cardinality", "date", "text", "sequence", "id", "constant")
 MAX_ONEHOT = 100
@@ -82,10 +82,10 @@ def roles_of(facts: dict[str, ColumnFacts], sample, roles=None, max_onehot=MAX_O
     """The roles that follow from what a pass has gathered."""
     roles = dict(roles or {})
     _check_roles(roles, facts)
-    guessed = {}
+    guessed, leaks = {}, None if sample is None else Leaks(sample)
     for name, known in facts.items():
         role = Role(roles[name], "as told") if name in roles else guess_role(known, max_onehot)
-        found = () if sample is None else leak_suspicions(sample, name, known.kind)
+        found = () if leaks is None else leaks.suspicions(name, known.kind)
         guessed[name] = replace(role, suspicions=tuple(found))
     return guessed
 
