@@ -84,8 +84,8 @@ def judge(first, second, rows: Source, task: str, confidence=0.95, random_state=
 
     Classification: accuracy with Wilson's interval, and the gain with the interval of Bonett and Price (2012) for
     paired proportions. Regression: R^2 and its gain with percentile bootstrap intervals (2,000 resamples, the same for
-    both models) over rows, from 2,000 rows on over 1,000 groups of them. Where rows have weights, scores are
-    weighted, and the intervals of proportions are those of (sum of w)^2 / (sum of w^2) rows.
+    both models; widened for few rows as Hesterberg 2015) over rows, from 2,000 rows on over 1,000 groups of them. Where
+    rows have weights, scores are weighted, and the intervals are those of (sum of w)^2 / (sum of w^2) rows.
     """
     with warnings.catch_warnings():
         # Blocks of a source are arrays: their names are those of the source, which the models were fitted with.
@@ -93,7 +93,7 @@ def judge(first, second, rows: Source, task: str, confidence=0.95, random_state=
         y, (one, two), weight = rows.fold(Predictions((first, second))).finish()
     if task == "classify":
         right, better = one == y, two == y
-        size = len(y) if weight is None else float(np.sum(weight) ** 2 / np.sum(np.square(weight)))
+        size = _worth(len(y), weight)
         share = [float(np.average(hits, weights=weight)) for hits in (right, better, better & ~right, right & ~better)]
         score, other = (wilson(size * each, size, confidence) for each in share[:2])
         gain = _paired(size * share[2], size * share[3], size, confidence)
@@ -149,11 +149,29 @@ def _bootstrap_r2(y, one, two, confidence, random_state, weight=None) -> list[Es
     shifts = np.sum(drawn[:, 4:] ** 2, axis=1)
     spread = drawn[:, 2] - shifts / np.maximum(drawn[:, 3], np.finfo(float).tiny)
     first, second = (_r2(drawn[:, j], spread, float(drawn[0, 2])) for j in (0, 1))
-    tail = (1 - confidence) / 2
+    tail = _widened((1 - confidence) / 2, _worth(len(y), weight))
     return [
         Estimate(float(values[0]), *(float(q) for q in np.quantile(values[1:], [tail, 1 - tail])))
         for values in (first, second, second - first)
     ]
+
+
+def _worth(n: int, weight) -> float:
+    """How many rows of equal weight tell as much as n weighted ones."""
+    return n if weight is None else float(np.sum(weight) ** 2 / np.sum(np.square(weight)))
+
+
+def _widened(tail: float, n: float) -> float:
+    """The share to leave out at each end of n resampled rows: Phi(-sqrt(n / (n - 1)) t) with t of n - 1 degrees.
+
+    Resampled rows vary by (n - 1) / n of what new rows do, and their spread is itself a guess: Hesterberg (2015).
+
+    >>> round(_widened(0.025, 20), 4), round(_widened(0.025, 1e6), 4)
+    (0.0159, 0.025)
+    """
+    from scipy.special import ndtr, stdtrit
+
+    return float(ndtr(np.sqrt(n / (n - 1)) * stdtrit(n - 1, tail))) if n > 1 else tail
 
 
 def _r2(error, spread, scale: float) -> np.ndarray:

@@ -18,6 +18,8 @@ from mercer.auto.steps import Steps
 
 #: What a larger dictionary must gain at least, as a share of the loss.
 LEAST_GAIN = 2e-3
+#: Columns from which on a quick search refines penalties less.
+_SOME = 300
 #: Standard errors that a block chosen on other rows must gain: of noise, one is passed too often.
 _SURE = 2
 
@@ -69,7 +71,7 @@ class Trials:
         gram = self._gram(dictionary, seen, place)
         equations = Equations(gram, dictionary.block_of_column, lambda: not self.clock.allows(1.0))
         start = np.array([self._known.get(id(block), np.nan) for block in dictionary.blocks]) * len(seen)
-        steps = steps if dictionary.width <= 600 else 4 if dictionary.width <= 1100 else 2
+        steps = min(steps, self._most_steps(dictionary.width))
         penalties, scored = best_penalties(equations, start if np.isfinite(start).any() else None, steps)
         if rows is None:
             self._tried_blocks = dictionary.blocks
@@ -82,6 +84,12 @@ class Trials:
         if stage == "columns":
             self._keep(candidate)
         return candidate
+
+    def _most_steps(self, width: int) -> int:
+        """How far penalties are refined: factors of many columns cost, and the loss is flat about its minimum."""
+        if not self.effort.sharpen and width > _SOME:
+            return 3
+        return 8 if width <= 600 else 4 if width <= 1100 else 2
 
     def _keep(self, candidate):
         self.loss, self._last_folds = candidate.loss, candidate.per_fold
