@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from mercer.stats.counts import distinct
@@ -58,18 +60,16 @@ class Leaks:
         return np.where(missing, _BINS + 1, np.searchsorted(edges, values, side="right"))
 
 
-def _removed_by(y: np.ndarray):
+def _removed_by(y: np.ndarray) -> Callable[[np.ndarray], float]:
     """A function from the level of each row to the share of the error that is gone where the level is known."""
     if y.dtype.kind in "fiu" and (y.dtype.kind == "f" or len(np.unique(y)) > 20):
-        quantity = y.astype(np.float64)
-        quantity -= quantity.mean()
-        return lambda codes: _share_gone(_squares(codes, quantity), _squares(np.zeros(len(y), dtype=int), quantity))
-    labels = distinct(y)[1]
-    return lambda codes: _share_gone(_wrong(codes, labels), _wrong(np.zeros(len(y), dtype=int), labels))
-
-
-def _share_gone(left: float, all_of_it: float) -> float:
-    return 1.0 - left / all_of_it if all_of_it > 0 else 0.0
+        targets = y.astype(np.float64)
+        targets -= targets.mean()
+        error = _squares
+    else:
+        targets, error = distinct(y)[1], _wrong
+    unknown = error(np.zeros(len(y), dtype=np.int64), targets)
+    return lambda codes: 1.0 - error(codes, targets) / unknown if unknown > 0 else 0.0
 
 
 def _squares(codes: np.ndarray, t: np.ndarray) -> float:
