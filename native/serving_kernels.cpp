@@ -1,5 +1,8 @@
-// Products of rows, one row after the other: the order of sums depends on the number of columns alone.
+// Sums over trees for groups of rows, and products of rows, one row after the other: the order of sums depends on the
+// number of columns alone.
 #include "serving.h"
+
+#include "fork_sets.h"
 #include "wide_lanes.h"
 
 namespace mercer::MERCER_LEVEL {
@@ -25,6 +28,6 @@ void row_products(const float* Z, long rows, long columns, const double* coef, l
 }  // namespace
 
 extern const ServingKernels serving;
-constinit const ServingKernels serving{row_products};
+constinit const ServingKernels serving{row_products, group_rows, add_forks};
 
 }  // namespace mercer::MERCER_LEVEL
