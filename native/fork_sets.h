@@ -122,10 +122,10 @@ void add_forks(const ForkTrees& given, const double* X, long stride, long rows, 
                double* out, char* room) {
     Set* above = reinterpret_cast<Set*>(room);
     double* sums = reinterpret_cast<double*>(room + given.n_cuts * vector_bytes);
-    for (long c = 0; c < given.n_columns; ++c) {
+    for (const Cuts* cuts = given.cuts; cuts < given.cuts + given.n_parts; ++cuts) {
         int8_t bins[group_rows] = {};
-        bin_rows(X + c, stride, rows, given.columns[c], bins);
-        rows_above(bins, given.columns[c], above);
+        bin_rows(X + cuts->column, stride, rows, *cuts, bins);
+        rows_above(bins, *cuts, above);
     }
     for (long k = 0; k < outputs; ++k)
         for (long i = 0; i < group_rows; ++i) sums[k * group_rows + i] = i < rows ? out[i * outputs + k] : 0.0;

@@ -19,16 +19,16 @@ struct ForkTree {
     int32_t n_forks, planes;
 };
 
-// The edges of a column in order: x is above the cut first + k where not x <= edges[k].
+// Edges of a column in order, all or a part of them: x is above the cut first + k where not x <= edges[k].
 struct Cuts {
     const double* edges;
-    long count, first;
+    long column, count, first;
 };
 
 struct ForkTrees {
     const ForkTree* trees;
-    const Cuts* columns;
-    long n_trees, n_columns, n_cuts;
+    const Cuts* cuts;
+    long n_trees, n_parts, n_cuts;
 };
 
 constexpr int most_planes = 8;  // codes of leaves are bytes

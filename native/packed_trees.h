@@ -36,11 +36,11 @@ struct ForkMemory {
     std::vector<Fork> forks;
     std::vector<double> values;
     std::vector<ForkTree> trees;
-    std::vector<Cuts> columns;
+    std::vector<Cuts> cuts;
     int64_t n_cuts = 0;
 
     ForkTrees view() const {
-        return {trees.data(), columns.data(), long(trees.size()), long(columns.size()), long(n_cuts)};
+        return {trees.data(), cuts.data(), long(trees.size()), long(cuts.size()), long(n_cuts)};
     }
 };
 
@@ -73,7 +73,7 @@ public:
         return static_cast<uint16_t>(below);
     }
 
-    // Made when many rows first come, by whichever thread they come to; null if codes or bins would not fit into bytes.
+    // Made when many rows first come, by whichever thread they come to; null if there is a tree of too many leaves.
     const ForkMemory* forks() const {
         std::call_once(asked_, [this] { forks_ = forked(); });
         return forks_.get();
@@ -132,22 +132,26 @@ private:
 
     std::unique_ptr<ForkMemory> forked() const {
         auto made = std::make_unique<ForkMemory>();
-        for (const auto& each : edges) {
-            if (each.size() > most_edges) return nullptr;
-            made->columns.push_back({each.data(), long(each.size()), long(made->n_cuts)});
-            made->n_cuts += each.size();
+        std::vector<uint32_t> first;  // cut of each column
+        for (size_t column = 0; column < edges.size(); ++column) {
+            first.push_back(static_cast<uint32_t>(made->n_cuts));
+            const long size = edges[column].size();
+            for (long k = 0; k < size; k += most_edges)
+                made->cuts.push_back({edges[column].data() + k, long(column), std::min<long>(most_edges, size - k),
+                                      long(made->n_cuts + k)});
+            made->n_cuts += size;
         }
         made->forks.reserve(cells.size() / 2);  // as many as there will be: pointers into them stay valid
         made->values.reserve(cells.size());
         for (size_t t = 0; t < roots.size(); ++t) {
             const int32_t stop = t + 1 < roots.size() ? roots[t + 1] : int32_t(cells.size());
-            if (!add_forked(roots[t], stop, *made)) return nullptr;
+            if (!add_forked(roots[t], stop, first, *made)) return nullptr;
         }
         return made;
     }
 
     // The tree of the cells from `start` to `stop`, of which a tree of n forks has 2 n + 1.
-    bool add_forked(int32_t start, int32_t stop, ForkMemory& made) const {
+    bool add_forked(int32_t start, int32_t stop, const std::vector<uint32_t>& first, ForkMemory& made) const {
         const int32_t n_forks = (stop - start) / 2;
         int32_t planes = 1;
         while (n_forks >= 1 << planes) ++planes;
@@ -161,7 +165,7 @@ private:
             const Cell& cell = cells[k];
             if (cell.child == k) made.values.push_back(values[k]);
             else
-                made.forks.push_back({static_cast<uint32_t>(made.columns[cell.column].first + cell.cut),
+                made.forks.push_back({first[cell.column] + cell.cut,
                                       places[cell.child - start], places[cell.child + 1 - start]});
         }
         return true;

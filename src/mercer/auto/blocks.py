@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from mercer.auto.forest import Forest
+from mercer._numeric.beside import Beside
+from mercer.auto.forest import Forest, Together
 from mercer.expand.fourier import Waves as WaveMap
 from mercer.learn import PiecewiseLinear
 from mercer.linear.losses import LogLoss
@@ -158,8 +159,11 @@ class TreeColumns:
         return len(self.kept) + np.arange(len(self.categories))
 
     def __call__(self, X) -> np.ndarray:
-        codes = [np.where(X[:, c].any(axis=1), 1 + X[:, c].argmax(axis=1), 0) for c in self.categories]
-        return np.column_stack([X[:, self.kept], *codes]).astype(np.float64)
+        seen = np.empty((len(X), len(self.kept) + len(self.categories)))
+        seen[:, : len(self.kept)] = X[:, self.kept]
+        for place, c in zip(self.codes, self.categories, strict=True):
+            seen[:, place] = np.where(X[:, c].any(axis=1), 1 + X[:, c].argmax(axis=1), 0)
+        return seen
 
     def spread(self, gains: np.ndarray, n_columns: int) -> np.ndarray:
         """Gains of what trees see as gains of encoded columns; levels share that of their category."""
@@ -188,8 +192,13 @@ class Score:
 
     def scores(self, X) -> np.ndarray:
         """The mean of what the ensembles say of new rows."""
-        seen = self.columns(X)
-        return np.sum([forest.scores(seen) for forest in self.forests], axis=0) / len(self.forests)
+        together = _together(self)
+        if together.forests is not self.forests:
+            together = _together.again(self)
+        total, *others = np.moveaxis(together(self.columns(X)), 1, 0)
+        for each in others:
+            total += each
+        return total / len(self.forests)
 
     def scaled(self, scores):
         parts = [scores / self.scale]
@@ -200,6 +209,9 @@ class Score:
     def names(self, columns):
         c = len(self.scale)
         return [f"tree {what} {k}" for what in ("score", "probability") for k in range(c)][: self.width]
+
+
+_together = Beside(lambda score: Together(score.forests))
 
 
 @dataclass
