@@ -18,7 +18,22 @@ from mercer.linear.losses import LogLoss
 STRETCH = 4.0
 
 
-class Plain:
+class Block:
+    """Explicit features of encoded rows: `width` columns, which `write` computes."""
+
+    width: int
+
+    def features(self, X) -> np.ndarray:
+        out = np.empty((len(X), self.width), dtype=np.float32)
+        self.write(X, out)
+        return out
+
+    def write(self, X, out) -> None:
+        """Write the features into an array of float32, which may be some columns of a wider one."""
+        raise NotImplementedError
+
+
+class Plain(Block):
     """The encoded columns as they are."""
 
     kind = "linear"
@@ -26,14 +41,14 @@ class Plain:
     def __init__(self, n_columns: int):
         self.width = n_columns
 
-    def features(self, X):
-        return X.astype(np.float32)
+    def write(self, X, out):
+        out[:] = X
 
     def names(self, columns):
         return list(columns)
 
 
-class Pieces:
+class Pieces(Block):
     """Piecewise-linear bins of those encoded columns that have more than two values."""
 
     kind = "pieces"
@@ -53,9 +68,9 @@ class Pieces:
         made = cls(columns, PiecewiseLinear(n_bins=n_bins).fit(np.ascontiguousarray(X[:, columns]), None, weight))
         return made if made.width else None
 
-    def features(self, X):
+    def write(self, X, out):
         progress = (X[:, self._column] - self._low) / self._length
-        return np.clip(progress, 0.0, 1.0, out=progress).astype(np.float32)
+        out[:] = np.clip(progress, 0.0, 1.0, out=progress)
 
     def names(self, columns):
         return list(self.bins.get_feature_names_out([str(columns[j]) for j in self.columns]))
@@ -68,7 +83,7 @@ def _several(x) -> bool:
     return bool(np.any((x != first) & (x != other)))
 
 
-class Waves:
+class Waves(Block):
     """Cosines and sines sqrt(1/m) of given frequencies (m, columns): random features of a kernel, maybe in a metric."""
 
     kind = "waves"
@@ -78,14 +93,12 @@ class Waves:
         self.width = 2 * len(frequencies)
         self._map = WaveMap(frequencies, np.zeros(0), float(np.sqrt(1.0 / len(frequencies))), "given")
 
-    def features(self, X):
+    def write(self, X, out):
         X = np.ascontiguousarray(X, dtype=np.float32)
-        out = np.empty((len(X), self.width), dtype=np.float32)
         self._map.ready(X.dtype, False)
         for start in range(0, len(X), self._map.rows):
             rows = slice(start, start + self._map.rows)
             self._map.apply(X[rows], out[rows])
-        return out
 
     def names(self, columns):
         m = len(self.frequencies)
@@ -101,7 +114,7 @@ class Waves:
         return Waves(np.ascontiguousarray(moved), self.note)
 
 
-class Products:
+class Products(Block):
     """Products (x_i - c_i)(x_j - c_j) / s of pairs of encoded columns, squares where i = j.
 
     Columns are measured from their means c, so that a product says nothing that its factors say, and s makes the
@@ -124,9 +137,9 @@ class Products:
         made.factor = 1.0 / np.where(spread > 0, spread, 1.0)
         return made
 
-    def features(self, X):
+    def write(self, X, out):
         first, second = (X[:, self.pairs[:, k]] - self.centers[:, k] for k in (0, 1))
-        return (first * second * self.factor).astype(np.float32)
+        out[:] = first * second * self.factor
 
     def names(self, columns):
         return [f"{columns[i]}^2" if i == j else f"{columns[i]} * {columns[j]}" for i, j in self.pairs.tolist()]
@@ -174,7 +187,7 @@ class TreeColumns:
         return found
 
 
-class Score:
+class Score(Block):
     """The score of a boosted ensemble, one column per output: for rows it was learned from, the out-of-fold one.
 
     Scores of classes are log-odds, made for the logistic loss; beside them stand the probabilities they mean, made for
@@ -187,8 +200,8 @@ class Score:
         self.forests, self.scale, self.columns, self.classes = forests, scale, columns, classes
         self.width = len(scale) * (2 if classes else 1)
 
-    def features(self, X):
-        return self.scaled(self.scores(X))
+    def write(self, X, out):
+        out[:] = self.scaled(self.scores(X))
 
     def scores(self, X) -> np.ndarray:
         """The mean of what the ensembles say of new rows."""
@@ -237,11 +250,18 @@ class Dictionary:
         out = np.empty((len(X), self.width), dtype=np.float32)
         start = 0
         for block in self.blocks:
-            known = scores is not None and block.kind == "score"
-            stop = start + block.width
-            out[:, start:stop] = block.scaled(scores) if known else block.features(X)
-            start = stop
+            part = out[:, start : start + block.width]
+            if scores is not None and block.kind == "score":
+                part[:] = block.scaled(scores)
+            else:
+                block.write(X, part)
+            start += block.width
         return out
+
+    def tree_scores(self, X) -> np.ndarray | None:
+        """What the trees say of encoded rows; None if there are no trees."""
+        trees = [block for block in self.blocks if block.kind == "score"]
+        return trees[0].scores(X) if trees else None
 
     def over(self, X, scores=None) -> Callable[[slice], np.ndarray]:
         """span -> the features of those of the rows X; `scores` of all, where given, stand in for the trees'."""
