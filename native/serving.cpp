@@ -20,6 +20,7 @@ using namespace mercer;
 
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Features = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Parts = nb::ndarray<float, nb::ndim<2>, nb::device::cpu>;  // maybe some columns of a wider array
 using Sums = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 constexpr int64_t lanes = 8;  // walks at a time: while one waits for memory, the others go on
@@ -102,6 +103,25 @@ void row_products(const Features& Z, const Table& coef, Sums out) {
     MERCER_PICK(serving).row_products(Z.data(), n, d, outputs > 1 ? turned.data() : coef.data(), outputs, out.data());
 }
 
+void write_ramps(const Table& X, const Vector<int64_t>& column, const Vector<double>& low,
+                 const Vector<double>& length, Parts out) {
+    const int64_t n = X.shape(0), p = X.shape(1), pieces = column.shape(0);
+    require(int64_t(low.shape(0)) == pieces && int64_t(length.shape(0)) == pieces,
+            "column, low and length must describe the same pieces.");
+    require(int64_t(out.shape(0)) == n && int64_t(out.shape(1)) == pieces && (pieces < 2 || out.stride(1) == 1),
+            "out must be of shape (rows, pieces), a row's pieces side by side.");
+    std::vector<RampRun> runs;
+    for (int64_t j = 0; j < pieces; ++j) {
+        require(column(j) >= 0 && column(j) < p, "column must name columns of X.");
+        if (runs.empty() || runs.back().column != column(j)) runs.push_back({long(column(j)), long(j), long(j)});
+        runs.back().stop = j + 1;
+    }
+    nb::gil_scoped_release released;
+    const auto write = MERCER_PICK(serving).write_ramps;
+    for (int64_t i = 0; i < n; ++i)
+        write(X.data() + i * p, runs.data(), runs.size(), low.data(), length.data(), out.data() + i * out.stride(0));
+}
+
 }  // namespace
 
 void bind_serving(nb::module_& m) {
@@ -109,6 +129,8 @@ void bind_serving(nb::module_& m) {
     m.def("pack_trees", &pack_trees, nb::arg("roots"), nb::arg("column"), nb::arg("threshold"), nb::arg("left"),
           nb::arg("right"), nb::arg("value"));
     m.def("add_packed_trees", &add_packed_trees, nb::arg("X"), nb::arg("trees"), nb::arg("output"),
+          nb::arg("out").noconvert());
+    m.def("write_ramps", &write_ramps, nb::arg("X"), nb::arg("column"), nb::arg("low"), nb::arg("length"),
           nb::arg("out").noconvert());
     m.def("row_products", &row_products, nb::arg("Z").noconvert(), nb::arg("coef"), nb::arg("out").noconvert());
 }

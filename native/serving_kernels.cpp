@@ -1,5 +1,5 @@
-// Sums over trees for groups of rows, and products of rows, one row after the other: the order of sums depends on the
-// number of columns alone.
+// Sums over trees for groups of rows, ramps, and products of rows, one row after the other: the order of sums depends on
+// the number of columns alone.
 #include "serving.h"
 
 #include "fork_sets.h"
@@ -38,9 +38,19 @@ void row_products(const float* Z, long rows, long columns, const double* coef, l
     }
 }
 
+void write_ramps(const double* row, const RampRun* runs, long n_runs, const double* __restrict low,
+                 const double* __restrict length, float* __restrict out) {
+    for (const RampRun* run = runs; run < runs + n_runs; ++run)
+        for (long j = run->start; j < run->stop; ++j) {
+            double progress = (row[run->column] - low[j]) / length[j];
+            progress = progress < 0.0 ? 0.0 : progress;  // NaN stays
+            out[j] = static_cast<float>(progress > 1.0 ? 1.0 : progress);
+        }
+}
+
 }  // namespace
 
 extern const ServingKernels serving;
-constinit const ServingKernels serving{row_products, group_rows, add_forks};
+constinit const ServingKernels serving{row_products, group_rows, add_forks, write_ramps};
 
 }  // namespace mercer::MERCER_LEVEL

@@ -171,3 +171,30 @@ def test_products_are_those_of_each_row_alone(module, outputs, width):
             part = np.empty((min(size, 50 - start), outputs))
             module.row_products(Z[start : start + size], coef, part)
             assert np.array_equal(part, whole[start : start + size])
+
+
+@pytest.mark.parametrize("module", [_numeric, serving])
+def test_ramps_rise_from_0_to_1_along_their_pieces(module):
+    rng = np.random.default_rng(0)
+    X, low, length = rng.normal(size=(40, 3)), rng.normal(size=23), rng.uniform(0.1, 2, size=23)
+    X[3, 1] = np.nan
+    column = np.sort(rng.integers(0, 3, 23))
+    column[-1] = 0  # in any order
+    wide = np.full((40, 30), 7, dtype=np.float32)
+    module.write_ramps(X, column, low, length, wide[:, 4:27])
+    expected = np.clip((X[:, column] - low) / length, 0, 1).astype(np.float32)
+    assert np.array_equal(wide[:, 4:27], expected, equal_nan=True)
+    assert np.all(wide[:, :4] == 7)
+    assert np.all(wide[:, 27:] == 7)
+
+
+def test_ramps_have_columns_and_places():
+    if not _numeric.compiled:
+        return
+    X, pieces, out = np.zeros((2, 2)), (np.zeros(3), np.ones(3)), np.zeros((2, 3), dtype=np.float32)
+    with pytest.raises(ValueError, match="columns of X"):
+        _numeric.write_ramps(X, np.array([0, 1, 2]), *pieces, out)
+    with pytest.raises(ValueError, match="same pieces"):
+        _numeric.write_ramps(X, np.array([0, 1]), *pieces, out)
+    with pytest.raises(ValueError, match="shape"):
+        _numeric.write_ramps(X, np.array([0, 1, 1]), *pieces, out[:, :2])

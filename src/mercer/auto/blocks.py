@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from mercer import _numeric
 from mercer._numeric.beside import Beside
 from mercer.auto.forest import Forest, Together
 from mercer.expand.fourier import Waves as WaveMap
@@ -69,8 +70,7 @@ class Pieces(Block):
         return made if made.width else None
 
     def write(self, X, out):
-        progress = (X[:, self._column] - self._low) / self._length
-        out[:] = np.clip(progress, 0.0, 1.0, out=progress)
+        _numeric.write_ramps(X, self._column, self._low, self._length, out)
 
     def names(self, columns):
         return list(self.bins.get_feature_names_out([str(columns[j]) for j in self.columns]))
@@ -247,21 +247,27 @@ class Dictionary:
 
     def features(self, X, scores=None) -> np.ndarray:
         """The features of encoded rows in float32; `scores`, where given, stands in for the trees'."""
+        return self._features(X, {} if scores is None else {k: block.scaled(scores) for k, block in self._trees()})
+
+    def spans(self, X) -> Callable[[slice], np.ndarray]:
+        """span -> the features of those of the rows X; trees, which take many rows in less time, are asked before."""
+        trees = {k: block.features(X) for k, block in self._trees()}
+        return lambda span: self._features(X[span], {k: part[span] for k, part in trees.items()})
+
+    def _trees(self):
+        return [(k, block) for k, block in enumerate(self.blocks) if block.kind == "score"]
+
+    def _features(self, X, known: dict[int, np.ndarray]) -> np.ndarray:
         out = np.empty((len(X), self.width), dtype=np.float32)
         start = 0
-        for block in self.blocks:
+        for k, block in enumerate(self.blocks):
             part = out[:, start : start + block.width]
-            if scores is not None and block.kind == "score":
-                part[:] = block.scaled(scores)
+            if k in known:
+                part[:] = known[k]
             else:
                 block.write(X, part)
             start += block.width
         return out
-
-    def tree_scores(self, X) -> np.ndarray | None:
-        """What the trees say of encoded rows; None if there are no trees."""
-        trees = [block for block in self.blocks if block.kind == "score"]
-        return trees[0].scores(X) if trees else None
 
     def over(self, X, scores=None) -> Callable[[slice], np.ndarray]:
         """span -> the features of those of the rows X; `scores` of all, where given, stand in for the trees'."""

@@ -39,7 +39,7 @@ class Predictor:
         if len(X) > _ROWS:
             spans = [X[i : i + _ROWS] for i in range(0, len(X), _ROWS)]
             return np.concatenate(list(ordered_map(self.scores, spans)))
-        features = self.dictionary.over(X, self.dictionary.tree_scores(X))  # trees like more rows than caches do
+        features = self.dictionary.spans(X)
         out = np.empty((len(X), self.coef.shape[1]))
         step = max(_FEW, _ENTRIES // len(self.coef))
         for start in range(0, len(X), step):
