@@ -16,6 +16,7 @@ from mercer.auto.blocks import Dictionary, Pieces, Plain, Products, Score, TreeC
 from mercer.auto.boosting import boost
 from mercer.auto.ensemble import Growth
 from mercer.auto.tree_losses import Squares
+from mercer.source.accumulator import BLOCK_ROWS
 
 N, NEW = 400, 70  # NEW rows are more than go the short way at once
 WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fast", "slow", "warm", "cold"]
@@ -171,6 +172,23 @@ def test_rows_alone_are_rows_of_a_batch(name, form):
                 some = rows.iloc[start : start + size]
                 if form != "array" or size < NEW or name == "numbers":  # else a table whose columns have no names
                     agree(predict(FORMS[form](some)), expected[start : start + size])
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_rows_of_several_blocks_are_rows_of_one(name):
+    predict, rows, expected = fitted(name)
+    times = -(-BLOCK_ROWS // NEW) + 1
+    many = pd.concat([rows] * times, ignore_index=True)
+    agree(predict(many), np.concatenate([expected] * times))
+
+
+@pytest.mark.parametrize("name", ["mixed", "numbers", "MercerRegressor"])
+def test_a_wrong_row_is_named_among_many(name):
+    predict, rows, _ = fitted(name)
+    many = pd.concat([rows] * 150, ignore_index=True)
+    many.loc[9000, "size"] = np.inf
+    with pytest.raises(ValueError, match="row 9000"):
+        predict(many)
 
 
 @pytest.mark.parametrize("name", TABLE)

@@ -13,7 +13,7 @@ from mercer._numeric.pool import ordered_map
 from mercer.auto.blocks import Dictionary
 from mercer.auto.trials import Candidate
 
-_ROWS = 4096
+_ROWS = 1024
 #: Features that stay in the caches until their products are taken, and the least number of rows for which it pays.
 _ENTRIES = 1 << 18
 _FEW = 64
