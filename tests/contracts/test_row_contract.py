@@ -11,12 +11,12 @@ import pytest
 
 import mercer
 from mercer import _numeric
-from mercer.auto import MercerClassifier, MercerRegressor
+from mercer.auto import MercerClassifier, MercerRegressor, encoding
 from mercer.auto.blocks import Dictionary, Pieces, Plain, Products, Score, TreeColumns, Waves
 from mercer.auto.boosting import boost
 from mercer.auto.ensemble import Growth
 from mercer.auto.tree_losses import Squares
-from mercer.source.accumulator import BLOCK_ROWS
+from mercer.source import base
 
 N, NEW = 400, 70  # NEW rows are more than go the short way at once
 WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fast", "slow", "warm", "cold"]
@@ -174,21 +174,26 @@ def test_rows_alone_are_rows_of_a_batch(name, form):
                     agree(predict(FORMS[form](some)), expected[start : start + size])
 
 
+def make_blocks_small(monkeypatch):
+    for module in (encoding, base):
+        monkeypatch.setattr(module, "BLOCK_ROWS", 40)
+
+
 @pytest.mark.parametrize("name", TABLE)
-def test_rows_of_several_blocks_are_rows_of_one(name):
+def test_rows_of_several_blocks_are_rows_of_one(name, monkeypatch):
     predict, rows, expected = fitted(name)
-    times = -(-BLOCK_ROWS // NEW) + 1
-    many = pd.concat([rows] * times, ignore_index=True)
-    agree(predict(many), np.concatenate([expected] * times))
+    make_blocks_small(monkeypatch)
+    agree(predict(rows), expected)
 
 
 @pytest.mark.parametrize("name", ["mixed", "numbers", "MercerRegressor"])
-def test_a_wrong_row_is_named_among_many(name):
+def test_a_wrong_row_of_a_later_block_is_named(name, monkeypatch):
     predict, rows, _ = fitted(name)
-    many = pd.concat([rows] * 150, ignore_index=True)
-    many.loc[9000, "size"] = np.inf
-    with pytest.raises(ValueError, match="row 9000"):
-        predict(many)
+    make_blocks_small(monkeypatch)
+    rows = rows.reset_index(drop=True)
+    rows.loc[60, "size"] = np.inf
+    with pytest.raises(ValueError, match="row 60"):
+        predict(rows)
 
 
 @pytest.mark.parametrize("name", TABLE)
