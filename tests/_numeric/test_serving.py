@@ -116,11 +116,12 @@ def test_many_threads_may_be_the_first_to_use_packed_trees():
 
 
 @pytest.mark.parametrize("module", [_numeric, serving])
-def test_no_trees_add_nothing(module):
+@pytest.mark.parametrize("n", [0, 3, 20])
+def test_no_trees_add_nothing(module, n):
     none = [np.zeros(0, dtype=kind) for kind in "qqdqqd"]
-    out = np.ones((3, 1))
-    module.add_packed_trees(np.zeros((3, 2)), module.pack_trees(*none), np.zeros(0, np.int64), out)
-    assert np.array_equal(out, np.ones((3, 1)))
+    out = np.ones((n, 1))
+    module.add_packed_trees(np.zeros((n, 2)), module.pack_trees(*none), np.zeros(0, np.int64), out)
+    assert np.array_equal(out, np.ones((n, 1)))
 
 
 @pytest.mark.parametrize(
