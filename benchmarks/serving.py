@@ -1,4 +1,4 @@
-"""What it takes to answer for one row: median and 99th percentile, beside boosted trees and a scikit-learn pipeline.
+"""What it takes to answer for one row and for many, beside boosted trees and a scikit-learn pipeline.
 
 Rows come one at a time, each time another one, in bursts to all contestants in turn: a server answers with one model,
 whose arrays are in the caches from the row before. Taking turns at every row, with cold caches, doubles the times.
@@ -22,6 +22,7 @@ from benchmarks.harness import race, show, threads
 ROWS = int(os.environ.get("MERCER_BENCH_SERVING_ROWS", "4000"))
 CALLS, BURST, DIFFERENT = 400, 50, 100
 NEW = 10_000
+EFFORTS = {"mercer": "normal", "mercer, effort=fast": "fast"}
 
 
 def run():
@@ -30,7 +31,9 @@ def run():
         new, new_y = _table(NEW, 1)
         _mixed(table, y, new, new_y)
         numbers = [name for name in table if name[0] in "xn"]
-        _numbers(table[numbers], y, new[numbers], new_y)
+        X, Z = (each[numbers].to_numpy(dtype=np.float64) for each in (table, new))
+        _numbers(X, y, Z, new_y)
+        _classes(X, y, Z, new_y)
 
 
 def _table(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
@@ -59,20 +62,20 @@ def _mixed(table, y, new, new_y):
     assert all(model.predict(row)[0] == value for row, value in zip(rows, whole, strict=False))
     assert all(model.predict(row)[0] == value for row, value in zip(dicts, whole, strict=False))
     contestants = {"mercer, frame": (model.predict, rows), "mercer, dict": (model.predict, dicts)}
-    batches = {"mercer": lambda: model.predict(new)}
+    fast = mercer.fit(table, y, holdout=0.0, effort="fast")
+    batches = dict(zip(EFFORTS, [partial(model.predict, new), partial(fast.predict, new)], strict=True))
     for name, (predict, as_frame) in _peers(table, y).items():
         contestants[f"{name}, frame"] = (predict, [as_frame(row) for row in rows])
         batches[name] = partial(predict, as_frame(new))
     _tell("12 mixed columns", contestants, batches, new_y)
 
 
-def _numbers(table, y, new, new_y):
-    X, Z = table.to_numpy(dtype=np.float64), new.to_numpy(dtype=np.float64)
+def _numbers(X, y, Z, new_y):
     model = mercer.fit(X, y, holdout=0.0)
     rows = [Z[i : i + 1] for i in range(DIFFERENT)]
     whole = model.predict(Z)
     assert all(model.predict(row)[0] == value for row, value in zip(rows, whole, strict=False))
-    fitted = {"mercer": model}
+    fitted = dict(zip(EFFORTS, [model, mercer.fit(X, y, holdout=0.0, effort="fast")], strict=True))
     for name, make in _learners().items():
         fitted[name] = make().fit(X, y)
     _tell(
@@ -81,6 +84,20 @@ def _numbers(table, y, new, new_y):
         {name: partial(each.predict, Z) for name, each in fitted.items()},
         new_y,
     )
+
+
+def _classes(X, y, Z, new_y):
+    """Probabilities of three classes for many rows."""
+    cuts = np.quantile(y, [1 / 3, 2 / 3])
+    labels, truth = np.digitize(y, cuts), np.digitize(new_y, cuts)
+    fitted = {name: mercer.fit(X, labels.astype(str), holdout=0.0, effort=effort) for name, effort in EFFORTS.items()}
+    for name, make in _learners("Classifier").items():
+        fitted[name] = make().fit(X, labels)
+    told = {name: np.mean(model.predict_proba(Z).argmax(axis=1) == truth) for name, model in fitted.items()}
+    assert min(told.values()) > 0.5, told
+    batches = {name: partial(model.predict_proba, Z) for name, model in fitted.items()}
+    shown = ", ".join(f"{name} {share:.3f}" for name, share in told.items())
+    show(f"{NEW:,} rows of {X.shape[1]} columns of numbers, three classes (right: {shown})", race(batches, "mercer", 3))
 
 
 def _tell(title, contestants, batches, y):
@@ -113,19 +130,25 @@ def _latencies(contestants) -> list[tuple[str, np.ndarray, np.ndarray]]:
     return [(name, *times) for name, times in taken.items()]
 
 
-def _learners() -> dict:
+def _learners(task: str = "Regressor") -> dict:
     """Boosted trees by default settings, on one thread."""
-    from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn import ensemble
 
-    found = {"scikit-learn HistGradientBoosting": lambda **how: HistGradientBoostingRegressor(**how)}
+    found = {"scikit-learn HistGradientBoosting": getattr(ensemble, f"HistGradientBoosting{task}")}
     if find_spec("lightgbm"):
-        from lightgbm import LGBMRegressor
+        import lightgbm
 
-        found["LightGBM"] = lambda **how: LGBMRegressor(n_jobs=1, verbose=-1, **how)
+        found["LightGBM"] = partial(getattr(lightgbm, f"LGBM{task}"), n_jobs=1, verbose=-1)
+    if find_spec("xgboost"):
+        import xgboost
+
+        found["XGBoost"] = partial(getattr(xgboost, f"XGB{task}"), n_jobs=1)
     if find_spec("catboost"):
-        from catboost import CatBoostRegressor
+        import catboost
 
-        found["CatBoost"] = lambda **how: CatBoostRegressor(thread_count=1, verbose=0, allow_writing_files=False, **how)
+        found["CatBoost"] = partial(
+            getattr(catboost, f"CatBoost{task}"), thread_count=1, verbose=0, allow_writing_files=False
+        )
     return found
 
 

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from mercer import _numeric
+from mercer.auto.blocks import Score, TreeColumns
 from mercer.auto.boosting import boost, compared
 from mercer.auto.ensemble import Binned, Growth
+from mercer.auto.forest import ranked
 from mercer.auto.tree_losses import LogLoss, Squares
 
 
@@ -120,3 +123,24 @@ def test_time_that_is_over_leaves_growths_untried():
     assert len(race.tried) == 1
     assert race.best.trees == []
     assert boost(X, Squares(y), folds, Growth(), enough=lambda: True, known=race.best).n_rounds == 0
+
+
+@pytest.mark.parametrize("n", [1, 5, 300])
+@pytest.mark.parametrize("n_classes", [None, 3])
+def test_the_score_is_the_mean_of_forests_each_with_its_own_order_of_levels(n, n_classes):
+    X, y, folds = problem()
+    X[:, [1, 3]] = np.digitize(X[:, [1, 3]], [-1.0, 0.0, 1.0])
+    loss = Squares(y) if n_classes is None else LogLoss(np.digitize(y, [0.0, 1.0]), n_classes)
+    forests = boost(X, loss, folds, Growth(n_trees=20), [1, 3]).forests
+    score = Score(forests, np.ones(len(forests[0].base)), TreeColumns.of(4, []), classes=n_classes is not None)
+    expected = 0.0
+    for forest in forests:
+        out = np.tile(forest.base, (n, 1))
+        nodes = (forest.roots, forest.column, forest.threshold, forest.left, forest.right, forest.value)
+        _numeric.add_trees(ranked(X[:n], forest.ranks), *nodes, forest.output, out)
+        np.testing.assert_array_equal(forest.scores(X[:n]), out)
+        expected = expected + out
+    assert len({tuple(forest.ranks[3]) for forest in forests}) > 1
+    np.testing.assert_array_equal(score.scores(X[:n]), expected / len(forests))
+    score.forests = forests[:1]
+    np.testing.assert_array_equal(score.scores(X[:n]), forests[0].scores(X[:n]))

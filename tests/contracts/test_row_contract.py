@@ -11,11 +11,12 @@ import pytest
 
 import mercer
 from mercer import _numeric
-from mercer.auto import MercerClassifier, MercerRegressor
+from mercer.auto import MercerClassifier, MercerRegressor, encoding
 from mercer.auto.blocks import Dictionary, Pieces, Plain, Products, Score, TreeColumns, Waves
 from mercer.auto.boosting import boost
 from mercer.auto.ensemble import Growth
 from mercer.auto.tree_losses import Squares
+from mercer.source import base
 
 N, NEW = 400, 70  # NEW rows are more than go the short way at once
 WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fast", "slow", "warm", "cold"]
@@ -171,6 +172,28 @@ def test_rows_alone_are_rows_of_a_batch(name, form):
                 some = rows.iloc[start : start + size]
                 if form != "array" or size < NEW or name == "numbers":  # else a table whose columns have no names
                     agree(predict(FORMS[form](some)), expected[start : start + size])
+
+
+def make_blocks_small(monkeypatch):
+    for module in (encoding, base):
+        monkeypatch.setattr(module, "BLOCK_ROWS", 40)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_rows_of_several_blocks_are_rows_of_one(name, monkeypatch):
+    predict, rows, expected = fitted(name)
+    make_blocks_small(monkeypatch)
+    agree(predict(rows), expected)
+
+
+@pytest.mark.parametrize("name", ["mixed", "numbers", "MercerRegressor"])
+def test_a_wrong_row_of_a_later_block_is_named(name, monkeypatch):
+    predict, rows, _ = fitted(name)
+    make_blocks_small(monkeypatch)
+    rows = rows.reset_index(drop=True)
+    rows.loc[60, "size"] = np.inf
+    with pytest.raises(ValueError, match="row 60"):
+        predict(rows)
 
 
 @pytest.mark.parametrize("name", TABLE)

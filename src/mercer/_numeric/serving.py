@@ -1,4 +1,4 @@
-"""What a single row costs: sums over trees, and products of rows that come out the same among any others."""
+"""What new rows cost: sums over trees, ramps, and products of rows that come out the same among any others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from .trees import add_trees
 
-__all__ = ["add_packed_trees", "pack_trees", "row_products"]
+__all__ = ["add_packed_trees", "pack_trees", "row_products", "write_ramps"]
 
 
 def pack_trees(roots, column, threshold, left, right, value):
@@ -28,3 +28,9 @@ def row_products(Z, coef, out) -> None:
     Z = Z.astype(np.float64)
     for k, column in enumerate(np.ascontiguousarray(coef.T)):
         np.einsum("ij,j->i", Z, column, out=out[:, k])
+
+
+def write_ramps(X, column, low, length, out) -> None:
+    """out[:, j] = clip((X[:, column[j]] - low[j]) / length[j], 0, 1), worked out in float64, out in float32."""
+    progress = (X[:, column] - low) / length
+    out[:] = np.clip(progress, 0.0, 1.0, out=progress)

@@ -8,7 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from mercer.auto.forest import Forest
+from mercer import _numeric
+from mercer._numeric.beside import Beside
+from mercer.auto.forest import Forest, Together
 from mercer.expand.fourier import Waves as WaveMap
 from mercer.learn import PiecewiseLinear
 from mercer.linear.losses import LogLoss
@@ -17,7 +19,22 @@ from mercer.linear.losses import LogLoss
 STRETCH = 4.0
 
 
-class Plain:
+class Block:
+    """Explicit features of encoded rows: `width` columns, which `write` computes."""
+
+    width: int
+
+    def features(self, X) -> np.ndarray:
+        out = np.empty((len(X), self.width), dtype=np.float32)
+        self.write(X, out)
+        return out
+
+    def write(self, X, out) -> None:
+        """Write the features into an array of float32, which may be some columns of a wider one."""
+        raise NotImplementedError
+
+
+class Plain(Block):
     """The encoded columns as they are."""
 
     kind = "linear"
@@ -25,14 +42,14 @@ class Plain:
     def __init__(self, n_columns: int):
         self.width = n_columns
 
-    def features(self, X):
-        return X.astype(np.float32)
+    def write(self, X, out):
+        out[:] = X
 
     def names(self, columns):
         return list(columns)
 
 
-class Pieces:
+class Pieces(Block):
     """Piecewise-linear bins of those encoded columns that have more than two values."""
 
     kind = "pieces"
@@ -52,9 +69,8 @@ class Pieces:
         made = cls(columns, PiecewiseLinear(n_bins=n_bins).fit(np.ascontiguousarray(X[:, columns]), None, weight))
         return made if made.width else None
 
-    def features(self, X):
-        progress = (X[:, self._column] - self._low) / self._length
-        return np.clip(progress, 0.0, 1.0, out=progress).astype(np.float32)
+    def write(self, X, out):
+        _numeric.write_ramps(X, self._column, self._low, self._length, out)
 
     def names(self, columns):
         return list(self.bins.get_feature_names_out([str(columns[j]) for j in self.columns]))
@@ -67,7 +83,7 @@ def _several(x) -> bool:
     return bool(np.any((x != first) & (x != other)))
 
 
-class Waves:
+class Waves(Block):
     """Cosines and sines sqrt(1/m) of given frequencies (m, columns): random features of a kernel, maybe in a metric."""
 
     kind = "waves"
@@ -77,14 +93,12 @@ class Waves:
         self.width = 2 * len(frequencies)
         self._map = WaveMap(frequencies, np.zeros(0), float(np.sqrt(1.0 / len(frequencies))), "given")
 
-    def features(self, X):
+    def write(self, X, out):
         X = np.ascontiguousarray(X, dtype=np.float32)
-        out = np.empty((len(X), self.width), dtype=np.float32)
         self._map.ready(X.dtype, False)
         for start in range(0, len(X), self._map.rows):
             rows = slice(start, start + self._map.rows)
             self._map.apply(X[rows], out[rows])
-        return out
 
     def names(self, columns):
         m = len(self.frequencies)
@@ -100,7 +114,7 @@ class Waves:
         return Waves(np.ascontiguousarray(moved), self.note)
 
 
-class Products:
+class Products(Block):
     """Products (x_i - c_i)(x_j - c_j) / s of pairs of encoded columns, squares where i = j.
 
     Columns are measured from their means c, so that a product says nothing that its factors say, and s makes the
@@ -123,9 +137,9 @@ class Products:
         made.factor = 1.0 / np.where(spread > 0, spread, 1.0)
         return made
 
-    def features(self, X):
+    def write(self, X, out):
         first, second = (X[:, self.pairs[:, k]] - self.centers[:, k] for k in (0, 1))
-        return (first * second * self.factor).astype(np.float32)
+        out[:] = first * second * self.factor
 
     def names(self, columns):
         return [f"{columns[i]}^2" if i == j else f"{columns[i]} * {columns[j]}" for i, j in self.pairs.tolist()]
@@ -158,8 +172,11 @@ class TreeColumns:
         return len(self.kept) + np.arange(len(self.categories))
 
     def __call__(self, X) -> np.ndarray:
-        codes = [np.where(X[:, c].any(axis=1), 1 + X[:, c].argmax(axis=1), 0) for c in self.categories]
-        return np.column_stack([X[:, self.kept], *codes]).astype(np.float64)
+        seen = np.empty((len(X), len(self.kept) + len(self.categories)))
+        seen[:, : len(self.kept)] = X[:, self.kept]
+        for place, c in zip(self.codes, self.categories, strict=True):
+            seen[:, place] = np.where(X[:, c].any(axis=1), 1 + X[:, c].argmax(axis=1), 0)
+        return seen
 
     def spread(self, gains: np.ndarray, n_columns: int) -> np.ndarray:
         """Gains of what trees see as gains of encoded columns; levels share that of their category."""
@@ -170,7 +187,7 @@ class TreeColumns:
         return found
 
 
-class Score:
+class Score(Block):
     """The score of a boosted ensemble, one column per output: for rows it was learned from, the out-of-fold one.
 
     Scores of classes are log-odds, made for the logistic loss; beside them stand the probabilities they mean, made for
@@ -183,13 +200,18 @@ class Score:
         self.forests, self.scale, self.columns, self.classes = forests, scale, columns, classes
         self.width = len(scale) * (2 if classes else 1)
 
-    def features(self, X):
-        return self.scaled(self.scores(X))
+    def write(self, X, out):
+        out[:] = self.scaled(self.scores(X))
 
     def scores(self, X) -> np.ndarray:
         """The mean of what the ensembles say of new rows."""
-        seen = self.columns(X)
-        return np.sum([forest.scores(seen) for forest in self.forests], axis=0) / len(self.forests)
+        together = _together(self)
+        if together.forests is not self.forests:
+            together = _together.again(self)
+        total, *others = np.moveaxis(together(self.columns(X)), 1, 0)
+        for each in others:
+            total += each
+        return total / len(self.forests)
 
     def scaled(self, scores):
         parts = [scores / self.scale]
@@ -200,6 +222,9 @@ class Score:
     def names(self, columns):
         c = len(self.scale)
         return [f"tree {what} {k}" for what in ("score", "probability") for k in range(c)][: self.width]
+
+
+_together = Beside(lambda score: Together(score.forests))
 
 
 @dataclass
@@ -222,13 +247,26 @@ class Dictionary:
 
     def features(self, X, scores=None) -> np.ndarray:
         """The features of encoded rows in float32; `scores`, where given, stands in for the trees'."""
+        return self._features(X, {} if scores is None else {k: block.scaled(scores) for k, block in self._trees()})
+
+    def spans(self, X) -> Callable[[slice], np.ndarray]:
+        """span -> the features of those of the rows X; trees, which take many rows in less time, are asked before."""
+        trees = {k: block.features(X) for k, block in self._trees()}
+        return lambda span: self._features(X[span], {k: part[span] for k, part in trees.items()})
+
+    def _trees(self):
+        return [(k, block) for k, block in enumerate(self.blocks) if block.kind == "score"]
+
+    def _features(self, X, known: dict[int, np.ndarray]) -> np.ndarray:
         out = np.empty((len(X), self.width), dtype=np.float32)
         start = 0
-        for block in self.blocks:
-            known = scores is not None and block.kind == "score"
-            stop = start + block.width
-            out[:, start:stop] = block.scaled(scores) if known else block.features(X)
-            start = stop
+        for k, block in enumerate(self.blocks):
+            part = out[:, start : start + block.width]
+            if k in known:
+                part[:] = known[k]
+            else:
+                block.write(X, part)
+            start += block.width
         return out
 
     def over(self, X, scores=None) -> Callable[[slice], np.ndarray]:

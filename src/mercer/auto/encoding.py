@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from mercer.io import read_table
 from mercer.source import Columns, Source
+from mercer.source.accumulator import BLOCK_ROWS
+from mercer.source.table import table_in_memory
 
 #: The most encoded columns of a search.
 _WIDEST = 5000
@@ -114,6 +117,35 @@ def encoded(encoder, data):
     """Rows as the encoder makes them: a few in the short way, others through a table with the names of fit."""
     few = encoded_few(encoder, data)
     return encoder.transform(named(data, encoder.schema_)) if few is None else few
+
+
+def mapped_rows(encoder, data, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """function(encoded rows), each row's on its own; where there are many rows, block by block."""
+    values = encoder._values(data)
+    if values is not None and len(values) <= BLOCK_ROWS:
+        return function(dense(encoder._encode_values(values)))
+    if values is not None:
+        spans = ((values.rows(slice(start, start + BLOCK_ROWS)), start) for start in range(0, len(values), BLOCK_ROWS))
+        return one_array((function(dense(encoder._encode_values(*span))) for span in spans), len(values))
+    table = getattr(encoder, "table", encoder)._checked(named(data, encoder.schema_), reset=False)
+    if len(table) <= BLOCK_ROWS:
+        return function(dense(encoder.transform(table)))
+    return one_array(mapped_blocks(encoder, table_in_memory(table), function), len(table))
+
+
+def mapped_blocks(encoder, source: Source, function) -> Iterator[np.ndarray]:
+    """function(encoded rows) of each block of a source that has rows; blocks to come are encoded meanwhile."""
+    return (function(dense(block.X)) for block in encoder.transform(source).blocks() if len(block))
+
+
+def one_array(parts: Iterator[np.ndarray], n_rows: int) -> np.ndarray:
+    """Parts of an array of so many rows, one after the other, with no two copies of all of them."""
+    first = next(parts)
+    out, start = np.empty((n_rows, *first.shape[1:]), first.dtype), 0
+    for part in chain([first], parts):
+        out[start : start + len(part)] = part
+        start += len(part)
+    return out
 
 
 class QuickNumbers:

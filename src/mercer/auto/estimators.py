@@ -13,13 +13,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer.auto.effort import Clock
-from mercer.auto.encoding import dense, encoded_few
 from mercer.auto.fitting import account, sizes
 from mercer.auto.learning import learn
 from mercer.auto.predictor import Predictor
 from mercer.auto.steps import Steps
 from mercer.auto.weights import counted_rows
-from mercer.auto.wide_model import WideModel, learn_terms, learned_rows, model_of
+from mercer.auto.wide_model import learn_terms, learned_rows, model_of
 from mercer.base import seed_of
 from mercer.source import Columns
 from mercer.source.arrow import columns_of_rows
@@ -78,19 +77,13 @@ class _Searched(BaseEstimator):
             return X
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
 
-    def _encoded(self, X) -> np.ndarray:
-        if not hasattr(self, "model_"):
-            check_is_fitted(self)
+    def _mapped(self, X, function) -> np.ndarray:
+        """function(encoded rows), as the model does it."""
         if not self._is_as_in_fit(X):
             X = self._checked(X, reset=False)
-        encoder = self.model_.encoder
-        encoded = encoded_few(encoder, X)
-        if encoded is None:
-            table = Columns.of(X)
-            if not hasattr(self, "feature_names_in_"):  # rows without names have the columns that fit has seen
-                table = Columns(table.table.rename_columns(list(encoder.schema_)))
-            encoded = encoder.transform(table)
-        return encoded if isinstance(self.model_, WideModel) else dense(encoded)
+        if hasattr(X, "columns") and not hasattr(self, "feature_names_in_"):  # the columns are those that fit has seen
+            X = Columns(Columns.of(X).table.rename_columns(list(self.model_.encoder.schema_)))
+        return self.model_._mapped(X, function)
 
     def _is_as_in_fit(self, X) -> bool:
         """Whether the checks of scikit-learn, which take longer than a row, would find nothing to say.
@@ -110,8 +103,9 @@ class _Searched(BaseEstimator):
 
     def predict(self, X):
         """Predictions, one for each row of X; where fit had names, X may also be rows or columns in dicts."""
-        encoded = self._encoded(X)
-        return self.model_.predictor.predict(encoded)
+        if not hasattr(self, "model_"):
+            check_is_fitted(self)
+        return self._mapped(X, self.model_.predictor.predict)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -211,5 +205,6 @@ class MercerClassifier(ClassifierMixin, _Searched):
 
     def predict_proba(self, X):
         """Probability of each class, one column per class."""
-        encoded = self._encoded(X)
-        return self.model_.predictor.probabilities(encoded)
+        if not hasattr(self, "model_"):
+            check_is_fitted(self)
+        return self._mapped(X, self.model_.predictor.probabilities)

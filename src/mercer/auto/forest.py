@@ -44,16 +44,7 @@ class Forest:
 
     def scores(self, X) -> np.ndarray:
         """The sum of all trees for each row, one column per output."""
-        X = ranked(np.ascontiguousarray(X, dtype=np.float64), self.ranks)
-        out = np.empty((len(X), len(self.base)))
-        out[:] = self.base
-        if len(self.roots) and len(X) <= _ROWS:
-            _numeric.add_packed_trees(X, _packed(self), self.output, out)
-        elif len(self.roots):
-            trees = _packed(self)
-            spans = [slice(start, start + _ROWS) for start in range(0, len(X), _ROWS)]
-            for_each(lambda s: _numeric.add_packed_trees(X[s], trees, self.output, out[s]), spans)
-        return out
+        return _alone(self)(X)[:, 0]
 
     @classmethod
     def of(cls, base: np.ndarray, trees: list[Tree]) -> Forest:
@@ -69,11 +60,52 @@ class Forest:
         return cls(base, roots, output, column, threshold, left + shift, right + shift, value)
 
 
-_packed = Beside(
-    lambda forest: _numeric.pack_trees(
-        forest.roots, forest.column, forest.threshold, forest.left, forest.right, forest.value
-    )
-)
+class Together:
+    """Forests of as many outputs each, laid out so that rows see all of them at once.
+
+    Columns are brought into bins once for all forests, but those of categories once for each, since every forest sees
+    their levels in an order of its own: these columns of ranks come first.
+    """
+
+    def __init__(self, forests: list[Forest]):
+        self.forests = forests
+        self._base = np.concatenate([forest.base for forest in forests])
+        self._output = np.concatenate([k * len(f.base) + f.output for k, f in enumerate(forests)])
+        self._ranks = [each for forest in forests for each in forest.ranks.items()]
+        self._trees = _numeric.pack_trees(*self._nodes())
+
+    def __call__(self, X) -> np.ndarray:
+        """(rows, forests, outputs) sums of trees."""
+        X, out = self._seen(X), np.empty((len(X), len(self._base)))
+        out[:] = self._base
+        if len(X) <= _ROWS:
+            _numeric.add_packed_trees(X, self._trees, self._output, out)
+        else:
+            spans = [slice(start, start + _ROWS) for start in range(0, len(X), _ROWS)]
+            for_each(lambda s: _numeric.add_packed_trees(X[s], self._trees, self._output, out[s]), spans)
+        return out.reshape(len(X), len(self.forests), -1)
+
+    def _seen(self, X) -> np.ndarray:
+        k = len(self._ranks)
+        seen = np.empty((len(X), k + X.shape[1]))
+        for place, (column, rank) in enumerate(self._ranks):
+            seen[:, place] = ranks_at(rank, X[:, column])
+        seen[:, k:] = X
+        return seen
+
+    def _nodes(self) -> list[np.ndarray]:
+        """The nodes of all forests in a row, which ask for the columns of `_seen`."""
+        parts, start, before = [], 0, 0
+        for f in self.forests:
+            column = np.where(f.column < 0, -1, f.column + len(self._ranks))
+            for place, ranked in enumerate(f.ranks, before):
+                column[f.column == ranked] = place
+            parts.append((f.roots + start, column, f.threshold, f.left + start, f.right + start, f.value))
+            start, before = start + len(f.column), before + len(f.ranks)
+        return [np.concatenate(part) for part in zip(*parts, strict=True)]
+
+
+_alone = Beside(lambda forest: Together([forest]))
 
 
 def ranked(X, ranks: dict[int, np.ndarray]) -> np.ndarray:
@@ -82,9 +114,14 @@ def ranked(X, ranks: dict[int, np.ndarray]) -> np.ndarray:
         return X
     X = X.copy()
     for column, rank in ranks.items():
-        code = X[:, column].astype(np.intp)
-        X[:, column] = rank[np.where((code >= 0) & (code < len(rank)), code, 0)]
+        X[:, column] = ranks_at(rank, X[:, column])
     return X
+
+
+def ranks_at(rank: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The rank of each code."""
+    code = codes.astype(np.intp)
+    return rank[np.where((code >= 0) & (code < len(rank)), code, 0)]
 
 
 def ranks_of(X, codes, target, train, weight=None) -> dict[int, np.ndarray]:

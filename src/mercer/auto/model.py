@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.auto.encoding import dense, encoded, encoded_rows, one_row, opened
+from mercer.auto.encoding import dense, encoded, encoded_rows, mapped_blocks, mapped_rows, one_row, opened
 from mercer.auto.explain import Explanation, contributions, importances
 from mercer.auto.predictor import Predictor
 from mercer.tables import TableEncoder
@@ -159,7 +159,6 @@ class Model:
     def _mapped(self, data, function):
         source = opened(data, self.encoder.schema_)
         if source is None:
-            return function(self._encoded(data))
-        mapped = self.encoder.transform(source)
-        parts = [function(dense(block.X)) for block in mapped.blocks() if len(block)]
+            return mapped_rows(self.encoder, data, function)
+        parts = list(mapped_blocks(self.encoder, source, function))
         return np.concatenate(parts) if parts else function(encoded_rows(self.encoder, source).X)

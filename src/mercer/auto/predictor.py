@@ -13,7 +13,10 @@ from mercer._numeric.pool import ordered_map
 from mercer.auto.blocks import Dictionary
 from mercer.auto.trials import Candidate
 
-_ROWS = 4096
+_ROWS = 1024
+#: Features that stay in the caches until their products are taken, and the least number of rows for which it pays.
+_ENTRIES = 1 << 18
+_FEW = 64
 
 
 @dataclass
@@ -33,12 +36,16 @@ class Predictor:
 
     def scores(self, X) -> np.ndarray:
         """One column per output for encoded rows. Products in float64, and a row's score is its own to the last bit."""
-        if len(X) <= _ROWS:
-            out = np.empty((len(X), self.coef.shape[1]))
-            _numeric.row_products(self.dictionary.features(X), self.coef, out)
-            return out + self.intercept
-        spans = [X[i : i + _ROWS] for i in range(0, len(X), _ROWS)]
-        return np.concatenate(list(ordered_map(self.scores, spans)))
+        if len(X) > _ROWS:
+            spans = [X[i : i + _ROWS] for i in range(0, len(X), _ROWS)]
+            return np.concatenate(list(ordered_map(self.scores, spans)))
+        features = self.dictionary.spans(X)
+        out = np.empty((len(X), self.coef.shape[1]))
+        step = max(_FEW, _ENTRIES // len(self.coef))
+        for start in range(0, len(X), step):
+            span = slice(start, start + step)
+            _numeric.row_products(features(span), self.coef, out[span])
+        return out + self.intercept
 
     def predict(self, X) -> np.ndarray:
         scores = self.scores(X)

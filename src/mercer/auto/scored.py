@@ -100,12 +100,12 @@ class ScoredEncoder:
     def _values(self, X):
         return self.table._values(X)
 
-    def _encode_values(self, values) -> np.ndarray:
+    def _encode_values(self, values, start=0) -> np.ndarray:
         """A few rows: what is dense, then the score of each column of terms, with no wide matrix of both in between."""
         plan = self.table._plan
         dense: list = []
         terms: dict[str, list] = {score.column: [] for score in self.columns}
-        for (encoders, _), part in zip(plan.steps, plan.parts(values), strict=True):
+        for (encoders, _), part in zip(plan.steps, plan.parts(values, None, start), strict=True):
             (terms[encoders[0].column] if encoders[0].kind in SPARSE else dense).append(part)
         scores = [score(_side_by_side(terms[score.column])) for score in self.columns]
         return np.hstack([*dense, *scores])

@@ -149,8 +149,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """X as values by column where that takes no table; None if it does. No column is checked by name or order."""
         return self._plan.values(X)
 
-    def _encode_values(self, values):
-        return self._joined(self._plan.parts(values))
+    def _encode_values(self, values, start=0):
+        return self._joined(self._plan.parts(values, None, start))
 
     def _fit(self, X, y, sample_weight) -> Source:
         check_whole("max_onehot", self.max_onehot)

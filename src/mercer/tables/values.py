@@ -113,6 +113,9 @@ class ArrayValues:
     def __len__(self) -> int:
         return len(self.X)
 
+    def rows(self, span: slice) -> ArrayValues:
+        return ArrayValues(self.X[span], self.places)
+
     def numbers(self, names) -> np.ndarray:
         return self.X[:, [self.places[name] for name in names]].astype(np.float64, copy=False)
 
