@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -30,7 +30,7 @@ def n_threads() -> int:
     return os.cpu_count() or 1
 
 
-def ordered_map(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+def ordered_map(function: Callable[[Any], Any], items: Iterable[Any]) -> Generator[Any, None, None]:
     """Yield `function(item)` for each item, in order, computed on all cores.
 
     At most one item per thread and one more is in flight, so memory stays bounded however long `items` is.

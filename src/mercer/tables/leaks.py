@@ -72,8 +72,9 @@ def _removed_by(y: np.ndarray) -> Callable[[np.ndarray], float]:
     return lambda codes: 1.0 - error(codes, targets) / unknown if unknown > 0 else 0.0
 
 
-def _squares(codes: np.ndarray, t: np.ndarray) -> float:
-    """The sum of squares of t less the mean of the others of its level; of all others where there are none."""
+def _squares(codes: np.ndarray, targets: np.ndarray) -> float:
+    """The sum of squares of targets less the mean of the others of their level; of all others where there are none."""
+    t = targets
     size, sums, squares = (np.bincount(codes, weights) for weights in (None, t, t * t))
     several = size > 1
     within = np.maximum(squares[several] - sums[several] ** 2 / size[several], 0.0)
@@ -82,14 +83,14 @@ def _squares(codes: np.ndarray, t: np.ndarray) -> float:
     return float(np.sum((size[several] / (size[several] - 1)) ** 2 * within) + away @ away)
 
 
-def _wrong(codes: np.ndarray, labels: np.ndarray) -> float:
+def _wrong(codes: np.ndarray, targets: np.ndarray) -> float:
     """How many rows have another class than most others of their level, or of all others where there are none."""
-    n_classes = int(labels.max()) + 1
-    cells, rows = np.unique(codes * n_classes + labels, return_counts=True)
+    n_classes = int(targets.max()) + 1
+    cells, rows = np.unique(codes * n_classes + targets, return_counts=True)
     level, label = np.divmod(cells, n_classes)
     counts = np.zeros((int(codes.max()) + 1, n_classes))
     counts[level, label] = rows
     others = counts[level]
-    others[others.sum(axis=1) == 1] = np.bincount(labels, minlength=n_classes)
+    others[others.sum(axis=1) == 1] = np.bincount(targets, minlength=n_classes)
     others[np.arange(len(cells)), label] -= 1
     return float(rows[others.argmax(axis=1) != label].sum())
