@@ -7,7 +7,7 @@ import pytest
 
 import mercer
 from clocks import Hours
-from mercer.auto import fitting
+from mercer.auto import fitting, job, larger
 from mercer.auto.effort import Clock
 from mercer.auto.wide import learn_wide
 from mercer.auto.wide_model import learned_rows
@@ -48,9 +48,9 @@ def test_with_time_everything_is_done_and_nothing_said(monkeypatch):
 
 def test_learning_again_is_left_out_if_it_would_take_longer_than_is_left(monkeypatch):
     data, y = table()
-    monkeypatch.setattr(fitting, "repeated_seconds", lambda log, shares: 49.0)
+    monkeypatch.setattr(job, "repeated_seconds", lambda log, shares: 49.0)
     assert mercer.fit(data, y, effort="fast", time_budget=50).report()["said"]
-    monkeypatch.setattr(fitting, "repeated_seconds", lambda log, shares: 0.1)
+    monkeypatch.setattr(job, "repeated_seconds", lambda log, shares: 0.1)
     assert not mercer.fit(data, y, effort="fast", time_budget=50).report()["said"]
 
 
@@ -111,7 +111,7 @@ def test_rows_like_an_encoder_take_its_penalties():
 @pytest.fixture(scope="module")
 def sampled():
     data, y = table(6000)
-    per_row = fitting.bytes_per_row(2, fitting.sizes("fast"))
+    per_row = larger.bytes_per_row(2, fitting.sizes("fast"))
     return mercer.fit(data, y, effort="fast", memory=1500 * per_row / 1e9), data, y
 
 

@@ -26,7 +26,7 @@ def table(n, seed=0):
 
 
 def gigabytes(n_rows, n_columns=2):
-    return n_rows * fitting.bytes_per_row(n_columns, fitting.sizes("fast")) / 1e9
+    return n_rows * larger.bytes_per_row(n_columns, fitting.sizes("fast")) / 1e9
 
 
 def features_of_all(model, data, y, weight=None):

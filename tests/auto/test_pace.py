@@ -5,7 +5,7 @@ import pytest
 
 import mercer
 from mercer._numeric.block import Block
-from mercer.auto import fitting, pilot
+from mercer.auto import MercerClassifier, MercerRegressor, fitting, job, pilot
 from mercer.auto.baselines import Once
 from mercer.auto.boosting import boost
 from mercer.auto.effort import EFFORTS, Clock
@@ -70,7 +70,7 @@ def test_trials_of_few_rows():
 
 
 def test_a_short_budget_searches_with_a_sample_and_says_so(monkeypatch):
-    monkeypatch.setattr(fitting, "seconds_per_row", lambda *_: 1.0)
+    monkeypatch.setattr(job, "seconds_per_row", lambda *_: 1.0)
     data, y = table(3000)
     model = mercer.fit(data, y, effort="fast", time_budget=1000)
     assert "The time budget is short for 3,000 rows: the search saw an even sample of about 625." in said(model)
@@ -78,8 +78,20 @@ def test_a_short_budget_searches_with_a_sample_and_says_so(monkeypatch):
     assert model.report()["holdout"]["model"]["value"] > 0.9
 
 
+@pytest.mark.parametrize("outputs", [1, 2, "classes"])
+def test_estimators_search_with_a_sample_where_the_budget_is_short(monkeypatch, outputs):
+    monkeypatch.setattr(job, "seconds_per_row", lambda *_: 0.1)
+    data, y = table(3000)
+    X = np.column_stack(list(data.values()))
+    target = y > np.median(y) if outputs == "classes" else y if outputs == 1 else np.column_stack([y, -y])
+    kind = MercerClassifier if outputs == "classes" else MercerRegressor
+    model = kind(effort="fast", time_budget=1000).fit(X, target)
+    assert model.score(X, target) > 0.9
+    assert "the linear weights from all rows" in said(model.model_)
+
+
 def test_a_holdout_that_takes_too_long_is_judged_in_part(monkeypatch):
-    monkeypatch.setattr(fitting, "predicting_seconds", lambda *_: 1e6)
+    monkeypatch.setattr(job, "predicting_seconds", lambda *_: 1e6)
     data, y = table(6000)
     report = mercer.fit(data, y, effort="fast", time_budget=1000).report()
     assert "The holdout was judged by about 42 % of its rows" in " ".join(report["said"])
@@ -158,7 +170,7 @@ def test_learning_again_is_given_up_at_the_end_of_the_time(monkeypatch):
     def too_late(*_):
         raise TimeUp
 
-    monkeypatch.setattr(fitting, "learn_again", too_late)
+    monkeypatch.setattr(job, "learn_again", too_late)
     data, y = table()
     model = mercer.fit(data, y, effort="fast", time_budget=1000)
     assert "would have taken more than the time budget left" in said(model)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -14,15 +13,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer.auto.effort import Clock
 from mercer.auto.fitting import account, sizes
-from mercer.auto.learning import learn
-from mercer.auto.predictor import Predictor
+from mercer.auto.job import Job
+from mercer.auto.larger import sample_of
 from mercer.auto.steps import Steps
 from mercer.auto.weights import counted_rows
-from mercer.auto.wide_model import learn_terms, learned_rows, model_of
+from mercer.auto.wide_model import model_of
 from mercer.base import seed_of
 from mercer.source import Columns
 from mercer.source.arrow import columns_of_rows
 from mercer.source.table import table_in_memory
+
+#: The share of a time budget for the search: of all rows, and of a sample, after which come the weights of all.
+_ALL, _SAMPLE = 0.95, 0.6
 
 
 class _Searched(BaseEstimator):
@@ -54,12 +56,13 @@ class _Searched(BaseEstimator):
             raise ValueError(f"X has {len(table)} rows but y has {len(y)} entries.")
         classify = self._task == "classify"
         source = table_in_memory(*counted_rows(table, y, sample_weight))
-        encoder, rows = learned_rows(source, None, classify, seed, effort.most_features, clock.part(0.5))
-        if sparse.issparse(rows.X):
-            predictor: Predictor = learn_terms(rows, classify, seed, clock=clock)
-        else:
-            predictor = learn(rows, classify, effort, clock, seed, steps)
-        told = {"task": self._task, "effort": self.effort, **account(predictor, steps, encoder)}
+        n_classes = len(np.unique(y)) if classify else 0
+        job = Job(None, effort, seed, steps, clock, classify, source.n_rows, n_classes)
+        share = job.share_in_time(source, 1.0, 1.0)
+        encoder, rows, predictor = job.learn(job.part(source, share), clock.part(_ALL if share == 1 else _SAMPLE))
+        if share < 1:
+            predictor = job.weights_from(sample_of(source, share, seed)[1], encoder, rows, predictor)
+        told = {"task": self._task, "effort": self.effort, "said": job.notes, **account(predictor, steps, encoder)}
         self.model_ = model_of(self._task, encoder, predictor, rows.X, told, seed)
         return self
 
@@ -126,7 +129,8 @@ class MercerRegressor(RegressorMixin, _Searched):
     ----------
     effort : {"fast", "normal", "high"}, default="normal"
     time_budget : float, default=None
-        Seconds; stages that would not fit are left out.
+        Seconds; stages that would not fit are left out. If all rows are too many to search with, that goes by an even
+        sample of them, and the weights come from all.
     max_features : int, default=None
         The most features of the model.
     random_state : int, default=0

@@ -2,50 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-
-import numpy as np
-from scipy import sparse
+from dataclasses import replace
 
 from mercer._numeric.checks import check_whole
-from mercer.auto.baselines import Encoding, Once, baseline
 from mercer.auto.effort import EFFORTS, Clock, Effort
-from mercer.auto.judge import judge
-from mercer.auto.larger import AllRows, bytes_per_row, fewer_waves, sample_of, weights_from_all
-from mercer.auto.learning import learn, learn_again
+from mercer.auto.job import SEARCH, Job
+from mercer.auto.larger import sample_of
 from mercer.auto.model import Model
-from mercer.auto.pace import MARGIN, TimeUp
-from mercer.auto.pilot import gathered, predicting_seconds, seconds_per_row, some_of
 from mercer.auto.predictor import Predictor
 from mercer.auto.steps import Steps
 from mercer.auto.targets import checked_task
-from mercer.auto.wide_model import WidePredictor, learn_terms, learned_rows, model_of
+from mercer.auto.wide_model import model_of
 from mercer.base import seed_of
 from mercer.io import read_table
-from mercer.source import Source, split_holdout
-from mercer.source.holdout import split_by_place
 from mercer.source.table import first_block
-
-#: The share of a time budget that the search may use: learning again repeats the dearest part of it.
-_SEARCH = 0.45
-#: The share of the time left that encoding may take, and the fewest rows to search with.
-_ENCODE, _FEWEST = 0.2, 500
-#: Encoding takes many times as long as reading: if so many times are not left, nothing has to be tried to know that.
-_READ = 5.0
-#: When the holdout should have been judged, as a share of the time budget.
-_JUDGED = 0.6
-#: When the last step should have ended.
-_ALMOST = 0.95
-#: What learning again repeats of the steps of a search; waves and terms are no longer searched for.
-REPEATED = {
-    "sample": 1.0,
-    "encode": 1.0,
-    "boosted trees, out of fold": 1.0,
-    "number of waves": 0.4,
-    "penalty of the terms": 0.1,
-    "final weights": 0.7,
-}
 
 
 def fit(
@@ -126,7 +96,7 @@ def fit(
     with steps("read"):
         source = read_table(data, target, weight)
         _refuse_no_columns(source)
-        job = _Job(roles, chosen, random_state, steps, clock)
+        job = Job(roles, chosen, random_state, steps, clock)
         job.notes += getattr(source, "notes", [])
         told: dict = {"task": checked_task(source, task, job), "effort": effort}
     told |= {"target": getattr(source, "target", None), "rows": job.n_rows, "said": job.notes}
@@ -137,7 +107,7 @@ def fit(
         train, kept = source, None
     share = job.share(memory, getattr(source, "schema", None) or {}, 1 - holdout)
     share = job.share_in_time(train, share, 1 - holdout)
-    encoder, rows, predictor = job.learn(job.part(train, share))
+    encoder, rows, predictor = job.learn(job.part(train, share), clock.part(SEARCH))
     rest = sample_of(source, share, random_state, holdout if kept is not None else 0)[1] if share < 1 else None
     if kept is not None:
         with steps("holdout"):
@@ -147,9 +117,7 @@ def fit(
             encoder, rows, predictor = again
             rest = sample_of(source, share, random_state)[1] if share < 1 else None
     if rest is not None:
-        with steps("weights from all rows"):
-            every = AllRows(predictor, encoder, rows, rest, job.n_rows, job.seed, clock.part(_ALMOST))
-            predictor = weights_from_all(every, repeated_seconds(steps.log, {"final weights": 0.3}), job.notes)
+        predictor = job.weights_from(rest, encoder, rows, predictor)
     if max_features is not None and predictor.dictionary.width > max_features:
         job.notes.append(
             f"The columns alone become {predictor.dictionary.width} features, more than the {max_features} asked for: "
@@ -182,148 +150,6 @@ def _refuse_no_columns(source) -> None:
     schema = getattr(source, "schema", None)
     if schema is not None and not schema:
         raise ValueError(f"There is no column beside the target {source.target!r}: nothing to predict it from.")
-
-
-@dataclass
-class _Job:
-    """What all steps of a fit need to know, and `notes` of what the reader of the report should know."""
-
-    roles: dict | None
-    effort: Effort
-    seed: int
-    steps: Steps
-    clock: Clock
-    classify: bool = False
-    n_rows: int = 0
-    n_classes: int = 0
-    few: int | None = None
-    notes: list[str] = field(default_factory=list)
-
-    def share(self, memory: float | None, schema, train: float) -> float:
-        """The share of the rows that the search can keep in memory."""
-        most = np.inf if memory is None else memory * 1e9 / bytes_per_row(len(schema), self.effort)
-        if self.n_rows * train <= most:
-            return 1.0
-        share = float(most / self.n_rows)
-        self.effort = fewer_waves(self.effort, memory) if memory is not None else self.effort
-        self.notes.append(
-            f"{self.n_rows:,} rows are more than {memory:g} GB of memory hold: the search saw an even sample of about "
-            f"{share * self.n_rows:,.0f} of them, the holdout was judged as a whole."
-        )
-        return share
-
-    def part(self, source: Source, share: float) -> Source:
-        """A share of the rows of a source, in memory."""
-        if share >= 1:
-            return source
-        with self.steps("sample"):
-            return gathered(sample_of(source, share, self.seed)[0])
-
-    def share_in_time(self, train: Source, share: float, trained: float) -> float:
-        """The share of the rows that can be encoded in a part of the time, by a trial with the first of them."""
-        if self.clock.budget is None:
-            return share
-        most = _FEWEST / trained
-        if self.clock.left() > _READ * self.clock.spent():
-            with self.steps("a look ahead"):
-                seconds = seconds_per_row(train, self.n_classes if self.classify else 0, self._encode, self.clock)
-            most = max(most, _ENCODE * self.clock.left() / max(seconds, 1e-12) / trained)
-        if most >= share * self.n_rows:
-            return share
-        self.notes.append(
-            f"The time budget is short for {self.n_rows:,} rows: the search saw an even sample of about {most:,.0f}."
-        )
-        return float(most / self.n_rows)
-
-    def _encode(self, source: Source):
-        """With one penalty for each text, and few steps."""
-        none = Clock(0.0)
-        return learned_rows(source, self.roles, self.classify, self.seed, self.effort.most_features, none)
-
-    def split(self, source: Source, holdout: float) -> tuple[Source, Source]:
-        """The rows to learn from and those kept aside: equal rows together, unless there are hardly any others."""
-        if self.few is None or self.few > self.n_rows // 2:
-            return split_holdout(source, holdout, self.seed)
-        self.notes.append(
-            f"There are only {self.few} different rows among {self.n_rows:,}: rows kept aside repeat others, and the "
-            "score says how well the target of such rows is known."
-        )
-        return split_by_place(source, holdout, self.seed)
-
-    def learn(self, source: Source):
-        """Encoder, encoded rows and model of a source."""
-        clock = self.clock.part(_SEARCH)
-        with self.steps("encode"):
-            encoder, rows = learned_rows(
-                source, self.roles, self.classify, self.seed, self.effort.most_features, clock.part(0.6)
-            )
-        clock = clock.rest()
-        if sparse.issparse(rows.X):
-            with self.steps("penalty of the terms"):
-                return encoder, rows, learn_terms(rows, self.classify, self.seed, clock=clock)
-        return encoder, rows, learn(rows, self.classify, self.effort, clock, self.seed, self.steps)
-
-    def judged(self, encoder, rows, predictor, kept: Source, holdout: float, task: str) -> dict:
-        """The score on the rows kept aside; on a part of them if all would take too much of the time left."""
-        name, plain = baseline(encoder, rows, self.classify, self.seed, self.clock.part(_JUDGED))
-        model = Encoding(Once(encoder), predictor)
-        plain = replace(plain, encoder=model.encoder) if isinstance(plain, Encoding) else plain
-        if self.clock.budget is not None:
-            seconds = predicting_seconds(kept, model, holdout * self.n_rows, self.clock)
-            allowed = max(self.clock.part(_JUDGED).left(), 0.1 * self.clock.left())
-            if seconds > allowed:
-                share = float(np.clip(allowed / seconds, min(_FEWEST / (holdout * self.n_rows), 0.999), 0.999))
-                kept = some_of(kept, share, self.seed)
-                self.notes.append(
-                    f"The holdout was judged by about {100 * share:.2g} % of its rows: the time budget was short."
-                )
-        return judge(plain, model, kept, task, random_state=self.seed).told() | {"baseline": name}
-
-    def learned_again(self, source: Callable[[], Source], encoder, predictor: Predictor, holdout: float):
-        """Encoder, encoded rows and model of all rows; None, and a note, if the time left is too short for that."""
-        needed = MARGIN / (1 - holdout) * repeated_seconds(self.steps.log, REPEATED)
-        if needed <= self.clock.left():
-            try:
-                return self._learn_again(source(), encoder, predictor)
-            except TimeUp:
-                needed = np.inf
-        long = "more" if np.isinf(needed) else f"about {needed:.0f} s, more"
-        self.notes.append(
-            f"Learning again from all rows would have taken {long} than the time budget left: the "
-            "model has learned from the rows that were not kept aside."
-        )
-        return None
-
-    def _learn_again(self, source: Source, encoder, predictor: Predictor):
-        """Encoder, encoded rows and model of all rows, configured like those of some of them."""
-        with self.steps("learn again from all rows"):
-            before = {name: place for place, name in enumerate(encoder.get_feature_names_out())}
-            clock = self.clock.part(_ALMOST)
-            before_it = MARGIN * repeated_seconds(self.steps.log, {"encode": 1.0})
-            brief = clock.rest(min(1.0, before_it / max(clock.left(), 1e-9)))  # texts would take all the time there is
-            encoder, rows = learned_rows(
-                source, self.roles, self.classify, self.seed, self.effort.most_features, brief, encoder
-            )
-            places = np.array([before.get(name, -1) for name in encoder.get_feature_names_out()])
-            return encoder, rows, self._again(predictor, rows, places, clock)
-
-    def _again(self, predictor, rows, places, clock) -> Predictor:
-        """The configuration of a model on all rows; if these are too wide, or no longer so, it is found anew."""
-        before = isinstance(predictor, WidePredictor)
-        if sparse.issparse(rows.X):
-            return learn_terms(rows, self.classify, self.seed, predictor if before else None, clock)
-        if before:
-            return learn(rows, self.classify, self.effort, clock, self.seed, Steps())
-        return learn_again(predictor, rows, self.effort, self.seed, places, clock)
-
-
-def repeated_seconds(log, shares: dict[str, float]) -> float:
-    """The seconds of those steps of a search that are repeated, each by a share of it.
-
-    >>> repeated_seconds([("encode", 2.0), ("read", 1.0)], REPEATED)
-    2.0
-    """
-    return sum(shares.get(name, 0.0) * seconds for name, seconds in log)
 
 
 def account(predictor: Predictor, steps: Steps, encoder) -> dict:
