@@ -223,13 +223,14 @@ class Dictionary:
     def features(self, X, scores=None) -> np.ndarray:
         """The features of encoded rows in float32; `scores`, where given, stands in for the trees'."""
         out = np.empty((len(X), self.width), dtype=np.float32)
-        start = 0
-        for block in self.blocks:
-            known = scores is not None and block.kind == "score"
-            stop = start + block.width
-            out[:, start:stop] = block.scaled(scores) if known else block.features(X)
-            start = stop
+        for place, columns in enumerate(self.slices()):
+            out[:, columns] = self.of_block(place, X, scores)
         return out
+
+    def of_block(self, place: int, X, scores=None) -> np.ndarray:
+        """The features of one block."""
+        block = self.blocks[place]
+        return block.scaled(scores) if scores is not None and block.kind == "score" else block.features(X)
 
     def over(self, X, scores=None) -> Callable[[slice], np.ndarray]:
         """span -> the features of those of the rows X; `scores` of all, where given, stand in for the trees'."""

@@ -19,10 +19,10 @@ import numpy as np
 from mercer._numeric.block import Block
 from mercer.auto.effort import Clock, Effort
 from mercer.auto.encoding import Encoded, dense
+from mercer.auto.equations import Equations
 from mercer.auto.heads import column_scales, scaled
 from mercer.auto.numbers import Target
 from mercer.auto.pace import Passing, TimeUp
-from mercer.auto.penalties import Equations
 from mercer.auto.predictor import Predictor
 from mercer.auto.rows import Rows
 from mercer.auto.streamed import Descent, descend

@@ -11,9 +11,9 @@ import numpy as np
 from mercer.auto.blocks import Dictionary, Pieces, Plain
 from mercer.auto.effort import Clock, Effort
 from mercer.auto.ensemble import Growth
+from mercer.auto.equations import Scored
 from mercer.auto.growing import grow_score
 from mercer.auto.lenses import Lens
-from mercer.auto.penalties import Scored
 from mercer.auto.products import with_products
 from mercer.auto.rows import Rows
 from mercer.auto.steps import Steps
