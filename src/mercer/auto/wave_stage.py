@@ -113,14 +113,11 @@ class WaveStage:
             random_state=self.search.seed,
         )
         start = time.perf_counter()
-        learner.fit(sample.X @ origin.root, sample.Y if sample.Y.shape[1] > 1 else sample.Y[:, 0])
+        learner.fit(origin.rows(sample.X), sample.Y if sample.Y.shape[1] > 1 else sample.Y[:, 0])
         seconds = time.perf_counter() - start
         seen: Any = learner.kernel_
-        bent = (
-            Lens(seen.kernel, origin.root @ np.asarray(seen.matrix))
-            if hasattr(seen, "matrix")
-            else Lens(seen, origin.root)
-        )
+        moved = hasattr(seen, "matrix")
+        bent = origin.bent(seen.kernel, np.asarray(seen.matrix)) if moved else Lens(seen, origin.root)
         if len(others) >= _ENOUGH:  # a metric flatters the rows it was learned from
             place, sample = others, self.rows.at(others)
         results = []
