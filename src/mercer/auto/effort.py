@@ -92,15 +92,16 @@ def sized(effort: Effort, n: int, n_outputs: int, wide: bool = False) -> Effort:
         share = max(0.25, 2.0 / n_outputs)
         first = growths[0]
         growths = (replace(first, n_trees=max(60, int(first.n_trees * share)), rate=min(0.2, first.rate / share)),)
-    if wide:
-        growths = (replace(_small(growths[0]), max_bins=_COARSE, screened=_SCREENED),)
-    if n < 500:
-        growths = growths if wide else (_small(growths[0]),)
+    few = n < 500
+    if few or wide:
+        small = _small(growths[0])
+        growths = (replace(small, max_bins=_COARSE, screened=_SCREENED) if wide else small,)
+        folds, waves = (10, 64) if few else (effort.tree_folds, effort.search_waves)
         return replace(
-            effort, growths=growths, tree_folds=10, search_waves=64, most_waves=128, multiples=(1.0,),
-            kernels=("Gaussian",), n_rounds=0, hope=0.0,
+            effort, growths=growths, tree_folds=folds, search_waves=min(waves, 128), most_waves=2 * waves,
+            multiples=(1.0,), kernels=("Gaussian",), n_rounds=0, hope=0.0,
         )  # fmt: skip
-    more = 2 if n < _FEW_ROWS and n_outputs <= 2 and not wide else 1
+    more = 2 if n < _FEW_ROWS and n_outputs <= 2 else 1
     return replace(effort, growths=growths, tree_folds=more * effort.tree_folds)
 
 
