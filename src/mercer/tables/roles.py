@@ -83,10 +83,11 @@ def roles_of(facts: dict[str, ColumnFacts], sample, roles=None, max_onehot=MAX_O
     roles = dict(roles or {})
     _check_roles(roles, facts)
     guessed = {}
+    kinds = {name: known.kind for name, known in facts.items()}
+    suspicions = {} if sample is None else leak_suspicions(sample, kinds)
     for name, known in facts.items():
         role = Role(roles[name], "as told") if name in roles else guess_role(known, max_onehot)
-        found = () if sample is None else leak_suspicions(sample, name, known.kind)
-        guessed[name] = replace(role, suspicions=tuple(found))
+        guessed[name] = replace(role, suspicions=tuple(suspicions.get(name, ())))
     return guessed
 
 
