@@ -80,7 +80,8 @@ def test_kernels_of_blocks_are_kept_and_those_of_some_rows_are_parts_of_them(row
     kernels = Kernels(rows)
     first = kernels.of(dictionary, None)
     second = kernels.of(Dictionary([dictionary.blocks[0], Plain(90)]), None)
-    assert second[0] is first[0] and second[1] is not first[1]
+    assert second[0] is first[0]
+    assert second[1] is not first[1]
     some = np.arange(0, 60, 2)
     part = [kernel[np.ix_(some, some)] for kernel in first]
     mine = RowEquations(rows.at(some), dictionary, None, part).score(PENALTIES)
@@ -91,4 +92,5 @@ def test_coordinates_keep_the_products_of_rows_and_axes_give_them(rows):
     Z = rows.X - rows.X.mean(axis=0)
     assert coordinates(Z) @ coordinates(Z).T == pytest.approx(Z @ Z.T, abs=1e-10)
     assert np.abs(coordinates(Z)) == pytest.approx(np.abs(Z @ axes(Z)), abs=1e-10)
-    assert axes(Z[:, :20]) is None and coordinates(Z[:, :20]).shape == (60, 20)
+    assert axes(Z[:, :20]) is None
+    assert coordinates(Z[:, :20]).shape == (60, 20)

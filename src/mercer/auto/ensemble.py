@@ -90,7 +90,7 @@ class Screen:
         slope = np.zeros(self.columns.shape[1], dtype=np.float32)
         slope[rows] = gradient - gradient.mean()
         along = np.abs(np.einsum("ij,j->i", self.columns, slope)[columns])
-        return columns[np.sort(np.argsort(-along, kind="stable")[:most])]
+        return columns[np.sort(np.argpartition(-along, most)[:most])]
 
 
 class Ensemble:

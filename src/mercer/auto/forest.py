@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,6 +54,31 @@ class Forest:
             spans = [slice(start, start + _ROWS) for start in range(0, len(X), _ROWS)]
             for_each(lambda s: _numeric.add_packed_trees(X[s], trees, self.output, out[s]), spans)
         return out
+
+    def some(self, trees: np.ndarray) -> Forest:
+        """Some of the trees alone, from zero on."""
+        sizes = np.diff(np.append(self.roots, len(self.column)))[trees]
+        roots = np.cumsum(sizes) - sizes
+        shift = np.repeat(roots - self.roots[trees], sizes)
+        nodes = np.arange(len(shift)) - shift
+        column, threshold, value = self.column[nodes], self.threshold[nodes], self.value[nodes]
+        left, right = self.left[nodes] + shift, self.right[nodes] + shift
+        return Forest(
+            np.zeros_like(self.base), roots, self.output[trees], column, threshold, left, right, value, self.ranks
+        )
+
+    @classmethod
+    def joined(cls, forests: list[Forest]) -> Forest:
+        """The sum of forests that see columns alike."""
+        shifts = np.cumsum([0, *(len(forest.column) for forest in forests)])[:-1]
+        none = np.zeros_like(shifts)
+        moved = dict.fromkeys(("output", "column", "threshold", "value"), none)
+        moved |= dict.fromkeys(("roots", "left", "right"), shifts)
+        parts: dict[str, Any] = {
+            name: np.concatenate([getattr(forest, name) + by for forest, by in zip(forests, shift, strict=True)])
+            for name, shift in moved.items()
+        }
+        return cls(np.sum([forest.base for forest in forests], axis=0), **parts, ranks=forests[0].ranks)
 
     @classmethod
     def of(cls, base: np.ndarray, trees: list[Tree]) -> Forest:

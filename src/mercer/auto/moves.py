@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mercer.auto.blocks import Dictionary, Pieces, Products, Score, TreeColumns
+from mercer.auto.forest import Forest
 
 #: Numbers in the rows of a path that are computed at once.
 _AT_ONCE = 2**22
@@ -52,35 +53,37 @@ class _Bins:
 
 
 class _Waves:
-    """Waves, by their phases."""
+    """Waves, by their phases; those that do not run along a column stay as they are."""
 
     adds_up = False
 
     def __init__(self, block, X: np.ndarray, coef: np.ndarray):
-        self.X, self.coef, self.frequencies = X, coef, block.frequencies
+        m = len(block.frequencies)
+        self.X, self.frequencies = X, block.frequencies
+        self.cosines, self.sines = (part / np.sqrt(m) for part in (coef[:m], coef[m:]))
         self.phases = X @ block.frequencies.T
-        self.known = self._scores(self.phases)
+        self.every = np.arange(m)
 
-    def _scores(self, phases: np.ndarray) -> np.ndarray:
-        m = len(self.frequencies)
-        return (np.cos(phases) @ self.coef[:m] + np.sin(phases) @ self.coef[m:]) / np.sqrt(m)
+    def _scores(self, phases: np.ndarray, waves: np.ndarray) -> np.ndarray:
+        phases = phases.astype(np.float32)
+        return np.cos(phases) @ self.cosines[waves] + np.sin(phases) @ self.sines[waves]
 
     def moved(self, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
-        shift = (values - self.X[:, columns]) @ self.frequencies[:, columns].T
-        return self._scores(self.phases + shift) - self.known
+        along = self.frequencies[:, columns]
+        waves = np.flatnonzero(along.any(axis=1))
+        phases = self.phases[:, waves]
+        shift = (values - self.X[:, columns]) @ along[waves].T
+        return self._scores(phases + shift, waves) - self._scores(phases, waves)
 
     def path(self, x: np.ndarray, groups: list[np.ndarray]) -> np.ndarray:
         """What each group of columns adds as the first row becomes x, group after group."""
-        change, phase, gains = x - self.X[0], self.phases[0], []
-        at_once = max(1, _AT_ONCE // (8 * len(phase)))
-        before = self.known[:1]
+        change, phase, gains = x - self.X[0], self.phases[:1], []
+        at_once = max(1, _AT_ONCE // (8 * len(self.every)))
         for start in range(0, len(groups), at_once):
-            some = groups[start : start + at_once]
-            shifts = np.stack([self.frequencies[:, columns] @ change[columns] for columns in some])
-            phases = phase + np.cumsum(shifts, axis=0)
-            phase, scores = phases[-1], self._scores(phases)
-            gains.append(np.diff(np.vstack([before, scores]), axis=0))
-            before = scores[-1:]
+            shifts = [self.frequencies[:, columns] @ change[columns] for columns in groups[start : start + at_once]]
+            phases = phase[-1] + np.vstack([np.zeros_like(phase[:1]), np.cumsum(shifts, axis=0)])
+            gains.append(np.diff(self._scores(phases, self.every), axis=0))
+            phase = phases[-1:]
         return np.vstack(gains)
 
 
@@ -138,7 +141,37 @@ def _reading(block: Any, n_columns: int) -> tuple[np.ndarray, Any]:
     return np.arange(n_columns), block
 
 
-_KINDS: dict[str, Callable] = {"linear": _Columns, "pieces": _Bins, "waves": _Waves}
+class _Trees(_Reading):
+    """The score of trees: where a column changes, those that read it are asked again."""
+
+    def __init__(self, block: Score, X: np.ndarray, coef: np.ndarray):
+        super().__init__(block, X, coef)
+        self.alone = not block.columns.categories
+        if self.alone:
+            self.forest = Forest.joined(self.block.forests)
+            self.scores = self.forest.scores(self.X) / len(block.forests)
+            trees = np.repeat(np.arange(len(self.forest.roots)), self._sizes())
+            inner = np.flatnonzero(self.forest.column >= 0)
+            inner = inner[np.argsort(self.forest.column[inner], kind="stable")]
+            self.trees, column = trees[inner], self.forest.column[inner]
+            self.starts = np.searchsorted(column, np.arange(len(self.reads) + 1))
+
+    def _sizes(self) -> np.ndarray:
+        return np.diff(np.append(self.forest.roots, len(self.forest.column)))
+
+    def moved(self, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
+        place = self.place[columns]
+        if not self.alone or not np.any(place >= 0):
+            return super().moved(columns, values)
+        read = place[place >= 0]
+        trees = np.unique(np.concatenate([self.trees[self.starts[j] : self.starts[j + 1]] for j in read]))
+        other, forest = self.X.copy(), self.forest.some(trees)
+        other[:, read] = values[:, place >= 0]
+        change = (forest.scores(other) - forest.scores(self.X)) / len(self.block.forests)
+        return self.block.scaled(self.scores + change) @ self.coef - self.known
+
+
+_KINDS: dict[str, Callable] = {"linear": _Columns, "pieces": _Bins, "waves": _Waves, "score": _Trees}
 
 
 class Moves:
