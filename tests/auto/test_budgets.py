@@ -111,8 +111,9 @@ def test_rows_like_an_encoder_take_its_penalties():
 @pytest.fixture(scope="module")
 def sampled():
     data, y = table(6000)
-    per_row = fitting.bytes_per_row(2, fitting.sizes("fast"))
-    return mercer.fit(data, y, effort="fast", memory=1500 * per_row / 1e9), data, y
+    kinds = dict.fromkeys(data, "number")
+    memory = 1e-6 * 1500 / fitting.rows_in(1e-6, kinds, fitting.sizes("fast"))
+    return mercer.fit(data, y, effort="fast", memory=memory), data, y
 
 
 def test_a_larger_table_is_searched_by_a_sample_and_says_so(sampled):

@@ -37,6 +37,8 @@ class Effort:
     most_features: int = 1_000_000
     #: Products of two columns, at most.
     most_products: int = 16
+    #: Features that bins and waves may not go beyond, where memory is short.
+    widest: int = 1_000_000
     #: Models to take the mean of, each with waves of its own.
     wave_seeds: int = 1
 

@@ -65,6 +65,9 @@ class PerFold:
             self._best = np.array(penalties, dtype=np.float64), scored
         return scored
 
+    def forget(self) -> None:
+        """Drop what only scores need."""
+
     def scale(self) -> np.ndarray:
         """The mean square of each block's centered columns, summed over rows: what penalties are relative to."""
         raise NotImplementedError
@@ -117,6 +120,9 @@ class Equations(PerFold):
         mean = np.bincount(self.blocks, weights=squares, minlength=self.n_blocks) / counts
         relative = self.gram.error * np.sqrt(len(squares)) / max(float(squares.sum()), np.finfo(float).tiny)
         return 10.0 * np.maximum(relative * mean, 4 * np.finfo(float).eps * float(np.max(squares, initial=0.0)))
+
+    def forget(self) -> None:
+        self._kept = None
 
     def _ready(self, penalties: np.ndarray) -> np.ndarray:
         return penalties[self.blocks]

@@ -120,7 +120,7 @@ class Search(Trials):
         return self.choose(tried, larger, current)
 
     def _with_pieces(self, current: Dictionary) -> Dictionary:
-        most = min(_PIECES, self.effort.most_features)
+        most = min(_PIECES, self.effort.most_features, self.effort.widest // 2 + self.rows.X.shape[1])
         if self.n < 40 or self.effort.n_bins < 2 or current.width >= most or not self.clock.allows(0.6):
             return current
         n_bins = int(np.clip(1200 // max(self.rows.X.shape[1], 1), 2, self.effort.n_bins))
@@ -130,6 +130,10 @@ class Search(Trials):
         if n_bins < 2:
             return current
         pieces = Pieces.learned(self.rows.X, n_bins, self.rows.weight)
+        short = self.effort.widest < _PIECES  # of memory: then fewer bins are better than none
+        while short and pieces is not None and n_bins > 3 and pieces.width + current.width > most:
+            n_bins //= 2
+            pieces = Pieces.learned(self.rows.X, n_bins, self.rows.weight)
         if pieces is None or pieces.width + current.width > most:
             return current
         larger = Dictionary([*current.blocks, pieces])

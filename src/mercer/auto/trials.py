@@ -82,6 +82,7 @@ class Trials:
         start = np.array([self._known.get(id(block), np.nan) for block in dictionary.blocks]) * len(seen)
         steps = steps if dictionary.width <= 600 else 4 if dictionary.width <= 1100 else 2
         penalties, scored = best_penalties(equations, start if np.isfinite(start).any() else None, steps)
+        equations.forget()
         if rows is None:
             self._tried_blocks = dictionary.blocks
             self._penalties, self._scored, self._equations = penalties, scored, equations
@@ -106,6 +107,7 @@ class Trials:
         """The larger dictionary if it gains more than the standard error of the gain over the folds."""
         tried.kept, tried.why = _verdict(tried, self.loss, self._last_folds)
         if not tried.kept:
+            self._equations = self._kept[2]
             return smaller
         self._keep(tried)
         return larger

@@ -133,7 +133,7 @@ class WaveStage:
 
     def _grown_waves(self, current, lens: Lens) -> Dictionary:
         """Twice as many waves as long as that pays."""
-        left = self.effort.most_features - current.width
+        left = min(self.effort.most_features, self.effort.widest) - current.width
         most = min(self.effort.most_waves, max(32, self.search.n // 2), left // 2 * 2)
         width = self._affordable(min(512, most))
         if width < 2:
