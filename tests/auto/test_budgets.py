@@ -112,7 +112,7 @@ def test_rows_like_an_encoder_take_its_penalties():
 def sampled():
     data, y = table(6000)
     kinds = dict.fromkeys(data, "number")
-    memory = 1e-6 * 1500 / fitting.rows_in(1e-6, kinds, fitting.sizes("fast"))
+    memory = 1e-6 * 1500 / fitting.rows_in(fitting.usable(1e-6), kinds, fitting.sizes("fast"))
     return mercer.fit(data, y, effort="fast", memory=memory), data, y
 
 

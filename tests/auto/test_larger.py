@@ -27,7 +27,8 @@ def table(n, seed=0):
 
 def gigabytes(n_rows, n_classes=0):
     """Memory for so many rows of two numbers: so little that rows take a fixed share of it."""
-    return 1e-6 * n_rows / fitting.rows_in(1e-6, {"a": "number", "b": "number"}, fitting.sizes("fast"), n_classes)
+    room = fitting.usable(1e-6)
+    return 1e-6 * n_rows / fitting.rows_in(room, {"a": "number", "b": "number"}, fitting.sizes("fast"), n_classes)
 
 
 def features_of_all(model, data, y, weight=None):

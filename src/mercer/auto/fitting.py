@@ -9,12 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from mercer._numeric.checks import check_whole
+from mercer._numeric.pool import n_threads
 from mercer.auto.baselines import Encoding, Once, baseline
 from mercer.auto.effort import EFFORTS, Clock, Effort
 from mercer.auto.judge import judge
 from mercer.auto.larger import AllRows, sample_of, weights_from_all
 from mercer.auto.learning import learn, learn_again
-from mercer.auto.memory import AMPLE, narrower, rows_in
+from mercer.auto.memory import AMPLE, bytes_of_reading, narrower, rows_alone, rows_in, usable
 from mercer.auto.model import Model
 from mercer.auto.pace import MARGIN, TimeUp
 from mercer.auto.pilot import gathered, predicting_seconds, seconds_per_row, some_of
@@ -136,7 +137,7 @@ def fit(
     if kept is not None and (first_block(kept) is None or first_block(train) is None):
         job.notes.append(f"{job.n_rows} rows are too few to keep some aside: nothing is said about new ones.")
         train, kept = source, None
-    share = job.share(memory, getattr(source, "schema", None) or {}, 1 - holdout)
+    share = job.share(memory, source, 1 - holdout)
     share = job.share_in_time(train, share, 1 - holdout)
     encoder, rows, predictor = job.learn(job.part(train, share))
     rest = sample_of(source, share, random_state, holdout if kept is not None else 0)[1] if share < 1 else None
@@ -200,14 +201,19 @@ class _Job:
     few: int | None = None
     notes: list[str] = field(default_factory=list)
 
-    def share(self, memory: float | None, schema, train: float) -> float:
+    def share(self, memory: float | None, source, train: float) -> float:
         """The share of the rows that the search can keep in memory."""
         if memory is None:
             return 1.0
-        most = rows_in(memory, schema, self.effort, self.n_classes if self.classify else 0)
+        room = usable(memory, bytes_of_reading(source, n_threads()))
+        schema = getattr(source, "schema", None) or {}
+        if memory < AMPLE:
+            most = rows_in(room, schema, self.effort, self.n_classes if self.classify else 0)
+        else:
+            most = rows_alone(memory, len(schema), self.effort)
         enough = self.n_rows * train <= most
         if memory < AMPLE or not enough:
-            self.effort = narrower(self.effort, memory)
+            self.effort = narrower(self.effort, room)
         if enough:
             return 1.0
         share = float(most / self.n_rows)

@@ -27,8 +27,10 @@ _TOLD, _CLASSES = 1000, 8
 _MATRICES = 24
 #: Bytes for each feature of a row in a block, in the forms that it takes.
 _FORMS = 16
-#: Bytes for reading files and for trees, at most this share of all; the most of the others that features may take.
-_FIXED, _FIXED_SHARE, _FEATURES = 8e7, 1 / 3, 0.5
+#: Bytes for trees and whatever is loaded on the way, and forms of a row group of a file while a thread reads it.
+_FIXED, _READING = 8e7, 2
+#: The most that what is fixed is counted for, as a share of all, and the most of the others that features may take.
+_FIXED_SHARE, _FEATURES = 0.5, 0.5
 #: Gigabytes from which on there is room for all the features that a search tries beside its rows.
 AMPLE = 4.0
 _FEWEST, _ALONE = 64, 128
@@ -49,15 +51,28 @@ def bytes_of_features(width: int) -> float:
     return 8.0 * _MATRICES * width**2 + _FORMS * BLOCK_ROWS * width
 
 
-def most_features(memory: float) -> int:
-    """The features whose matrices take no more than their share of so many gigabytes."""
-    room, linear = _FEATURES * _usable(memory), _FORMS * BLOCK_ROWS
+def bytes_of_reading(source, n_threads: int) -> float:
+    """About the memory that reading a file takes: each thread, and the first one, keeps a row group."""
+    bounds = getattr(source, "bounds", None)
+    if bounds is None or len(bounds) < 2:
+        return 0.0
+    return 8.0 * _READING * (n_threads + 1) * float(np.max(np.diff(bounds))) * (1 + len(source.names))
+
+
+def usable(memory: float, reading: float = 0.0) -> float:
+    """What so many gigabytes leave for rows and features, in bytes."""
+    return memory * 1e9 - min(_FIXED + reading, _FIXED_SHARE * memory * 1e9)
+
+
+def most_features(room: float) -> int:
+    """The features whose matrices take no more than their share of so many bytes."""
+    room, linear = _FEATURES * room, _FORMS * BLOCK_ROWS
     return max(_FEWEST, int((np.sqrt(linear**2 + 32.0 * _MATRICES * room) - linear) / (16.0 * _MATRICES)))
 
 
-def narrower(effort: Effort, memory: float) -> Effort:
-    """The effort with no more features than so many gigabytes hold, and fewer waves at a time."""
-    most = most_features(memory)
+def narrower(effort: Effort, room: float) -> Effort:
+    """The effort with no more features than so many bytes hold, and fewer waves at a time."""
+    most = most_features(room)
     return replace(
         effort,
         widest=min(effort.widest, most),
@@ -73,19 +88,15 @@ def reached(n_columns: int, effort: Effort) -> int:
     return max(n_columns, min(n_columns + pieces + effort.most_products + effort.most_waves, effort.widest))
 
 
-def rows_in(memory: float, schema: dict[str, str], effort: Effort, n_classes: int = 0) -> float:
-    """How many rows of a table a search can keep in so many gigabytes beside its features.
-
-    Where there is ample memory, features are what they are, and rows take what they take alone.
-    """
-    if memory >= AMPLE:
-        return memory * 1e9 / (_ALONE * max(len(schema), 1) + 4 * min(effort.most_waves, effort.most_features))
-    effort = narrower(effort, memory)
-    n_columns, room = encoded_columns(schema), _usable(memory)
+def rows_in(room: float, schema: dict[str, str], effort: Effort, n_classes: int = 0) -> float:
+    """How many rows of a table a search can keep in so many bytes beside its features."""
+    effort = narrower(effort, room)
+    n_columns = encoded_columns(schema)
     width = reached(n_columns, effort)
     left = max(room - bytes_of_features(width), room / 3)
     return left / bytes_per_row(n_columns, max(n_classes, 1), width if n_classes else 0)
 
 
-def _usable(memory: float) -> float:
-    return memory * 1e9 - min(_FIXED, _FIXED_SHARE * memory * 1e9)
+def rows_alone(memory: float, n_columns: int, effort: Effort) -> float:
+    """The same where there is ample memory: features are what they are, and rows take what they take alone."""
+    return memory * 1e9 / (_ALONE * max(n_columns, 1) + 4 * min(effort.most_waves, effort.most_features))

@@ -23,8 +23,8 @@ from mercer.source.row_error import RowError, gaps, present
 KINDS = ("integer", "number", "boolean", "date", "text")
 
 
-#: From so many columns of numbers on, they are hashed as an array.
-_MANY = 100
+#: From so many columns of numbers on, they are hashed as an array; many rows in one would take much memory.
+_MANY, _FEW_ROWS = 100, 2048
 
 
 class Columns:
@@ -111,7 +111,7 @@ class Columns:
         from mercer.source.arrow import keys_of, number_rows
 
         columns = self.table.columns
-        numbers = number_rows(columns) if len(columns) > _MANY else None
+        numbers = number_rows(columns) if len(columns) > _MANY and len(self) <= _FEW_ROWS else None
         if numbers is not None:
             return _numeric.hash_dense_rows(np.ascontiguousarray(numbers.T))
         return _numeric.hash_keyed_rows([keys_of(column, j) for j, column in enumerate(columns)])

@@ -168,7 +168,8 @@ def _keys(values) -> np.ndarray:
 
 
 def _finished(name, sketch: Sketch, n) -> ColumnFacts:
-    order = np.argsort(-sketch.counts, kind="stable")
+    repeated = np.any(sketch.counts != sketch.counts[:1])
+    order = np.argsort(-sketch.counts, kind="stable") if repeated else slice(None)
     distinct = len(sketch.keys)
     if not sketch.complete:  # the k-th smallest of D uniform hashes lies near k/D
         distinct = round((distinct - 1) / (float(sketch.keys[-1]) / 2.0**64))

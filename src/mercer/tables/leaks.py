@@ -67,7 +67,10 @@ def _codes(column, kind) -> np.ndarray:
 def _bins(values: np.ndarray) -> np.ndarray:
     """The bin of each number of some columns without gaps, which are the rows here."""
     codes = np.empty(values.shape, dtype=np.int64)
-    edges = np.quantile(values, np.linspace(0, 1, _BINS + 1)[1:-1], axis=1).T
+    ordered = np.sort(values, axis=1)  # sooner than to look for so many quantiles
+    place = np.linspace(0, 1, _BINS + 1)[1:-1] * (values.shape[1] - 1)
+    below = np.minimum(place.astype(np.intp), values.shape[1] - 2)
+    edges = ordered[:, below] + (place - below) * (ordered[:, below + 1] - ordered[:, below])
     for out, cuts, x in zip(codes, edges, values, strict=True):
         out[:] = np.searchsorted(cuts, x, side="right")
     return codes
