@@ -16,6 +16,7 @@ ALL = [
     "lifts",
     "linear",
     "machines",
+    "memory_limit",
     "projections",
     "random_features",
     "sequences",
@@ -29,6 +30,7 @@ ALL = [
     "tables",
     "text",
     "trees",
+    "wide_tables",
 ]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import mercer
 from clocks import Hours
-from mercer.auto import fitting, job, larger
+from mercer.auto import fitting, job, memory
 from mercer.auto.effort import Clock
 from mercer.auto.wide import learn_wide
 from mercer.auto.wide_model import learned_rows
@@ -111,8 +111,9 @@ def test_rows_like_an_encoder_take_its_penalties():
 @pytest.fixture(scope="module")
 def sampled():
     data, y = table(6000)
-    per_row = larger.bytes_per_row(2, fitting.sizes("fast"))
-    return mercer.fit(data, y, effort="fast", memory=1500 * per_row / 1e9), data, y
+    kinds = dict.fromkeys(data, "number")
+    gigabytes = 1e-6 * 1500 / memory.rows_in(memory.usable(1e-6), kinds, fitting.sizes("fast"))
+    return mercer.fit(data, y, effort="fast", memory=gigabytes), data, y
 
 
 def test_a_larger_table_is_searched_by_a_sample_and_says_so(sampled):

@@ -6,7 +6,7 @@ from scipy.special import logsumexp
 
 import mercer
 from clocks import Hours
-from mercer.auto import fitting, larger
+from mercer.auto import fitting, larger, memory
 from mercer.auto.effort import Clock
 from mercer.auto.pace import Passing, TimeUp
 from mercer.auto.streamed import descend
@@ -25,8 +25,10 @@ def table(n, seed=0):
     return {"a": X[:, 0], "b": X[:, 1]}, signal + 0.3 * rng.normal(size=n), rng.integers(0, 4, n) / 4
 
 
-def gigabytes(n_rows, n_columns=2):
-    return n_rows * larger.bytes_per_row(n_columns, fitting.sizes("fast")) / 1e9
+def gigabytes(n_rows, n_classes=0):
+    """Memory for so many rows of two numbers: so little that rows take a fixed share of it."""
+    room = memory.usable(1e-6)
+    return 1e-6 * n_rows / memory.rows_in(room, {"a": "number", "b": "number"}, fitting.sizes("fast"), n_classes)
 
 
 def features_of_all(model, data, y, weight=None):
@@ -55,7 +57,7 @@ def test_classes_have_the_weights_of_one_logistic_regression(n_classes, weighted
     data, y, weight = table(2400)
     label = np.digitize(y, [0.0] if n_classes == 2 else [-0.7, 0.7])
     given = weight if weighted else None
-    model = mercer.fit(data, label, weight=given, effort="fast", memory=gigabytes(2400 * SHARE))
+    model = mercer.fit(data, label, weight=given, effort="fast", memory=gigabytes(2400 * SHARE, n_classes))
     said = " ".join(model.report()["said"])
     assert "the linear weights from all rows, in" in said
     assert "more would bring" not in said

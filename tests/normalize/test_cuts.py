@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer.normalize.cuts import balanced_cuts
+from mercer.normalize.cuts import balanced_cuts, cuts_of_columns
 
 numbers = st.floats(-1e300, 1e300, allow_nan=False)
 
@@ -39,3 +39,13 @@ def test_neighboring_numbers_are_still_parted():
     low = 1.0
     values = np.array([low, np.nextafter(low, 2.0), np.nextafter(np.nextafter(low, 2.0), 3.0)])
     assert np.searchsorted(balanced_cuts(values, 4), values, side="left").tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("n_bins", [2, 7, 30, 64])
+def test_cuts_of_columns_are_those_of_each(n_bins):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 5))
+    X[:, 3] = np.round(X[:, 3])
+    X[:20, 4] = 0.0
+    for cuts, column in zip(cuts_of_columns(X, n_bins), X.T, strict=True):
+        np.testing.assert_array_equal(cuts, balanced_cuts(column, n_bins))

@@ -16,6 +16,7 @@ from mercer.auto.effort import Clock
 from mercer.auto.encoding import Encoded, dense
 from mercer.auto.pace import LogisticPace
 from mercer.auto.predictor import Predictor
+from mercer.auto.row_space import axes
 from mercer.auto.scored import ScoredEncoder
 from mercer.auto.wide_model import WidePredictor
 
@@ -94,6 +95,8 @@ def linear(rows: Encoded, classify: bool, seed: int, clock: Clock | None = None)
 
     dictionary = Dictionary([Plain(rows.X.shape[1])])
     X = rows.X.astype(np.float32).astype(np.float64)
+    basis = axes(X) if len(X) < X.shape[1] else None  # weights lie in the space of the rows
+    X = X if basis is None else X @ basis
     if classify:
         classes = len(np.unique(np.asarray(rows.y)))
         outputs, clock = 1 if classes == 2 else classes, clock or Clock()
@@ -105,7 +108,9 @@ def linear(rows: Encoded, classify: bool, seed: int, clock: Clock | None = None)
             if steps < _STEPS:
                 warnings.simplefilter("ignore", ConvergenceWarning)
             fitted = LogisticClassifier(random_state=seed, tol=1e-5, max_iter=steps).fit(X, rows.y, rows.weight)
-        return Predictor(dictionary, fitted.coef_.T, fitted.intercept_, fitted.classes_, np.ones(1))
+        coef = fitted.coef_.T if basis is None else basis @ fitted.coef_.T
+        return Predictor(dictionary, coef, fitted.intercept_, fitted.classes_, np.ones(1))
     ridge = RidgeRegressor(**_scoring(X), random_state=seed).fit(X, rows.y, rows.weight)
     coef = np.atleast_2d(ridge.coef_).T
+    coef = coef if basis is None else basis @ coef
     return Predictor(dictionary, coef, np.atleast_1d(ridge.intercept_), None, np.ones(1))

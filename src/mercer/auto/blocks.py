@@ -269,6 +269,11 @@ class Dictionary:
             start += block.width
         return out
 
+    def of_block(self, place: int, X, scores=None) -> np.ndarray:
+        """The features of one block."""
+        block = self.blocks[place]
+        return block.scaled(scores) if scores is not None and block.kind == "score" else block.features(X)
+
     def over(self, X, scores=None) -> Callable[[slice], np.ndarray]:
         """span -> the features of those of the rows X; `scores` of all, where given, stand in for the trees'."""
         return lambda span: self.features(X[span], None if scores is None else scores[span])

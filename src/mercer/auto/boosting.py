@@ -15,7 +15,7 @@ from itertools import islice, product
 import numpy as np
 
 from mercer._numeric.pool import ordered_map
-from mercer.auto.ensemble import STRIDE, Binned, Ensemble, Growth
+from mercer.auto.ensemble import STRIDE, Binned, Ensemble, Growth, Screen
 from mercer.auto.forest import Forest
 
 
@@ -50,9 +50,9 @@ def boost(X, loss, folds: np.ndarray, growth: Growth, codes=(), enough=lambda: F
     been grown before, as `compared` does
     """
     X = np.ascontiguousarray(X, dtype=np.float64)
-    binned = Binned.of(X, growth.max_bins)
+    binned, screen = Binned.of(X, growth.max_bins), Screen(X) if growth.screened else None
     runs = [
-        known if i == 0 and known is not None else Ensemble(loss, X, codes, growth, folds, k, i + 1, binned)
+        known if i == 0 and known is not None else Ensemble(loss, X, codes, growth, folds, k, i + 1, binned, screen)
         for i, k in enumerate(np.unique(folds).tolist())
     ]
     curve = _raced(runs, growth, enough)
@@ -69,10 +69,11 @@ def compared(X, loss, folds: np.ndarray, growths, codes=(), enough=lambda: False
     """Which growth serves the first fold best; growths that no time is left for are not tried, but for the first."""
     X = np.ascontiguousarray(X, dtype=np.float64)
     binned = {n_bins: Binned.of(X, n_bins) for n_bins in {growth.max_bins for growth in growths}}
+    screen = Screen(X) if any(growth.screened for growth in growths) else None
 
     def run(growth):
         start = time.perf_counter()
-        one = Ensemble(loss, X, codes, growth, folds, int(folds.min()), 1, binned[growth.max_bins])
+        one = Ensemble(loss, X, codes, growth, folds, int(folds.min()), 1, binned[growth.max_bins], screen)
         least = min(_raced([one], growth, enough)) / len(one.watch)
         return one, least, time.perf_counter() - start
 

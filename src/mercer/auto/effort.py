@@ -37,6 +37,8 @@ class Effort:
     most_features: int = 1_000_000
     #: Products of two columns, at most.
     most_products: int = 16
+    #: Features that bins and waves may not go beyond, where memory is short.
+    widest: int = 1_000_000
     #: Models to take the mean of, each with waves of its own.
     wave_seeds: int = 1
 
@@ -80,22 +82,33 @@ EFFORTS = {
 }
 
 
-def sized(effort: Effort, n: int, n_outputs: int) -> Effort:
+#: Columns that a tree looks at, and bins of each, where there are fewer rows than columns.
+_SCREENED, _COARSE = 512, 32
+
+
+def sized(effort: Effort, n: int, n_outputs: int, wide: bool = False) -> Effort:
     """The effort that data of this size deserve: few rows cannot tell many candidates apart, many classes need many
-    trees each round."""
+    trees each round, and where rows are fewer than columns (`wide`) small trees are all that they can tell."""
     growths = effort.growths
     if n_outputs > 2:  # rounds cost a tree per class: fewer and longer steps, and nothing to compare them with
         share = max(0.25, 2.0 / n_outputs)
         first = growths[0]
         growths = (replace(first, n_trees=max(60, int(first.n_trees * share)), rate=min(0.2, first.rate / share)),)
-    if n < 500:
-        growths = (replace(growths[0], n_trees=min(growths[0].n_trees, 60), least_rows=5.0, max_leaves=8, patience=10),)
+    few = n < 500
+    if few or wide:
+        small = _small(growths[0])
+        growths = (replace(small, max_bins=_COARSE, screened=_SCREENED) if wide else small,)
+        folds, waves = (10, 64) if few else (effort.tree_folds, effort.search_waves)
         return replace(
-            effort, growths=growths, tree_folds=10, search_waves=64, most_waves=128, multiples=(1.0,),
-            kernels=("Gaussian",), n_rounds=0, hope=0.0,
+            effort, growths=growths, tree_folds=folds, search_waves=min(waves, 128), most_waves=2 * waves,
+            multiples=(1.0,), kernels=("Gaussian",), n_rounds=0, hope=0.0,
         )  # fmt: skip
     more = 2 if n < _FEW_ROWS and n_outputs <= 2 else 1
     return replace(effort, growths=growths, tree_folds=more * effort.tree_folds)
+
+
+def _small(growth: Growth) -> Growth:
+    return replace(growth, n_trees=min(growth.n_trees, 60), least_rows=5.0, max_leaves=8, patience=10)
 
 
 class Clock:

@@ -15,7 +15,7 @@ from mercer.source import Columns, Source
 from mercer.source.accumulator import BLOCK_ROWS
 from mercer.source.table import table_in_memory
 
-#: The most encoded columns of a search.
+#: The most encoded columns of a search, unless rows are no more than that.
 _WIDEST = 5000
 
 
@@ -40,8 +40,11 @@ def encoded_rows(encoder, source: Source, learn: bool | None = False) -> Encoded
     None says that the source is one of encoded rows already.
     """
     mapped = source if learn is None else encoder.fit_transform(source) if learn else encoder.transform(source)
-    refuse_wide(encoder)
-    blocks = [block for block in mapped.blocks() if len(block)]
+    blocks, n = [], 0
+    for block in mapped.blocks():
+        n += len(block)
+        refuse_wide(encoder, n)
+        blocks += [block] if len(block) else []
     if not blocks:
         raise ValueError("The source has no rows.")
     y = None if blocks[0].y is None else np.concatenate([np.asarray(block.y) for block in blocks])
@@ -62,16 +65,16 @@ def weights_of(blocks) -> tuple[np.ndarray | None, float]:
     return weight / unit, unit
 
 
-def refuse_wide(encoder) -> None:
-    """The search keeps encoded rows as a dense array: many levels can make too many columns for that."""
+def refuse_wide(encoder, n_rows: int) -> None:
+    """The search keeps encoded rows as a dense array: many levels can make too many columns of many rows for that."""
     width = encoder.blocks_[-1].stop
-    if width > _WIDEST:
+    if min(width, n_rows) > _WIDEST:
         block = max(encoder.blocks_, key=lambda block: block.stop - block.start)
         raise ValueError(
             f"The table becomes {width} columns, {block.stop - block.start} of them from {block.column!r} (role "
-            f"{block.role!r}), but the search takes at most {_WIDEST}. Give that column another role, as in "
-            f"roles={{{block.column!r}: 'id'}} to leave it out, or learn from it with mercer.text.TextFeatures and "
-            "mercer.linear.LogisticClassifier."
+            f"{block.role!r}), but of more than {_WIDEST} rows the search takes at most {_WIDEST}. Give that "
+            f"column another role, as in roles={{{block.column!r}: 'id'}} to leave it out, or learn from it with "
+            "mercer.text.TextFeatures and mercer.linear.LogisticClassifier."
         )
 
 

@@ -21,7 +21,8 @@ STRIDE = 5
 class Growth:
     """How trees grow: how many at most, how large, how much of each is added, and when to stop.
 
-    `columns` is the share of columns a tree may use; `patience` the number of rounds without gain on held-out rows.
+    `columns` is the share of columns a tree may use; of these it looks at the `screened` that go along best with what
+    is left of the target (0: at all). `patience` is the number of rounds without gain on held-out rows.
     """
 
     n_trees: int = 400
@@ -33,6 +34,7 @@ class Growth:
     patience: int = 25
     max_bins: int = 128
     seed: int = 0
+    screened: int = 0
 
 
 @dataclass
@@ -74,15 +76,34 @@ class Binned:
         return self._joined[np.where(column >= 0, self._starts[column] + cut, -1)]
 
 
+class Screen:
+    """Columns of mean 0 and mean square 1, to see at once which of them go along with a gradient."""
+
+    def __init__(self, X: np.ndarray):
+        centered = X - X.mean(axis=0)
+        size = np.sqrt(np.mean(centered**2, axis=0))
+        self.columns = np.ascontiguousarray((centered / np.where(size > 0, size, 1.0)).T, dtype=np.float32)
+
+    def best(self, columns: np.ndarray, rows: np.ndarray, gradient: np.ndarray, most: int) -> np.ndarray:
+        """At most so many of some columns, in order: those of the largest inner products with the gradient of rows."""
+        if len(columns) <= most:
+            return columns
+        slope = np.zeros(self.columns.shape[1], dtype=np.float32)
+        slope[rows] = gradient - gradient.mean()
+        along = np.abs(np.einsum("ij,j->i", self.columns, slope)[columns])
+        return columns[np.sort(np.argpartition(-along, most)[:most])]
+
+
 class Ensemble:
     """Trees on the rows outside a fold; `losses` and `told` are what its own rows lost and were told every few rounds.
 
     `binned` are the bins of X, which all ensembles share but for categories: each puts their levels in an order of its
-    own. Rows to learn from come first, those to watch last.
+    own. Rows to learn from come first, those to watch last. `screen` is that of X, for trees of `screened` columns.
     """
 
-    def __init__(self, loss, X, codes, growth: Growth, folds, fold: int, stream: int, binned: Binned):
+    def __init__(self, loss, X, codes, growth: Growth, folds, fold: int, stream: int, binned: Binned, screen=None):
         train, self.watch = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        self._train, self._screen = train, screen
         order = np.concatenate([train, self.watch])
         self.growth, self.rows = growth, np.arange(len(train))
         self.ranks = ranks_of(X, codes, loss.leading, train, loss.weight)
@@ -144,6 +165,8 @@ class Ensemble:
     def _tree(self, output: int, gradient: np.ndarray, hessian: np.ndarray) -> tuple[Tree, np.ndarray]:
         binned, growth, p = self.binned, self.growth, len(self.binned.cuts)
         columns = np.sort(self.rng.choice(p, max(1, round(growth.columns * p)), replace=False))
+        if growth.screened and self._screen is not None:
+            columns = self._screen.best(columns, self._train, gradient[: len(self.rows), 0], growth.screened)
         given = (binned.bins, gradient, hessian, self.rows, columns, binned.widths)
         column, cut, left, right, value, gain, leaf = _numeric.grow_tree(
             *given, growth.max_leaves, self.least, growth.l2

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer.auto.moves import Moves
+from mercer.auto.predictor import Predictor
+
 _ORDERS = 8
 
 
@@ -30,9 +33,7 @@ def contributions(scores: Callable, x: np.ndarray, baseline: np.ndarray, groups:
     is credited with the change of the scores that it made. In every order the changes add up to the whole, so their
     means do too.
     """
-    names, rng = list(groups), np.random.default_rng(seed)
-    orders = [rng.permutation(len(names)) for _ in range(_ORDERS if len(names) > 1 else 1)]
-    orders += [order[::-1] for order in orders]
+    names, orders = list(groups), _orders(len(groups), seed)
     path = np.empty((len(orders), len(names) + 1, len(x)))
     for steps, order in zip(path, orders, strict=True):
         steps[:] = baseline
@@ -46,6 +47,20 @@ def contributions(scores: Callable, x: np.ndarray, baseline: np.ndarray, groups:
     return values[0, 0], total / len(orders)
 
 
+def contributions_of_many(predictor: Predictor, x: np.ndarray, baseline: np.ndarray, groups, seed=0):
+    """The same for a table of very many columns: each block of features says what a change of one moves."""
+    moves = Moves(predictor.dictionary, predictor.coef, baseline[None])
+    parts = moves.shares(x, list(groups.values()), _orders(len(groups), seed))
+    return predictor.scores(baseline[None])[0], parts
+
+
+def _orders(n: int, seed) -> list[np.ndarray]:
+    """Random orders of n things, and their reverses."""
+    rng = np.random.default_rng(seed)
+    orders = [rng.permutation(n) for _ in range(_ORDERS if n > 1 else 1)]
+    return orders + [order[::-1] for order in orders]
+
+
 def importances(scores: Callable, X: np.ndarray, groups: dict[str, np.ndarray], seed=0) -> dict[str, float]:
     """Shares of the mean squared change of the scores when one column is shuffled among the rows."""
     rng, truth = np.random.default_rng(seed), scores(X)
@@ -54,5 +69,19 @@ def importances(scores: Callable, X: np.ndarray, groups: dict[str, np.ndarray], 
         other = X.copy()
         other[:, columns] = X[rng.permutation(len(X))][:, columns]
         moved[name] = float(np.mean((scores(other) - truth) ** 2))
+    return _as_shares(moved)
+
+
+def importances_of_many(predictor: Predictor, X: np.ndarray, groups: dict[str, np.ndarray], seed=0) -> dict[str, float]:
+    """The same for a table of very many columns."""
+    rng, moves = np.random.default_rng(seed), Moves(predictor.dictionary, predictor.coef, X)
+    moved = {}
+    for name, columns in groups.items():
+        values = X[np.ix_(rng.permutation(len(X)), columns)]
+        moved[name] = float(np.mean(moves.moved(columns, values) ** 2))
+    return _as_shares(moved)
+
+
+def _as_shares(moved: dict[str, float]) -> dict[str, float]:
     total = sum(moved.values())
     return {name: value / total if total > 0 else 0.0 for name, value in sorted(moved.items(), key=lambda m: -m[1])}

@@ -105,7 +105,7 @@ def fit(
     if kept is not None and (first_block(kept) is None or first_block(train) is None):
         job.notes.append(f"{job.n_rows} rows are too few to keep some aside: nothing is said about new ones.")
         train, kept = source, None
-    share = job.share(memory, getattr(source, "schema", None) or {}, 1 - holdout)
+    share = job.share(memory, source, 1 - holdout)
     share = job.share_in_time(train, share, 1 - holdout)
     encoder, rows, predictor = job.learn(job.part(train, share), clock.part(SEARCH))
     rest = sample_of(source, share, random_state, holdout if kept is not None else 0)[1] if share < 1 else None

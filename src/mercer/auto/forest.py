@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,31 @@ class Forest:
     def scores(self, X) -> np.ndarray:
         """The sum of all trees for each row, one column per output."""
         return _alone(self)(X)[:, 0]
+
+    def some(self, trees: np.ndarray) -> Forest:
+        """Some of the trees alone, from zero on."""
+        sizes = np.diff(np.append(self.roots, len(self.column)))[trees]
+        roots = np.cumsum(sizes) - sizes
+        shift = np.repeat(roots - self.roots[trees], sizes)
+        nodes = np.arange(len(shift)) - shift
+        column, threshold, value = self.column[nodes], self.threshold[nodes], self.value[nodes]
+        left, right = self.left[nodes] + shift, self.right[nodes] + shift
+        return Forest(
+            np.zeros_like(self.base), roots, self.output[trees], column, threshold, left, right, value, self.ranks
+        )
+
+    @classmethod
+    def joined(cls, forests: list[Forest]) -> Forest:
+        """The sum of forests that see columns alike."""
+        shifts = np.cumsum([0, *(len(forest.column) for forest in forests)])[:-1]
+        none = np.zeros_like(shifts)
+        moved = dict.fromkeys(("output", "column", "threshold", "value"), none)
+        moved |= dict.fromkeys(("roots", "left", "right"), shifts)
+        parts: dict[str, Any] = {
+            name: np.concatenate([getattr(forest, name) + by for forest, by in zip(forests, shift, strict=True)])
+            for name, shift in moved.items()
+        }
+        return cls(np.sum([forest.base for forest in forests], axis=0), **parts, ranks=forests[0].ranks)
 
     @classmethod
     def of(cls, base: np.ndarray, trees: list[Tree]) -> Forest:

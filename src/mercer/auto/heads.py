@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import logsumexp
@@ -12,9 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer._numeric.pool import for_each, ordered_map
 from mercer.auto.blocks import Dictionary
 from mercer.auto.effort import Clock
+from mercer.auto.equations import Equations, PerFold
 from mercer.auto.pace import LogisticPace
-from mercer.auto.penalties import Equations
 from mercer.auto.predictor import Predictor
+from mercer.auto.row_space import axes, coordinates, row_equations
 from mercer.auto.rows import N_FOLDS, Rows
 from mercer.auto.search import Found
 from mercer.auto.trials import Candidate
@@ -42,15 +44,18 @@ _STRONG = (1.0, 8.0)
 
 def fit_head(found, equations, rows, labels, target, seed, like: Predictor | None = None, clock=None) -> Predictor:
     if labels is None:
-        if equations is None:
-            gram = rows.gram(found.dictionary.over(rows.X, found.scores))
-            equations = Equations(gram, found.dictionary.block_of_column)
-        coef, intercept = equations.weights(found.penalties)
+        coef, intercept = (equations or _equations(found, rows)).weights(found.penalties)
         coef, intercept = coef * target.scale, intercept * target.scale + target.mean
         return Predictor(found.dictionary, coef, intercept, None, found.penalties, found=found)
     with warnings.catch_warnings():  # here, not where threads fit: warnings are filtered for all threads at once
         warnings.simplefilter("ignore", ConvergenceWarning)
         return _logistic(found, rows, labels, target, seed, like, clock)
+
+
+def _equations(found: Found, rows: Rows) -> PerFold:
+    if rows.wide:
+        return row_equations(rows, found.dictionary, found.scores)
+    return Equations(rows.gram(found.dictionary.over(rows.X, found.scores)), found.dictionary.block_of_column)
 
 
 def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
@@ -67,9 +72,9 @@ def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
     else:
         found, alpha, temperature = _chosen_head(found.rivals(), rows, labels, seed)
     Z, scale = scaled(found, rows.X, found.scores), column_scales(found)
-    axes = _axes(Z)
-    model = _solved(Z @ axes if axes is not None else Z, labels, alpha, seed, rows.weight, steps)
-    weights = model.coef_.T if axes is None else axes @ model.coef_.T
+    basis = axes(Z)
+    model = _solved(Z if basis is None else Z @ basis, labels, alpha, seed, rows.weight, steps)
+    weights = model.coef_.T if basis is None else basis @ model.coef_.T
     coef = weights * scale[:, None].astype(np.float64)
     return Predictor(
         found.dictionary, coef, model.intercept_, target.classes, found.penalties, alpha, temperature, found=found
@@ -101,12 +106,6 @@ def scaled(found: Found, X: np.ndarray, scores) -> np.ndarray:
     spans = [slice(start, start + _ROWS) for start in range(0, len(X), _ROWS)]
     for_each(lambda span: np.multiply(features(span), scale, out=Z[span]), spans)
     return Z
-
-
-def _axes(Z: np.ndarray) -> np.ndarray | None:
-    """An orthonormal basis of the rows where there are fewer of them than columns: there the weights lie, since a
-    part of them that is orthogonal to all rows costs penalty and changes no score."""
-    return np.linalg.qr(Z.T)[0] if len(Z) < Z.shape[1] else None
 
 
 def _solved(Z, labels, alpha, seed, weight=None, steps=_STEPS) -> LogisticClassifier:
@@ -162,14 +161,12 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
     alphas = (*alphas, *_STRONG) if rows.distinct() <= _FEW_ROWS else alphas
     steps = _STEPS if len(columns) * rows.Y.shape[1] < _LARGE else _STEPS // 2
     total = dict.fromkeys(((alpha, t) for alpha in alphas for t in _TEMPERATURES), 0.0)
+    features = _features(head, columns, rows)
     for train, test in parts:
-        Z_train, Z_test = (
-            scaled(head, rows.X[each], None if head.scores is None else head.scores[each])[:, columns]
-            for each in (train, test)
-        )
-        axes = _axes(Z_train)
-        if axes is not None:
-            Z_train, Z_test = Z_train @ axes, Z_test @ axes
+        Z_train, Z_test = features(train), features(test)
+        basis = axes(Z_train)
+        if basis is not None:
+            Z_train, Z_test = Z_train @ basis, Z_test @ basis
         weight, counts = rows.weight_of(train), rows.counts[test]
         for alpha in alphas:
             model = _solved(Z_train, labels[train], alpha, seed, weight, steps)
@@ -178,6 +175,13 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
                 total[alpha, t] += counts.sum() * _log_loss(scores / t, labels[test], counts)
     heavy = sum(rows.counts[test].sum() for _, test in parts)
     return [(loss / heavy, alpha, float(t)) for (alpha, t), loss in total.items()]
+
+
+def _features(head: Found, columns: np.ndarray, rows: Rows) -> Callable[[np.ndarray], np.ndarray]:
+    """places -> the scaled features of these rows, of which only products matter: where rows are few, coordinates."""
+    if rows.wide:
+        return coordinates(scaled(head, rows.X, head.scores)[:, columns]).__getitem__
+    return lambda places: scaled(head, rows.X[places], None if head.scores is None else head.scores[places])[:, columns]
 
 
 def _narrow(dictionary: Dictionary) -> np.ndarray:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import sparse
 
+from mercer._numeric.pool import n_threads
 from mercer.auto.baselines import Encoding, Once, baseline
 from mercer.auto.effort import Clock, Effort
 from mercer.auto.judge import judge
-from mercer.auto.larger import AllRows, bytes_per_row, fewer_waves, sample_of, weights_from_all
+from mercer.auto.larger import AllRows, sample_of, weights_from_all
 from mercer.auto.learning import learn, learn_again
+from mercer.auto.memory import AMPLE, bytes_of_reading, narrower, rows_alone, rows_in, usable
 from mercer.auto.pace import MARGIN, TimeUp
 from mercer.auto.pilot import gathered, predicting_seconds, seconds_per_row, some_of
 from mercer.auto.predictor import Predictor
@@ -57,13 +59,22 @@ class Job:
     few: int | None = None
     notes: list[str] = field(default_factory=list)
 
-    def share(self, memory: float | None, schema, train: float) -> float:
+    def share(self, memory: float | None, source, train: float) -> float:
         """The share of the rows that the search can keep in memory."""
-        most = np.inf if memory is None else memory * 1e9 / bytes_per_row(len(schema), self.effort)
-        if self.n_rows * train <= most:
+        if memory is None:
+            return 1.0
+        room = usable(memory, bytes_of_reading(source, n_threads()))
+        schema = getattr(source, "schema", None) or {}
+        if memory < AMPLE:
+            most = rows_in(room, schema, self.effort, self.n_classes if self.classify else 0)
+        else:
+            most = rows_alone(memory, len(schema), self.effort)
+        enough = self.n_rows * train <= most
+        if memory < AMPLE or not enough:
+            self.effort = narrower(self.effort, room)
+        if enough:
             return 1.0
         share = float(most / self.n_rows)
-        self.effort = fewer_waves(self.effort, memory) if memory is not None else self.effort
         self.notes.append(
             f"{self.n_rows:,} rows are more than {memory:g} GB of memory hold: the search saw an even sample of about "
             f"{share * self.n_rows:,.0f} of them, the holdout was judged as a whole."

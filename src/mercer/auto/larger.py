@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.block import Block
-from mercer.auto.effort import Clock, Effort
+from mercer.auto.effort import Clock
 from mercer.auto.encoding import Encoded, dense
+from mercer.auto.equations import Equations
 from mercer.auto.heads import column_scales, scaled
 from mercer.auto.numbers import Target
 from mercer.auto.pace import Passing, TimeUp
-from mercer.auto.penalties import Equations
 from mercer.auto.predictor import Predictor
 from mercer.auto.rows import Rows
 from mercer.auto.streamed import Descent, descend
@@ -32,22 +32,8 @@ from mercer.stats import Gram
 
 #: The sample must not read the bits of a row's hash that the holdout reads.
 _SAMPLE_SEED = 0x53414D504C45
-#: Columns that a column of the table becomes, and copies of encoded rows (each number takes 8 bytes), by experience.
-_WIDENING, _COPIES = 4, 4
 #: Bytes for the scores of trees, the dearest features by far: kept, they are computed in the first pass only.
 _KEPT = 1e8
-_MATRICES = 12
-
-
-def bytes_per_row(n_columns: int, effort: Effort) -> int:
-    """About the memory that a row takes while it is searched with: encoded in float64, features in float32."""
-    return 8 * _COPIES * _WIDENING * max(n_columns, 1) + 4 * min(effort.most_waves, effort.most_features)
-
-
-def fewer_waves(effort: Effort, memory: float) -> Effort:
-    """The effort with no more waves than half of so many gigabytes hold matrices of, two for each fold and some."""
-    most = int(np.sqrt(memory * 1e9 / 2 / (8 * _MATRICES)))
-    return replace(effort, most_waves=max(64, min(effort.most_waves, most)))
 
 
 def sample_of(source: Source, share: float, seed: int, holdout: float = 0) -> tuple[Source, Source]:

@@ -24,7 +24,7 @@ from mercer.auto.steps import Steps
 def learn(encoded: Encoded, classify: bool, effort: Effort, clock: Clock, seed: int, steps: Steps) -> Predictor:
     """Search on encoded rows, then fit the head to all of them."""
     target, rows, labels = _prepared(encoded, classify, seed)
-    effort = sized(effort, len(np.unique(rows.ids)), rows.Y.shape[1])
+    effort = sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide)
     if len(np.unique(rows.folds)) < 2 or target.scale == 0 or not np.any(rows.Y):
         return _constant(rows, target)
     search = Search(rows, labels, effort, clock, seed, steps)
@@ -57,7 +57,7 @@ def learn_again(
     if found is None:
         return learn(encoded, predictor.classes is not None, effort, Clock(), seed, Steps())
     target, rows, labels = _prepared(encoded, predictor.classes is not None, seed)
-    effort = sized(effort, len(np.unique(rows.ids)), rows.Y.shape[1])
+    effort = sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide)
     blocks, scores = [], None
     for block in found.dictionary.blocks:
         if block.kind == "score":

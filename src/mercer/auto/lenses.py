@@ -20,10 +20,18 @@ _ORDER = 3
 
 @dataclass(frozen=True)
 class Lens:
-    """A kernel on rows times a matrix: frequencies omega of it become root omega."""
+    """A kernel on rows times a matrix: frequencies omega of it become root omega. A vector stands for its diagonal."""
 
     kernel: kernels.Kernel
     root: np.ndarray
+
+    def rows(self, X: np.ndarray) -> np.ndarray:
+        """What the kernel is given of the rows X."""
+        return X * self.root if self.root.ndim == 1 else X @ self.root
+
+    def bent(self, kernel: kernels.Kernel, matrix: np.ndarray) -> Lens:
+        """A kernel on these rows times a matrix."""
+        return Lens(kernel, self.root[:, None] * matrix if self.root.ndim == 1 else self.root @ matrix)
 
     @property
     def bends(self) -> bool:
@@ -33,8 +41,8 @@ class Lens:
     def waves(self, width: int, seed: int) -> Waves:
         m = max(1, width // 2)
         rng = np.random.default_rng([seed, 0x574156])
-        drawn = draw_frequencies(self.kernel, m, self.root.shape[1], applicable(self.kernel, "orthogonal"), rng)
-        return Waves(drawn @ self.root.T, repr(self.kernel))
+        drawn = draw_frequencies(self.kernel, m, self.root.shape[-1], applicable(self.kernel, "orthogonal"), rng)
+        return Waves(drawn * self.root if self.root.ndim == 1 else drawn @ self.root.T, repr(self.kernel))
 
 
 def lenses(X: np.ndarray, gains, names, multiples, masked: bool) -> list[list[tuple[str, Lens]]]:
@@ -48,14 +56,14 @@ def lenses(X: np.ndarray, gains, names, multiples, masked: bool) -> list[list[tu
     for metric, root in roots.items():
         median = median_distance(X * root) or 1.0
         for name in names:
-            made = [Lens(getattr(kernels, name)(bandwidth=multiple * median), np.diag(root)) for multiple in multiples]
+            made = [Lens(getattr(kernels, name)(bandwidth=multiple * median), root) for multiple in multiples]
             families.append(_titled(name, multiples, metric, made))
     if masked and d > _ORDER:
         shares = gains / gains.sum() if known else np.full(d, 1.0 / d)
         chances = ((1 - _EVEN) * shares + _EVEN / d).tolist()
         few = (median_distance(X) or 1.0) * np.sqrt(_ORDER / d)
         gaussians = [kernels.Gaussian(bandwidth=float(multiple * few)) for multiple in multiples]
-        made = [Lens(OnSubsets(each, order=_ORDER, chances=chances), np.eye(d)) for each in gaussians]
+        made = [Lens(OnSubsets(each, order=_ORDER, chances=chances), np.ones(d)) for each in gaussians]
         families.append(_titled("Gaussian", multiples, f"on {_ORDER} columns at a time", made))
     return families
 

@@ -7,13 +7,21 @@ from typing import Any
 import numpy as np
 
 from mercer.auto.encoding import dense, encoded, encoded_rows, mapped_blocks, mapped_rows, one_row, opened
-from mercer.auto.explain import Explanation, contributions, importances
+from mercer.auto.explain import (
+    Explanation,
+    contributions,
+    contributions_of_many,
+    importances,
+    importances_of_many,
+)
 from mercer.auto.predictor import Predictor
 from mercer.tables import TableEncoder
 from mercer.tables.unseen import Unseen
 
 #: Rows kept in mind while a column is shuffled to see what it is worth: at most, at least, and times columns.
 _SAMPLE, _LEAST, _SHUFFLED = 300, 50, 6000
+#: From so many columns on, the path of an explanation from row to row would take gigabytes.
+_MANY = 1000
 
 
 class Model:
@@ -39,7 +47,10 @@ class Model:
         groups = self.groups
         size = min(len(X), _SAMPLE, max(_LEAST, _SHUFFLED // max(len(groups), 1)))
         places = np.linspace(0, len(X) - 1, size).astype(int)
-        self._importance = importances(predictor.scores, X[places], groups, seed)
+        if len(X) < X.shape[1]:
+            self._importance = importances_of_many(predictor, X[places], groups, seed)
+        else:
+            self._importance = importances(predictor.scores, X[places], groups, seed)
 
     @property
     def groups(self) -> dict[str, np.ndarray]:
@@ -95,9 +106,13 @@ class Model:
         x = self._encoded(one_row(row))
         if len(x) != 1:
             raise ValueError(f"explain takes one row, got {len(x)}.")
-        base, parts = contributions(self.predictor.scores, x[0], self.baseline, self.groups, self.seed)
+        groups = self.groups
+        if len(groups) > _MANY:
+            base, parts = contributions_of_many(self.predictor, x[0], self.baseline, groups, self.seed)
+        else:
+            base, parts = contributions(self.predictor.scores, x[0], self.baseline, groups, self.seed)
         column, sign, name = self._output(x, output)
-        each = {group: float(sign * value) for group, value in zip(self.groups, parts[:, column], strict=True)}
+        each = {group: float(sign * value) for group, value in zip(groups, parts[:, column], strict=True)}
         start = float(sign * base[column])
         return Explanation(start, start + sum(each.values()), each, name)
 

@@ -66,6 +66,11 @@ class Rows:
         weight = self.weight_of(chosen)
         return Rows(self.X[chosen], self.Y[chosen], self.ids[chosen], self.seed, self.categories, weight)
 
+    @property
+    def wide(self) -> bool:
+        """Whether there are fewer rows than columns."""
+        return len(self.X) < self.X.shape[1]
+
     def weight_of(self, chosen) -> np.ndarray | None:
         """The weights of some rows; None if all count alike."""
         return None if self.weight is None else self.weight[chosen]

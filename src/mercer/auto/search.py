@@ -11,9 +11,9 @@ import numpy as np
 from mercer.auto.blocks import Dictionary, Pieces, Plain
 from mercer.auto.effort import Clock, Effort
 from mercer.auto.ensemble import Growth
+from mercer.auto.equations import Scored
 from mercer.auto.growing import grow_score
 from mercer.auto.lenses import Lens
-from mercer.auto.penalties import Scored
 from mercer.auto.products import with_products
 from mercer.auto.rows import Rows
 from mercer.auto.steps import Steps
@@ -22,6 +22,8 @@ from mercer.auto.wave_stage import WaveStage
 
 #: Up to this loss, classes are told apart so well that the squared error says little about more features.
 _LITTLE = 0.15
+#: The most features of a dictionary with bins.
+_PIECES = 3000
 
 
 @dataclass
@@ -118,7 +120,8 @@ class Search(Trials):
         return self.choose(tried, larger, current)
 
     def _with_pieces(self, current: Dictionary) -> Dictionary:
-        if self.n < 40 or self.effort.n_bins < 2 or not self.clock.allows(0.6):
+        most = min(_PIECES, self.effort.most_features, self.effort.widest // 2 + self.rows.X.shape[1])
+        if self.n < 40 or self.effort.n_bins < 2 or current.width >= most or not self.clock.allows(0.6):
             return current
         n_bins = int(np.clip(1200 // max(self.rows.X.shape[1], 1), 2, self.effort.n_bins))
         n_bins = min(n_bins, max(2, self.n // 20))
@@ -127,7 +130,11 @@ class Search(Trials):
         if n_bins < 2:
             return current
         pieces = Pieces.learned(self.rows.X, n_bins, self.rows.weight)
-        if pieces is None or pieces.width + current.width > min(3000, self.effort.most_features):
+        short = self.effort.widest < _PIECES  # of memory: then fewer bins are better than none
+        while short and pieces is not None and n_bins > 3 and pieces.width + current.width > most:
+            n_bins //= 2
+            pieces = Pieces.learned(self.rows.X, n_bins, self.rows.weight)
+        if pieces is None or pieces.width + current.width > most:
             return current
         larger = Dictionary([*current.blocks, pieces])
         return self.choose(self.attempt("pieces", f"{n_bins} piecewise-linear bins", larger), larger, current)

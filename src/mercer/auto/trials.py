@@ -12,7 +12,9 @@ import numpy as np
 
 from mercer.auto.blocks import Dictionary
 from mercer.auto.effort import Clock, Effort
-from mercer.auto.penalties import Equations, best_penalties
+from mercer.auto.equations import Equations, PerFold
+from mercer.auto.penalties import best_penalties
+from mercer.auto.row_space import Kernels, RowEquations
 from mercer.auto.rows import Rows
 from mercer.auto.steps import Steps
 
@@ -60,19 +62,29 @@ class Trials:
         self._known: dict[int, float] = {}  # the penalty of each block that was kept, by row
         self.scale = float(np.average(np.sum(rows.Y**2, axis=1), weights=rows.weight)) or 1.0
         self.n = rows.distinct()
+        self._kernels = Kernels(rows) if rows.wide else None
 
-    def _gram(self, dictionary, rows, place):
+    def _equations_of(self, dictionary: Dictionary, rows: Rows, place) -> PerFold:
+        """The equations of some rows, or of all; of columns, or of rows where these are fewer."""
         scores = self.scores if place is None or self.scores is None else self.scores[place]
-        return rows.gram(dictionary.over(rows.X, scores))
+        if self._kernels is None:
+            return Equations(rows.gram(dictionary.over(rows.X, scores)), dictionary.block_of_column, self._late)
+        kernels = self._kernels.of(dictionary, self.scores)
+        if place is not None:
+            kernels = [kernel[np.ix_(place, place)] for kernel in kernels]
+        return RowEquations(rows, dictionary, scores, kernels, self._late)
+
+    def _late(self) -> bool:
+        return not self.clock.allows(1.0)
 
     def attempt(self, stage, name, dictionary, rows=None, place=None, steps=8, extra=0.0) -> Candidate:
         began = time.perf_counter()
         seen = self.rows if rows is None else rows
-        gram = self._gram(dictionary, seen, place)
-        equations = Equations(gram, dictionary.block_of_column, lambda: not self.clock.allows(1.0))
+        equations = self._equations_of(dictionary, seen, place)
         start = np.array([self._known.get(id(block), np.nan) for block in dictionary.blocks]) * len(seen)
         steps = min(steps, self._most_steps(dictionary.width))
         penalties, scored = best_penalties(equations, start if np.isfinite(start).any() else None, steps)
+        equations.forget()
         if rows is None:
             self._tried_blocks = dictionary.blocks
             self._penalties, self._scored, self._equations = penalties, scored, equations
@@ -103,6 +115,7 @@ class Trials:
         """The larger dictionary if it gains more than the standard error of the gain over the folds."""
         tried.kept, tried.why = _verdict(tried, self.loss, self._last_folds)
         if not tried.kept:
+            self._equations = self._kept[2]
             return smaller
         self._keep(tried)
         return larger

@@ -113,14 +113,11 @@ class WaveStage:
             random_state=self.search.seed,
         )
         start = time.perf_counter()
-        learner.fit(sample.X @ origin.root, sample.Y if sample.Y.shape[1] > 1 else sample.Y[:, 0])
+        learner.fit(origin.rows(sample.X), sample.Y if sample.Y.shape[1] > 1 else sample.Y[:, 0])
         seconds = time.perf_counter() - start
         seen: Any = learner.kernel_
-        bent = (
-            Lens(seen.kernel, origin.root @ np.asarray(seen.matrix))
-            if hasattr(seen, "matrix")
-            else Lens(seen, origin.root)
-        )
+        moved = hasattr(seen, "matrix")
+        bent = origin.bent(seen.kernel, np.asarray(seen.matrix)) if moved else Lens(seen, origin.root)
         if len(others) >= _ENOUGH:  # a metric flatters the rows it was learned from
             place, sample = others, self.rows.at(others)
         results = []
@@ -136,7 +133,7 @@ class WaveStage:
 
     def _grown_waves(self, current, lens: Lens) -> Dictionary:
         """Twice as many waves as long as that pays."""
-        left = self.effort.most_features - current.width
+        left = min(self.effort.most_features, self.effort.widest) - current.width
         most = min(self.effort.most_waves, max(32, self.search.n // 2), left // 2 * 2)
         width = self._affordable(min(512, most))
         if width < 2:

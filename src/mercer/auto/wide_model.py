@@ -97,7 +97,6 @@ def learned_rows(
     encoder = TableEncoder(roles=roles, random_state=seed)
     mapped = encoder.fit_transform(source)
     if not is_wide(encoder):
-        refuse_wide(encoder)
         return encoder, encoded_rows(encoder, mapped, learn=None)
     blocks = [block for block in mapped.blocks() if len(block)]
     X = sparse.vstack([block.X for block in blocks], format="csr")
@@ -107,7 +106,7 @@ def learned_rows(
         return encoder, Encoded(X, y, ids, weight=weight, unit=unit)
     classes = np.unique(y) if classify else None
     scored, narrow = ScoredEncoder.learned(encoder, X, y, ids, classes, seed, weight, clock, like)
-    refuse_wide(scored)
+    refuse_wide(scored, len(narrow))
     categories = tuple(slice(b.start, b.stop) for b in scored.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
     return scored, Encoded(narrow, y, ids, categories, weight, unit)
 

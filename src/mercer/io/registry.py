@@ -12,10 +12,10 @@ from importlib import import_module
 CLASSES = {
     "auto.blocks": ["Dictionary", "Pieces", "Plain", "Products", "Score", "TreeColumns", "Waves"],
     "auto.encoding": ["QuickNumbers"],
+    "auto.equations": ["Scored"],
     "auto.estimators": ["MercerClassifier", "MercerRegressor"],
     "auto.forest": ["Forest"],
     "auto.model": ["Model"],
-    "auto.penalties": ["Scored"],
     "auto.predictor": ["Predictor"],
     "auto.scored": ["ColumnScore", "ScoredEncoder"],
     "auto.search": ["Found"],
@@ -111,6 +111,7 @@ CLASSES = {
 #: Where classes are now that files may still name by where they were.
 MOVED = {
     "auto.boosting.Forest": "auto.forest.Forest",
+    "auto.penalties.Scored": "auto.equations.Scored",
     "auto.search.Candidate": "auto.trials.Candidate",
     "learn.boosting.Binning": "learn.binning.Binning",
 }

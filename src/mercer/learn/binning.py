@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from mercer._numeric.pool import ordered_map
-from mercer.normalize.cuts import balanced_cuts
+from mercer.normalize.cuts import balanced_cuts, cuts_of_columns
 
 _SAMPLE_ROWS = 50_000
+#: Up to so many rows, so many columns are cut together.
+_FEW_ROWS, _COLUMNS = 2048, 256
 
 
 class Binning:
@@ -15,7 +17,13 @@ class Binning:
 
     def __init__(self, X: np.ndarray, n_bins: int = 256):
         step = max(1, -(-len(X) // _SAMPLE_ROWS))
-        self.cuts = list(ordered_map(lambda column: balanced_cuts(column, n_bins), X[::step].T))
+        if len(X) <= _FEW_ROWS:
+            parts = (X[:, start : start + _COLUMNS] for start in range(0, X.shape[1], _COLUMNS))
+            self.cuts = [
+                cuts for part in ordered_map(lambda part: cuts_of_columns(part, n_bins), parts) for cuts in part
+            ]
+        else:
+            self.cuts = list(ordered_map(lambda column: balanced_cuts(column, n_bins), X[::step].T))
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         bins = np.empty(X.shape, dtype=np.uint8)

@@ -29,6 +29,19 @@ def balanced_cuts(values: np.ndarray, n_bins: int) -> np.ndarray:
     return _between(distinct[places], distinct[places + 1])
 
 
+def cuts_of_columns(X: np.ndarray, n_bins: int) -> list[np.ndarray]:
+    """`balanced_cuts` of each column of X, those without equal values together: their cuts are at the same ranks."""
+    ordered = np.sort(np.ascontiguousarray(X.T, dtype=np.float64) + 0.0, axis=1)
+    n = ordered.shape[1]
+    places = np.arange(n - 1)
+    if n > n_bins:
+        places = np.unique(np.searchsorted(np.arange(1, n + 1), np.arange(1, n_bins) / n_bins * n))
+        places = places[places < n - 1]
+    middles = _between(ordered[:, places], ordered[:, places + 1])
+    simple = np.all(ordered[:, 1:] > ordered[:, :-1], axis=1)
+    return [cuts if alike else balanced_cuts(x, n_bins) for cuts, alike, x in zip(middles, simple, X.T, strict=True)]
+
+
 def _between(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """The middle; where there is no number between two neighbors, the lower one."""
     middle = 0.5 * low + 0.5 * high

@@ -26,10 +26,20 @@ def quantiles(values: np.ndarray, weight: np.ndarray, levels) -> np.ndarray:
     array([2., 3.])
     """
     order = np.argsort(values, kind="stable")
-    values, total = values[order], np.cumsum(weight[order])
+    return _at_levels(values[None, order], weight[order], levels)[0]
+
+
+def quantiles_of_rows(values: np.ndarray, weight: np.ndarray, levels) -> np.ndarray:
+    """`quantiles` of each row of an array, where all weights are equal."""
+    return _at_levels(np.sort(values, axis=1), weight, levels)
+
+
+def _at_levels(values: np.ndarray, weight: np.ndarray, levels) -> np.ndarray:
+    """The quantiles of rows of sorted values of these weights."""
+    total = np.cumsum(weight)
     target = np.asarray(levels) * total[-1]
-    first = values[np.searchsorted(total, target)]
-    last = values[np.minimum(np.searchsorted(total, target, side="right"), len(values) - 1)]
+    first = values[:, np.searchsorted(total, target)]
+    last = values[:, np.minimum(np.searchsorted(total, target, side="right"), values.shape[1] - 1)]
     return np.where(first == last, first, 0.5 * first + 0.5 * last)
 
 

@@ -94,7 +94,9 @@ def _array_columns(X: np.ndarray):
             f"A table has two dimensions, got shape {X.shape}. Reshape your data: one column of n rows is "
             "X.reshape(-1, 1), one row is X.reshape(1, -1)."
         )
-    return [f"x{j}" for j in range(X.shape[1])], [_any_array(X[:, j], f"x{j}") for j in range(X.shape[1])]
+    names = [f"x{j}" for j in range(X.shape[1])]
+    columns = np.array(X.T, order="C") if X.dtype.kind in "fiub" else X.T  # numbers are copied once, not by column
+    return names, [_any_array(column, name) for column, name in zip(columns, names, strict=True)]
 
 
 def _series(series, name):
@@ -193,6 +195,14 @@ def to_numpy(column: pa.ChunkedArray) -> np.ndarray:
             values[:] = column.to_pylist()
             return values
     return column.to_numpy()
+
+
+def number_rows(columns) -> np.ndarray | None:
+    """Columns of float64 as the rows of an array, NaN where missing; None if there is any other column, or no row."""
+    columns = list(columns)
+    if not columns or len(columns[0]) == 0 or any(column.type != pa.float64() for column in columns):
+        return None
+    return np.stack([column.to_numpy() for column in columns])
 
 
 def keys_of(column: pa.ChunkedArray, j: int) -> np.ndarray:

@@ -23,6 +23,10 @@ from mercer.source.row_error import RowError, gaps, present
 KINDS = ("integer", "number", "boolean", "date", "text")
 
 
+#: From so many columns of numbers on, they are hashed as an array; many rows in one would take much memory.
+_MANY, _FEW_ROWS = 100, 2048
+
+
 class Columns:
     """Some rows of a table of named columns: a pyarrow Table of five plain types, see `KINDS`.
 
@@ -73,6 +77,8 @@ class Columns:
             return self.array(chosen)
         if isinstance(chosen, slice):
             start, stop, step = chosen.indices(len(self))
+            if (start, stop, step) == (0, len(self), 1):
+                return self
             if step == 1:
                 return Columns(self.table.slice(start, max(0, stop - start)))
             chosen = np.arange(start, stop, step)
@@ -103,9 +109,17 @@ class Columns:
 
     def row_hashes(self) -> np.ndarray:
         """The 64-bit hash of each row, that of `hash_object_rows` on the same values."""
-        from mercer.source.arrow import keys_of
+        return self._hashes.copy()
 
-        return _numeric.hash_keyed_rows([keys_of(self.table[name], j) for j, name in enumerate(self.columns)])
+    @cached_property
+    def _hashes(self) -> np.ndarray:
+        from mercer.source.arrow import keys_of, number_rows
+
+        columns = self.table.columns
+        numbers = number_rows(columns) if len(columns) > _MANY and len(self) <= _FEW_ROWS else None
+        if numbers is not None:
+            return _numeric.hash_dense_rows(np.ascontiguousarray(numbers.T))
+        return _numeric.hash_keyed_rows([keys_of(column, j) for j, column in enumerate(columns)])
 
     def stacked(self, below: Columns) -> Columns:
         """The rows of both, in order."""

@@ -15,15 +15,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mercer.normalize.ranks import quantiles
+from mercer.normalize.ranks import quantiles, quantiles_of_rows
 from mercer.source import Columns
 from mercer.source.row_error import RowError
-from mercer.tables.facts import ColumnFacts
+from mercer.tables.facts import ColumnFacts, in_parts
 from mercer.tables.values import FEW, ArrowValues, numbers
 
 #: (values, fold of each row or None, number of the first row) -> the numbers of some encoders, rows by columns.
 Encode = Callable[[Any, np.ndarray | None, int], Any]
 _HUGE = 1e150  # its square is still a number
+_QUARTILES = (0.25, 0.5, 0.75)
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,23 @@ class Squashed:
         """From a sample of rows; the range is that of all rows."""
         return cls(facts.name, *_center_and_scale(facts, numbers(sample.X, facts.name), sample.weight))
 
+    @classmethod
+    def all_learned(cls, columns: list[ColumnFacts], sample) -> list[Squashed]:
+        """The same of many columns; those without gaps in float64 are sorted together where rows count alike."""
+        table, n = sample.X.table, len(sample.weight)
+        plain = [facts for facts in columns if table[facts.name].type == pa.float64()]
+        alike = n > 0 and bool(np.all(sample.weight == sample.weight[0]))
+        by_name = {facts.name: facts for facts in plain} if alike else {}
+        found = {}
+        for names in in_parts(list(by_name), n):
+            values = np.stack([table[name].to_numpy() for name in names])
+            whole = ~np.isnan(values).any(axis=1)
+            quartiles = quantiles_of_rows(values, sample.weight, _QUARTILES)
+            for name, full, three in zip(names, whole, quartiles, strict=True):
+                if full:
+                    found[name] = cls(name, *_from_quartiles(by_name[name], *three))
+        return [found.get(facts.name) or cls.learned(facts, sample) for facts in columns]
+
 
 def _refuse_infinity(x, names, start):
     bad = np.isinf(x)
@@ -95,7 +113,10 @@ def _center_and_scale(facts: ColumnFacts, values, weight) -> tuple[float, float]
     values, weight = values[present], weight[present]
     if len(values) == 0:  # so rarely present that the sample has none
         values, weight = np.array(facts.levels, dtype=np.float64), np.asarray(facts.counts, dtype=np.float64)
-    low, middle, high = quantiles(values, weight, [0.25, 0.5, 0.75])
+    return _from_quartiles(facts, *quantiles(values, weight, _QUARTILES))
+
+
+def _from_quartiles(facts: ColumnFacts, low, middle, high) -> tuple[float, float]:
     half = 0.5 * high - 0.5 * low
     if half == 0:
         return float(middle), 0.5 * float(facts.high) - 0.5 * float(facts.low)

@@ -24,7 +24,7 @@ def learn_encoders(
     named: dict[str, list[ColumnFacts]] = {}
     for name, role in roles.items():
         named.setdefault(role.role, []).append(facts[name])
-    encoders: list[Any] = [Squashed.learned(known, sample) for known in named.get("number", ())]
+    encoders: list[Any] = list(Squashed.all_learned(named.get("number", []), sample))
     rare = RARE if next(iter(facts.values())).n >= RARE / SHARE else 1
     encoders += [Indicators.learned(known, max_onehot, rare) for known in named.get("category", ())]
     encoders += [DateParts.learned(known, sample) for known in named.get("date", ())]

@@ -1,0 +1,84 @@
+"""`mercer.fit` on tables with fewer rows than columns, beside the linear models of scikit-learn made for them.
+
+A dense signal is spread over all columns, a sparse one over five. Scores are those of 2,000 new rows. Times are of one
+thread and of one run; the search of Mercer tries much more than a linear model, which is all that its peers are.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+from sklearn.linear_model import LassoCV, LogisticRegressionCV, RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import mercer
+from benchmarks.harness import threads
+
+SIZES = ((120, 3000), (1000, 2000), (300, 10_000))
+EFFORT = os.environ.get("MERCER_BENCH_WIDE_EFFORT", "normal")
+NEW = 2000
+
+
+def run():
+    rng = np.random.default_rng(9)
+    warm = rng.normal(size=(60, 80))
+    with threads(1):
+        mercer.fit(warm, warm[:, 0], effort="fast")
+        for n, p in SIZES:
+            print(f"  {n} x {p:,}")
+            for signal in ("dense", "sparse", "noise"):
+                _quantity(*_table(n, p, signal), signal)
+            _classes(*_table(n, p, "dense"))
+
+
+def _table(n: int, p: int, signal: str):
+    """Columns that share eight factors, a target, and as many new rows as scores need."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n + NEW, p)) + 0.7 * rng.normal(size=(n + NEW, 8)) @ rng.normal(size=(8, p))
+    noise = rng.normal(size=n + NEW)
+    y = {
+        "dense": lambda: X @ rng.normal(size=p) / np.sqrt(p) + 0.5 * noise,
+        "sparse": lambda: X[:, :5] @ np.array([2.0, -1.5, 1.0, 1.0, -1.0]) + noise,
+        "noise": lambda: noise,
+    }[signal]()
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+def _quantity(X, y, new, truth, signal: str):
+    alphas = np.geomspace(1e-2, 1e6, 30)
+    peers = {
+        "RidgeCV": make_pipeline(StandardScaler(), RidgeCV(alphas)),
+        "LassoCV": make_pipeline(StandardScaler(), LassoCV(cv=5, n_alphas=50, max_iter=2000, tol=1e-3)),
+    }
+    if X.size > 1e6:
+        del peers["LassoCV"]  # minutes
+    told = {name: _timed(lambda peer=peer: peer.fit(X, y)) for name, peer in peers.items()}
+    told["mercer"] = _timed(lambda: mercer.fit(X, y, effort=EFFORT))
+    spread = np.sum((truth - truth.mean()) ** 2)
+    scores = {name: 1 - np.sum((model.predict(new) - truth) ** 2) / spread for name, (model, _) in told.items()}
+    _show(f"{signal}, R2", scores, told)
+
+
+def _classes(X, y, new, truth):
+    cuts = np.quantile(y, [1 / 3, 2 / 3])
+    label, right = np.digitize(y, cuts), np.digitize(truth, cuts)
+    told = {"mercer": _timed(lambda: mercer.fit(X, label, effort=EFFORT))}
+    if X.size <= 1e6:
+        peer = make_pipeline(StandardScaler(), LogisticRegressionCV(np.geomspace(1e-6, 1.0, 7), cv=5, max_iter=200))
+        told["LogisticRegressionCV"] = _timed(lambda: peer.fit(X, label))
+    scores = {name: np.mean(model.predict(new) == right) for name, (model, _) in told.items()}
+    _show("three classes, accuracy", scores, told)
+
+
+def _timed(work):
+    start = time.process_time()
+    made = work()
+    return made, time.process_time() - start
+
+
+def _show(title: str, scores: dict, told: dict):
+    parts = [f"{name} {scores[name]:.3f} ({told[name][1]:.1f} s)" for name in told]
+    print(f"    {title:24s} " + "  ".join(parts))

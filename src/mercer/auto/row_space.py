@@ -1,0 +1,171 @@
+"""Fewer rows than columns: all that ridge regression can learn lies in the space of the rows.
+
+With Z_b the features of block b, lambda_b its penalty, and t, h the places of the rows outside and inside of fold k,
+
+    K = sum over b of Z_b Z_b' / lambda_b,      (K_tt + I) a + 1 c = Y_t,   1'a = 0,      W_b = Z_tb' a / lambda_b,
+    E = K_ht a + 1 c - Y_h,     L_k = ||E||^2,      (K_tt + I) q + 1 d = K_th E,   1'q = 1'E,
+    dL_k / d log lambda_b = 2 (<q, K_b,tt a> - <E, K_b,ht a>) / lambda_b,      K_b = Z_b Z_b'.
+
+These are the weights W, intercepts c and losses of the normal equations, by matrices of rows times rows instead of
+columns times columns. Rows of weight w, their targets and ones are multiplied by sqrt(w).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.auto.blocks import Dictionary
+from mercer.auto.equations import PerFold, factored, solved
+from mercer.auto.rows import Rows
+
+#: No penalty goes below this share of the sum of the squares of a block's features: K rounds by about eps tr K.
+_ROUNDING = 1e-13
+
+
+def axes(Z: np.ndarray) -> np.ndarray | None:
+    """An orthonormal basis of the rows where there are fewer of them than columns: there the weights lie, since a
+    part of them that is orthogonal to all rows costs penalty and changes no score."""
+    return np.linalg.qr(Z.T)[0] if len(Z) < Z.shape[1] else None
+
+
+def coordinates(Z: np.ndarray) -> np.ndarray:
+    """The rows in an orthonormal basis of them, which is not formed: all products of two rows stay what they are."""
+    if len(Z) >= Z.shape[1]:
+        return Z
+    triangle: Any = np.linalg.qr(Z.T, mode="r")
+    return np.ascontiguousarray(triangle.T)
+
+
+class Kernels:
+    """Z_b Z_b' of the blocks of a dictionary over all rows, kept for the blocks that the next one shares with it."""
+
+    def __init__(self, rows: Rows):
+        self.rows = rows
+        self._known: dict[int, tuple] = {}  # the block beside its kernel, so that no other can take its place
+
+    def of(self, dictionary: Dictionary, scores) -> list[np.ndarray]:
+        """One matrix per block."""
+        self._known = {
+            id(block): self._known.get(id(block)) or (block, self._kernel(dictionary, place, scores))
+            for place, block in enumerate(dictionary.blocks)
+        }
+        return [self._known[id(block)][1] for block in dictionary.blocks]
+
+    def _kernel(self, dictionary: Dictionary, place: int, scores) -> np.ndarray:
+        Z = dictionary.of_block(place, self.rows.X, scores).astype(np.float64)
+        Z -= np.average(Z, axis=0, weights=self.rows.weight)
+        return Z @ Z.T
+
+
+class RowEquations(PerFold):
+    """Ridge regression in the space of the rows, per fold, with one penalty per block: `Equations` for wide tables.
+
+    Parameters
+    ----------
+    rows : Rows
+    dictionary, scores : blocks of features, and what stands in for the score of the trees
+    kernels : the products of all rows, one matrix per block
+    enough : as in `PerFold`
+    """
+
+    def __init__(
+        self, rows: Rows, dictionary: Dictionary, scores, kernels: list[np.ndarray], enough: Callable = lambda: False
+    ):
+        self.rows, self.dictionary, self.scores, self.kernels = rows, dictionary, scores, kernels
+        self._folds, counts = rows.folds, rows.counts
+        self._labels = np.unique(self._folds)
+        self._counts, self._roots = counts, np.sqrt(counts)
+        self._Y = rows.Y * self._roots[:, None]
+        super().__init__(dictionary.block_of_column, len(self._labels), float(counts.sum()), enough)
+        self.n_blocks = len(dictionary.blocks)
+
+    def scale(self) -> np.ndarray:
+        widths = np.array([block.width for block in self.dictionary.blocks])
+        squares = self._squares()
+        return np.where(squares > 0, squares / np.maximum(widths, 1), 1.0)
+
+    def floor(self) -> np.ndarray:
+        return np.maximum(_ROUNDING * self._squares(), np.finfo(float).tiny)
+
+    def _squares(self) -> np.ndarray:
+        share = self._counts / self.weight
+        return np.array([max(self._counts @ np.diag(K) - self.weight * share @ K @ share, 0.0) for K in self.kernels])
+
+    def _ready(self, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """K of all rows, and the penalties."""
+        total = self.kernels[0] / penalties[0]
+        for kernel, penalty in zip(self.kernels[1:], penalties[1:], strict=True):
+            total += kernel / penalty
+        return self._weighted(total), penalties
+
+    def _held_out(self, k: int, ready, slope: bool):
+        K, penalties = ready
+        train, held = (np.flatnonzero(each) for each in (self._outside(k), ~self._outside(k)))
+        bordered = _Bordered.of(K[np.ix_(train, train)], self._roots[train])
+        if bordered is None:
+            return np.inf, np.zeros(self.n_blocks)
+        a, b = bordered.solution(self._Y[train])
+        across, roots = K[np.ix_(held, train)], self._roots[held]
+        rest = across @ a + np.outer(roots, b) - self._Y[held]
+        loss = float(np.sum(rest**2))
+        if not slope:
+            return loss, np.zeros(self.n_blocks)
+        left, right = np.zeros_like(self._Y), np.zeros_like(self._Y)
+        left[train], left[held], right[train] = bordered.solution(across.T @ rest, roots @ rest)[0], -rest, a
+        left, right = left * self._roots[:, None], right * self._roots[:, None]
+        along = np.array([np.sum(left * (kernel @ right)) for kernel in self.kernels])
+        return loss, 2.0 * along / penalties**2
+
+    def _outside(self, k: int) -> np.ndarray:
+        return self._folds != self._labels[k]
+
+    def _weighted(self, K: np.ndarray) -> np.ndarray:
+        return K if self.rows.weight is None else K * np.outer(self._roots, self._roots)
+
+    def weights(self, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._weights_of(np.arange(len(self.rows)), penalties)
+
+    def weights_without(self, k: int, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._weights_of(np.flatnonzero(self._outside(k)), penalties)
+
+    def _weights_of(self, train: np.ndarray, penalties) -> tuple[np.ndarray, np.ndarray]:
+        penalties = np.asarray(penalties, dtype=np.float64)
+        K = self._ready(penalties)[0]
+        bordered = _Bordered.of(K[np.ix_(train, train)], self._roots[train])
+        if bordered is None:
+            raise ValueError("The equations of the rows cannot be solved with these penalties: raise them.")
+        self.n_factored += 1
+        a = bordered.solution(self._Y[train])[0] * self._roots[train, None]
+        Z = self.dictionary.features(self.rows.X[train], None if self.scores is None else self.scores[train])
+        coef = (Z.T @ a) / penalties[self.blocks][:, None]
+        share = self._counts[train] / self._counts[train].sum()
+        return coef, share @ self.rows.Y[train] - (share @ Z) @ coef
+
+
+@dataclass(frozen=True)
+class _Bordered:
+    """(K + I, r; r', 0) factored: r is the column of the intercept, which no penalty holds back."""
+
+    factor: np.ndarray
+    root: np.ndarray
+    along: np.ndarray  # (K + I)^{-1} r
+
+    @classmethod
+    def of(cls, K: np.ndarray, root: np.ndarray) -> _Bordered | None:
+        factor = factored(K, np.ones(len(K)))
+        return None if factor is None else cls(factor, root, solved(factor, root[:, None])[:, 0])
+
+    def solution(self, B: np.ndarray, total: np.ndarray | float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """x and s with (K + I) x + r s = B and r' x = total."""
+        free = solved(self.factor, B)
+        s = (self.root @ free - total) / (self.root @ self.along)
+        return free - np.outer(self.along, s), s
+
+
+def row_equations(rows: Rows, dictionary: Dictionary, scores, enough: Callable = lambda: False) -> RowEquations:
+    """The equations of all rows, for who has no kernels of the blocks yet."""
+    return RowEquations(rows, dictionary, scores, Kernels(rows).of(dictionary, scores), enough)

@@ -1,0 +1,73 @@
+"""What fits into memory: rows and features together, neither of them to nothing."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from mercer.auto.effort import EFFORTS
+from mercer.auto.memory import (
+    bytes_of_features,
+    bytes_of_reading,
+    bytes_per_row,
+    encoded_columns,
+    most_features,
+    narrower,
+    reached,
+    rows_in,
+    usable,
+)
+
+
+def numbers(n_columns):
+    return dict.fromkeys([f"x{j}" for j in range(n_columns)], "number")
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+@pytest.mark.parametrize("n_classes", [0, 2, 10])
+@pytest.mark.parametrize("n_columns", [3, 30, 100])
+@pytest.mark.parametrize("memory", [0.3, 0.5, 1.0, 3.0])
+def test_rows_and_features_together_stay_within_memory(memory, n_columns, n_classes, effort):
+    room = usable(memory)
+    rows = rows_in(room, numbers(n_columns), EFFORTS[effort], n_classes)
+    width = reached(n_columns, narrower(EFFORTS[effort], room))
+    per_row = bytes_per_row(n_columns, max(n_classes, 1), width if n_classes else 0)
+    assert bytes_of_features(width) + rows * per_row <= room + 1 <= 1e9 * memory
+    assert rows > 1000
+
+
+def test_features_take_all_of_their_share_and_no_more():
+    for room in (1e8, 5e8, 4e9):
+        width = most_features(room)
+        assert bytes_of_features(width) <= 0.5 * room < bytes_of_features(width + 1)
+
+
+def test_more_memory_holds_more_of_everything():
+    rooms = [usable(memory) for memory in np.geomspace(1e-4, 4.0, 20)]
+    assert np.all(np.diff([most_features(room) for room in rooms]) >= 0)
+    assert np.all(np.diff([rows_in(room, numbers(30), EFFORTS["normal"]) for room in rooms]) > 0)
+
+
+def test_little_memory_narrows_a_search_and_ample_memory_does_not():
+    effort, room = EFFORTS["normal"], usable(0.3)
+    short = narrower(effort, room)
+    assert short.widest == most_features(room) < 1000
+    assert short.most_waves <= short.widest
+    assert 4 * short.search_waves < short.widest  # finalists have so many
+    ample = narrower(effort, usable(100.0))
+    assert (ample.most_waves, ample.search_waves, ample.metric_waves) == (2048, 256, 256)
+
+
+def test_large_row_groups_leave_less():
+    file = SimpleNamespace(bounds=[0, 20_000, 25_000], names=list(numbers(99)))
+    reading = bytes_of_reading(file, 2)
+    assert reading == 2 * 3 * 20_000 * 100 * 8
+    assert usable(1.0, reading) == usable(1.0) - reading
+    assert usable(0.01, reading) == 0.5 * 0.01 * 1e9  # something is left, whatever reading takes
+    assert bytes_of_reading(SimpleNamespace(), 2) == 0
+
+
+def test_kinds_of_columns_say_how_many_they_become():
+    assert encoded_columns({"age": "number", "n": "integer"}) == 2
+    assert encoded_columns({"when": "date", "city": "text"}) == 15
+    assert encoded_columns({}) == 1

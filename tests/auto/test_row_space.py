@@ -1,0 +1,96 @@
+"""The equations of rows against those of columns, where columns are more: the same losses, slopes and weights."""
+
+import numpy as np
+import pytest
+
+from mercer.auto.blocks import Dictionary, Plain, Products
+from mercer.auto.equations import Equations
+from mercer.auto.penalties import best_penalties
+from mercer.auto.row_space import Kernels, RowEquations, axes, coordinates, row_equations
+from mercer.auto.rows import Rows
+
+PENALTIES = np.array([3.0, 0.4])
+
+
+@pytest.fixture(params=["equal rows", "weighted rows"])
+def rows(request):
+    rng = np.random.default_rng(1)
+    X = 3.0 + rng.normal(size=(60, 90))
+    Y = X[:, :4] @ rng.normal(size=(4, 2)) + rng.normal(size=(60, 2))
+    weight = rng.uniform(0.2, 3.0, 60) if request.param == "weighted rows" else None
+    return Rows(X, Y, rng.integers(0, 2**60, 60).astype(np.uint64), weight=weight)
+
+
+@pytest.fixture
+def dictionary(rows):
+    pairs = np.column_stack([np.arange(10), np.arange(10, 20)])
+    return Dictionary([Plain(90), Products.learned(rows.X, pairs)])
+
+
+@pytest.fixture
+def columns(rows, dictionary):
+    """The primal equations in float64."""
+    Z = dictionary.features(rows.X).astype(np.float64)
+    return Equations(rows.gram(lambda span: Z[span]), dictionary.block_of_column)
+
+
+def test_losses_of_a_path_of_penalties_are_those_of_the_columns(rows, dictionary, columns):
+    system = row_equations(rows, dictionary, None)
+    for factor in np.geomspace(1e-3, 1e4, 8):
+        mine, theirs = (each.score(factor * PENALTIES) for each in (system, columns))
+        assert mine.per_fold == pytest.approx(theirs.per_fold, rel=1e-7)
+        assert mine.slope == pytest.approx(theirs.slope, rel=1e-6, abs=1e-9 * mine.loss)
+
+
+def test_the_slope_is_the_derivative(rows, dictionary):
+    system, point = row_equations(rows, dictionary, None), np.log(PENALTIES)
+    slope = system.score(np.exp(point)).slope
+    for b in range(2):
+        step = 1e-5 * np.eye(2)[b]
+        ends = [system.score(np.exp(point + sign * step), slope=False).loss for sign in (1, -1)]
+        assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(slope[b], rel=1e-5, abs=1e-9)
+
+
+def test_weights_are_those_of_the_columns(rows, dictionary, columns):
+    system = row_equations(rows, dictionary, None)
+    for mine, theirs in [(system.weights(PENALTIES), columns.weights(PENALTIES))] + [
+        (system.weights_without(k, PENALTIES), columns.weights_without(k, PENALTIES)) for k in range(5)
+    ]:
+        assert mine[0] == pytest.approx(theirs[0], rel=1e-6, abs=1e-8)
+        assert mine[1] == pytest.approx(theirs[1], rel=1e-7)
+
+
+def test_predictions_of_the_weights_without_a_fold_give_its_loss(rows, dictionary):
+    system, Z = row_equations(rows, dictionary, None), dictionary.features(rows.X).astype(np.float64)
+    scored = system.score(PENALTIES)
+    for k in range(5):
+        coef, intercept = system.weights_without(k, PENALTIES)
+        rest = (rows.Y - Z @ coef - intercept)[rows.folds == k]
+        assert np.sum(rows.counts[rows.folds == k] @ rest**2) == pytest.approx(scored.per_fold[k], rel=1e-8)
+
+
+def test_scales_and_best_penalties_are_those_of_the_columns(rows, dictionary, columns):
+    system = row_equations(rows, dictionary, None)
+    assert system.scale() == pytest.approx(columns.scale(), rel=1e-9)
+    (_, mine), (_, theirs) = (best_penalties(each, steps=30) for each in (system, columns))
+    assert mine.loss == pytest.approx(theirs.loss, rel=1e-4)
+
+
+def test_kernels_of_blocks_are_kept_and_those_of_some_rows_are_parts_of_them(rows, dictionary):
+    kernels = Kernels(rows)
+    first = kernels.of(dictionary, None)
+    second = kernels.of(Dictionary([dictionary.blocks[0], Plain(90)]), None)
+    assert second[0] is first[0]
+    assert second[1] is not first[1]
+    some = np.arange(0, 60, 2)
+    part = [kernel[np.ix_(some, some)] for kernel in first]
+    mine = RowEquations(rows.at(some), dictionary, None, part).score(PENALTIES)
+    assert mine.per_fold == pytest.approx(row_equations(rows.at(some), dictionary, None).score(PENALTIES).per_fold)
+
+
+def test_coordinates_keep_the_products_of_rows_and_axes_give_them(rows):
+    Z = rows.X - rows.X.mean(axis=0)
+    assert coordinates(Z) @ coordinates(Z).T == pytest.approx(Z @ Z.T, abs=1e-10)
+    assert np.abs(coordinates(Z)) == pytest.approx(np.abs(Z @ axes(Z)), abs=1e-10)
+    assert axes(Z[:, :20]) is None
+    assert coordinates(Z[:, :20]).shape == (60, 20)

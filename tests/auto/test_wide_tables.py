@@ -1,0 +1,65 @@
+"""Tables with fewer rows than columns, from end to end."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import RidgeCV
+
+import mercer
+from mercer.auto import encoding
+from mercer.auto.effort import EFFORTS, sized
+from mercer.auto.ensemble import Screen
+
+
+def table(n, p, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) + 2.0 * rng.normal(size=(n, 5)) @ rng.normal(size=(5, p))
+    return X, X @ rng.normal(size=p) / np.sqrt(p)
+
+
+def test_a_quantity_of_many_columns_is_learned():
+    X, signal = table(300, 400)
+    model = mercer.fit(X[:150], signal[:150], effort="fast")
+    told = model.predict(X[150:])
+    peer = RidgeCV(np.geomspace(1e-3, 1e5, 20)).fit(X[:150], signal[:150]).predict(X[150:])
+    # Columns are squashed at three times their quartiles, which a signal that is linear everywhere pays for.
+    assert np.mean((told - signal[150:]) ** 2) < 1.25 * np.mean((peer - signal[150:]) ** 2)
+    assert len(model.importance()) == 400
+    explained = model.explain(dict(zip(model.schema, X[200].tolist(), strict=True)))
+    assert explained.prediction == pytest.approx(told[50], abs=1e-4)
+
+
+def test_classes_of_many_columns_are_learned():
+    X, signal = table(300, 400)
+    label = np.digitize(signal, np.quantile(signal, [1 / 3, 2 / 3]))
+    model = mercer.fit(X[:150], label[:150], effort="fast")
+    assert np.mean(model.predict(X[150:]) == label[150:]) > 0.6
+    assert model.predict_proba(X[150:]).sum(axis=1) == pytest.approx(1)
+
+
+def test_noise_shows_no_skill():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(120, 500)), rng.normal(size=120)
+    model = mercer.fit(X, y, effort="fast")
+    new = rng.normal(size=(2000, 500))
+    assert np.var(model.predict(new)) < 0.25  # of a target of variance one
+
+
+def test_more_columns_than_a_search_of_many_rows_takes(monkeypatch):
+    monkeypatch.setattr(encoding, "_WIDEST", 100)
+    X, y = table(130, 120)
+    mercer.fit(X[:100], y[:100], effort="fast", holdout=0)
+    with pytest.raises(ValueError, match="of more than 100 rows the search takes at most 100"):
+        mercer.fit(X, y, effort="fast", holdout=0)
+
+
+def test_wide_tables_grow_small_trees_on_screened_columns():
+    effort = sized(EFFORTS["normal"], 1000, 1, wide=True)
+    assert len(effort.growths) == 1
+    assert effort.growths[0].screened > 0
+    assert sized(EFFORTS["normal"], 1000, 1).growths == EFFORTS["normal"].growths
+    X, y = table(50, 200)
+    rows = np.arange(10, 50)
+    best = Screen(X).best(np.arange(200), rows, y[rows], 20)
+    size = np.sqrt(np.mean((X - X.mean(axis=0)) ** 2, axis=0))
+    along = np.abs((y[rows] - y[rows].mean()) @ ((X - X.mean(axis=0)) / size)[rows])
+    np.testing.assert_array_equal(best, np.sort(np.argsort(-along)[:20]))
