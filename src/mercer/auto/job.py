@@ -77,7 +77,7 @@ class Job:
         share = float(most / self.n_rows)
         self.notes.append(
             f"{self.n_rows:,} rows are more than {memory:g} GB of memory hold: the search saw an even sample of about "
-            f"{share * self.n_rows:,.0f} of them, the holdout was judged as a whole."
+            f"{share * self.n_rows:,.0f} of them{', the holdout was judged as a whole' if train < 1 else ''}."
         )
         return share
 
