@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 
 import numpy as np
 from sklearn.linear_model import LassoCV, LogisticRegressionCV, RidgeCV
@@ -25,7 +26,8 @@ NEW = 2000
 def run():
     rng = np.random.default_rng(9)
     warm = rng.normal(size=(60, 80))
-    with threads(1):
+    with threads(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # peers warn of what is new in their next version, and of slow convergence
         mercer.fit(warm, warm[:, 0], effort="fast")
         for n, p in SIZES:
             print(f"  {n} x {p:,}")
@@ -51,7 +53,7 @@ def _quantity(X, y, new, truth, signal: str):
     alphas = np.geomspace(1e-2, 1e6, 30)
     peers = {
         "RidgeCV": make_pipeline(StandardScaler(), RidgeCV(alphas)),
-        "LassoCV": make_pipeline(StandardScaler(), LassoCV(cv=5, n_alphas=50, max_iter=2000, tol=1e-3)),
+        "LassoCV": make_pipeline(StandardScaler(), LassoCV(cv=5, max_iter=2000, tol=1e-3)),
     }
     if X.size > 1e6:
         del peers["LassoCV"]  # minutes
@@ -67,7 +69,7 @@ def _classes(X, y, new, truth):
     label, right = np.digitize(y, cuts), np.digitize(truth, cuts)
     told = {"mercer": _timed(lambda: mercer.fit(X, label, effort=EFFORT))}
     if X.size <= 1e6:
-        peer = make_pipeline(StandardScaler(), LogisticRegressionCV(np.geomspace(1e-6, 1.0, 7), cv=5, max_iter=200))
+        peer = make_pipeline(StandardScaler(), LogisticRegressionCV(Cs=np.geomspace(1e-6, 1.0, 7), cv=5, max_iter=200))
         told["LogisticRegressionCV"] = _timed(lambda: peer.fit(X, label))
     scores = {name: np.mean(model.predict(new) == right) for name, (model, _) in told.items()}
     _show("three classes, accuracy", scores, told)

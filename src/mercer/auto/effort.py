@@ -99,6 +99,7 @@ def sized(effort: Effort, n: int, n_outputs: int, wide: bool = False) -> Effort:
         small = _small(growths[0])
         growths = (replace(small, max_bins=_COARSE, screened=_SCREENED) if wide else small,)
         folds, waves = (10, 64) if few else (effort.tree_folds, effort.search_waves)
+        folds = folds if effort.sharpen or not wide else min(folds, 5)
         return replace(
             effort, growths=growths, tree_folds=folds, search_waves=min(waves, 128), most_waves=2 * waves,
             multiples=(1.0,), kernels=("Gaussian",), n_rounds=0, hope=0.0,

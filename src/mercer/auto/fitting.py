@@ -59,9 +59,9 @@ def fit(
     max_features : int, default=None
         The most features of the model.
     memory : float, default=4.0
-        Gigabytes that the rows of the search may take; None is no limit. Of a larger table the search sees an even
-        sample, by the hashes of the rows; the linear weights still come from all rows, which stream by: in one pass for
-        a quantity, in a few for classes.
+        Gigabytes that the search may take, beside what the data already do; None is no limit. Of a larger table the
+        search sees an even sample, by the hashes of the rows, and below 4 GB it tries fewer features at a time; the
+        linear weights still come from all rows, which stream by: in one pass for a quantity, in a few for classes.
     holdout : float, default=0.2
         Share of the rows to judge by; 0 learns from all and reports no score.
     roles : dict of column names to roles, default=None
