@@ -130,6 +130,7 @@ def fit(
         job.notes += getattr(source, "notes", [])
         told: dict = {"task": checked_task(source, task, job), "effort": effort}
     told |= {"target": getattr(source, "target", None), "rows": job.n_rows, "said": job.notes}
+    told |= {"weight": weight} if isinstance(weight, str) else {}
     job.classify = told["task"] == "classify"
     train, kept = job.split(source, holdout) if holdout else (source, None)
     if kept is not None and (first_block(kept) is None or first_block(train) is None):

@@ -22,6 +22,8 @@ from mercer.stats.gram import GramPerFold, Normal
 
 #: Penalties stay within these bounds, relative to the mean square of a block's columns times the weight of all rows.
 _LEAST, _MOST = 1e-9, 1e3
+#: How many times the floor may be raised tenfold where rounding leaves equations without a solution.
+_RAISED = 6
 #: Folds whose matrices together are larger than this (numbers) are centered anew at each step instead of being kept.
 _KEEP = 6e7
 
@@ -141,7 +143,12 @@ class Equations:
     def _weights_of(self, rows: Normal, penalties) -> tuple[np.ndarray, np.ndarray]:
         z_mean, y_mean = rows.means()
         A, B, _ = rows.about(z_mean, y_mean)
-        factor = _factor(A, np.asarray(penalties)[self.blocks])
+        factor, floor = _factor(A, np.asarray(penalties)[self.blocks]), self.floor()
+        for _ in range(_RAISED if factor is None else 0):  # they were chosen on fewer rows, which round by less
+            penalties, floor = np.maximum(penalties, floor), 10 * floor
+            factor = _factor(A, penalties[self.blocks])
+            if factor is not None:
+                break
         if factor is None:
             raise ValueError("The normal equations cannot be solved with these penalties: raise them.")
         self.n_factored += 1

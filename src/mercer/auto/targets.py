@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mercer.auto.weights import refuse_extreme_weight
 from mercer.learn.targets import MOST_CLASSES
 from mercer.source import Columns, Source
 from mercer.source.row_error import RowError
@@ -55,6 +56,7 @@ def checked_task(source: Source, task: str | None, job) -> str:
         raise ValueError("The source has no rows.")
     if look.weight <= 0:
         raise ValueError("All weights are zero: there is nothing to learn from.")
+    refuse_extreme_weight(look.weight)
     if 0 < look.largest < _TINY:
         raise ValueError(f"{called} is at most {look.largest:g}: its squares vanish. Multiply it by a power of ten.")
     found, job.n_rows, job.n_classes = _task(look, called, task), look.n, len(look.levels)
@@ -74,6 +76,8 @@ def _look(block, look: Look, called: str) -> None:
     y = np.asarray(block.y)
     if y.dtype.kind == "M":
         raise ValueError(f"{called} is a date. Learn a number made of it instead, such as the days from a fixed one.")
+    if y.ndim == 2 and y.dtype.kind not in "fiub":
+        raise ValueError(f"{called} has {y.shape[1]} columns: several targets are learned together if all are numbers.")
     if y.dtype.kind in "fiub":
         wild = ~np.isfinite(y.reshape(len(y), -1)).all(axis=1)
         if wild.any():

@@ -8,6 +8,8 @@ import shutil
 import sys
 from typing import Any
 
+import numpy as np
+
 from mercer.io.columns import require_column
 from mercer.io.dialect import MISSING
 from mercer.io.needed import complete, leave_out
@@ -84,6 +86,7 @@ def read_table(
     """
     if on_bad_rows not in _POLICIES:
         raise ValueError(f"on_bad_rows must be one of {', '.join(_POLICIES)}, not {on_bad_rows!r}.")
+    target, weight = as_name(target, data), as_name(weight, data)
     if isinstance(target, str) and target == weight:
         raise ValueError(f"{target!r} cannot be the target and the weight at once.")
     if isinstance(data, Source):
@@ -98,6 +101,21 @@ def read_table(
 
     spool = Spool(tuple(missing), dict(types or {}), on_bad_rows, rejected, needed, dict(like or {}))
     return _from_files(find_files(os.fspath(data), spool), target, weight, spool, form)
+
+
+def as_name(given, data):
+    """The name of a column as text, as a table has it (a frame may have numbers for names); arrays as they are."""
+    if given is None or isinstance(given, str):
+        return given
+    names = [] if isinstance(data, (str, os.PathLike)) else list(getattr(data, "columns", []))
+    if np.ndim(given) == 0 or (isinstance(given, tuple) and given in names):
+        return str(given)
+    if isinstance(given, (list, tuple)) and given and len(given) != len(data) and set(given) <= set(names):
+        raise ValueError(
+            f"{given!r} are names of columns. One is named as {given[0]!r}; of several give the values, as in "
+            "data[[...]].to_numpy(), and leave the columns out of the data."
+        )
+    return given
 
 
 def _in_memory(data, target, weight, needed, rejected) -> MemorySource:
