@@ -238,3 +238,20 @@ def test_weights_that_overflow_or_vanish(size):
 def test_several_targets_are_numbers():
     with pytest.raises(ValueError, match="The target has 2 columns"):
         mercer.fit({"a": np.arange(40.0)}, np.full((40, 2), "u"), effort="fast")
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 9])
+def test_few_rows_are_all_learned_from(n):
+    """None of them can be spared; whole numbers that do not repeat are no classes."""
+    frame = pd.DataFrame({"a": np.arange(n) * 1.5, "y": 3 * np.arange(n)})
+    model = mercer.fit(frame, "y", effort="fast")
+    assert model.task == ("classify" if n == 2 else "regress")
+    assert "holdout" not in model.report()
+    assert f"{n} rows are too few to keep some aside" in " ".join(model.report()["said"])
+    assert np.isfinite(model.predict(frame)).all()
+
+
+@pytest.mark.parametrize("wrong", [{"holdout": "a"}, {"time_budget": "5"}, {"max_features": 2.5}, {"memory": True}])
+def test_options_that_are_no_numbers(wrong):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
+        mercer.fit({"a": [1, 2, 3]}, [1, 2, 3], **wrong)

@@ -127,6 +127,7 @@ def test_names_that_are_no_text():
     frame.columns = pd.MultiIndex.from_tuples([("a", "x"), ("b", "y")])
     assert read_table(frame, target=("b", "y")).y.tolist() == [1.0, 3.0, 5.0]
     assert read_table(pd.DataFrame(np.eye(3)), target=[0, 1, 1]).y.tolist() == [0, 1, 1]
+    assert read_table(pd.DataFrame(np.eye(3)), target=[[0, 1], [1, 1], [1, 0]]).y.shape == (3, 2)
     with pytest.raises(ValueError, match="are names of columns"):
         read_table(pd.DataFrame({"a": [1], "b": [2], "c": [3]}), target=["a", "b"])
 

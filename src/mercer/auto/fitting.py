@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from numbers import Real
 
 import numpy as np
 from scipy import sparse
@@ -33,6 +34,8 @@ _SEARCH = 0.45
 _ENCODE, _FEWEST = 0.2, 500
 #: Encoding takes many times as long as reading: if so many times are not left, nothing has to be tried to know that.
 _READ = 5.0
+#: The fewest rows of which some are kept aside.
+_SPLIT = 10
 #: When the holdout should have been judged, as a share of the time budget.
 _JUDGED = 0.6
 #: When the last step should have ended.
@@ -81,7 +84,7 @@ def fit(
         holdout are weighted; the edges of the trees' bins, the kernels' median distance and the frequencies of levels
         go by rows. Weights below one on average are scaled up to that.
     task : {"classify", "regress"} or None
-        None takes strings, truth values and whole numbers of at most 20 different values for classes.
+        None takes strings, truth values and whole numbers of at most 20 different values that repeat for classes.
     effort : {"fast", "normal", "high"}, default="normal"
     time_budget : float, default=None
         Seconds for all of it. Stages that would not fit are left out, and the report says which were tried. If there is
@@ -121,7 +124,7 @@ def fit(
     chosen, steps, clock = sizes(effort, max_features, n_seeds), Steps(progress), Clock(time_budget)
     random_state = seed_of(random_state)
     _check_budgets(time_budget, memory)
-    if not 0 <= holdout < 1:
+    if not _is_number(holdout) or not 0 <= holdout < 1:
         raise ValueError(f"holdout must be a share of at least 0 and below 1, not {holdout!r}.")
     with steps("read"):
         source = read_table(data, target, weight)
@@ -133,7 +136,7 @@ def fit(
     told |= {"weight": weight} if isinstance(weight, str) else {}
     job.classify = told["task"] == "classify"
     train, kept = job.split(source, holdout) if holdout else (source, None)
-    if kept is not None and (first_block(kept) is None or first_block(train) is None):
+    if kept is not None and (job.n_rows < _SPLIT or first_block(kept) is None or first_block(train) is None):
         job.notes.append(f"{job.n_rows} rows are too few to keep some aside: nothing is said about new ones.")
         train, kept = source, None
     share = job.share(memory, getattr(source, "schema", None) or {}, 1 - holdout)
@@ -162,8 +165,12 @@ def fit(
 
 def _check_budgets(time_budget, memory) -> None:
     for name, value in (("time_budget", time_budget), ("memory", memory)):
-        if value is not None and not value > 0:
+        if value is not None and not (_is_number(value) and value > 0):
             raise ValueError(f"{name} must be positive, or None for no limit, not {value!r}.")
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def sizes(effort, max_features=None, n_seeds=1) -> Effort:
@@ -174,8 +181,7 @@ def sizes(effort, max_features=None, n_seeds=1) -> Effort:
     chosen = replace(EFFORTS[effort], wave_seeds=int(n_seeds))
     if max_features is None:
         return chosen
-    if max_features < 1:
-        raise ValueError(f"max_features must be positive, not {max_features!r}.")
+    check_whole("max_features", max_features)
     return replace(chosen, most_features=int(max_features))
 
 
@@ -288,7 +294,7 @@ class _Job:
                 return self._learn_again(source(), encoder, predictor)
             except TimeUp:
                 needed = np.inf
-        long = "more" if np.isinf(needed) else f"about {needed:.0f} s, more"
+        long = "more" if np.isinf(needed) else f"about {needed:.2g} s, more"
         self.notes.append(
             f"Learning again from all rows would have taken {long} than the time budget left: the "
             "model has learned from the rows that were not kept aside."

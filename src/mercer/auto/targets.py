@@ -38,7 +38,7 @@ class Look:
 def checked_task(source: Source, task: str | None, job) -> str:
     """ "classify" or "regress" after every row was looked at; ValueError says which one cannot be used, and why.
 
-    None takes strings, truth values and whole numbers of at most 20 different values for classes. `job.notes` is told
+    None takes strings, truth values and whole numbers of at most 20 values that repeat for classes. `job.notes` is told
     of a target that never changes, `job.n_rows` how many rows there are, `job.few` how many different ones if few.
     """
     if task is not None and task not in TASKS:
@@ -163,7 +163,8 @@ def _task(look: Look, called: str, task: str | None) -> str:
         raise ValueError(f"{called} holds {shown!r}, which is no number: use task='classify' to predict classes.")
     if task == "classify" and (look.fractions or look.several):
         raise ValueError(f"{called} is a quantity, with values between whole numbers: use task='regress'.")
-    quantity = look.fractions or look.several or (not words and bool not in kinds and len(look.levels) > MOST_CLASSES)
+    most = min(MOST_CLASSES, max(2, look.n // 2))  # numbers that do not repeat are no classes
+    quantity = look.fractions or look.several or (not words and bool not in kinds and len(look.levels) > most)
     found = task or ("regress" if quantity else "classify")
     if found == "classify" and len(look.levels) > max(MOST_CLASSES, look.n // 2):
         raise ValueError(
