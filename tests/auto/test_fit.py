@@ -102,6 +102,13 @@ def test_the_report_accounts_for_everything(regression):
     assert report["schema"]["city"] == {"kind": "text", "role": "category"}
 
 
+def test_a_model_says_what_it_is(regression):
+    shown = repr(regression[0])
+    assert shown.startswith("Model(regress: linear on ")
+    assert shown.endswith("rows kept aside)")
+    assert repr(mercer.fit({"a": np.arange(20.0)}, np.arange(20.0), effort="fast", holdout=0)).endswith("features)")
+
+
 def test_a_file_and_its_rows_give_the_same_model(tmp_path):
     data, y = table(300)
     path = tmp_path / "table.csv"

@@ -41,6 +41,16 @@ class Model:
         places = np.linspace(0, len(X) - 1, size).astype(int)
         self._importance = importances(predictor.scores, X[places], groups, seed)
 
+    def __repr__(self) -> str:
+        judged = self._told.get("holdout")
+        score = (
+            f", {judged['metric']} {judged['model']['value']:.3g} ({judged['model']['low']:.3g} to "
+            f"{judged['model']['high']:.3g}) on {judged['n']} rows kept aside"
+            if judged
+            else ""
+        )
+        return f"{type(self).__name__}({self.task}: {self._told.get('model', '')}{score})"
+
     @property
     def groups(self) -> dict[str, np.ndarray]:
         """The encoded columns that each column of the table became."""
