@@ -300,4 +300,4 @@ def test_numbers_written_as_text_are_told(tmp_path, capsys):
     frame = rows()
     frame["a"] = [f"${1000 + 37 * i:,}" for i in range(120)]
     assert run("inspect", written(tmp_path, frame), "--target", "y") == 0
-    assert "a: text that would be numbers, such as '$" in " ".join(capsys.readouterr().out.split())
+    assert "a: numbers as text, such as '$" in " ".join(capsys.readouterr().out.split())

@@ -94,23 +94,27 @@ def test_what_is_known_is_not_guessed():
         guess_roles(read_table(TABLE), roles=["category"])
 
 
-#: How a value of a column of text is written, and whether it is a number for people.
+#: How a value of a column of text is written, and what it is for people.
 WRITTEN = {
-    "${:,}": True,
-    "{} %": True,
-    "{:,}": True,
-    "€ {}": True,
-    "{} kr": False,
-    "{:06d}": False,
-    "1.{}.0": False,
-    "{}-07": False,
+    "${:,}": "numbers",
+    "{} %": "numbers",
+    "{:,}": "numbers",
+    "€ {}": "numbers",
+    "{}.25": "numbers",
+    "12/28/{}": "dates",
+    "28.12.{} 10:30": "dates",
+    "{} kr": None,
+    "{:06d}": None,
+    "{}": None,
+    "1.{}.0": None,
+    "{}-07": None,
 }
 
 
 @pytest.mark.parametrize("form", WRITTEN)
-def test_numbers_written_as_text_are_suspected(form):
+def test_numbers_and_dates_written_as_text_are_suspected(form):
     role = guess_roles(read_table({"c": [form.format(1000 + 17 * i) for i in range(60)]}))["c"]
-    assert any("would be numbers" in said for said in role.suspicions) == WRITTEN[form]
+    assert [said.partition(",")[0] for said in role.suspicions] == [f"{WRITTEN[form]} as text"] * bool(WRITTEN[form])
     assert role.role != "id" or not WRITTEN[form]
 
 

@@ -19,10 +19,14 @@ MAX_ONEHOT = 100
 
 _ID_NAME = re.compile(r"(^|[\s_.\-])(id|uuid|guid|key|index|idx|rowid|no|nr)$|^(id|uuid|guid)([\s_.\-]|$)|[a-z]I[dD]$")
 _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
-#: A number with a unit, a currency or thousands set apart, as people write it; codes have no such signs.
-_WRITTEN = re.compile(
-    r"[+-]?[$€£¥]\s?[+-]?[\d.,' ]*\d\s?[kKmM]?|[+-]?\d[\d.,' ]*\s?[%$€£¥]|[+-]?[1-9]\d{0,2}([,' ]\d{3})+(\.\d+)?"
-)
+#: Numbers and days as people write them: with a unit, a currency, a decimal point, thousands set apart; 12/31/2020.
+_WRITTEN = {
+    "numbers": re.compile(
+        r"[+-]?[$€£¥]\s?[+-]?[\d.,' ]*\d\s?[kKmM]?|[+-]?\d[\d.,' ]*\s?[%$€£¥]|[+-]?[1-9]\d{0,2}([,' ]\d{3})+(\.\d+)?"
+        r"|[+-]?\d+\.\d+([eE][+-]?\d+)?"
+    ),
+    "dates": re.compile(r"(\d{1,2}([./-])\d{1,2}\2\d{4}|\d{4}([./])\d{1,2}\3\d{1,2})([ T]\d{1,2}:\d\d.*)?"),
+}
 _BASES, _PROTEIN = set("ACGTU"), set("ACDEFGHIKLMNPQRSTVWXYBZUOJ*")
 #: The kinds of columns that can have a role; other roles suit all kinds.
 _FROM = {
@@ -92,8 +96,9 @@ def roles_of(facts: dict[str, ColumnFacts], sample, roles=None, max_onehot=MAX_O
     for name, known in facts.items():
         role = Role(roles[name], "as told") if name in roles else guess_role(known, max_onehot)
         found = [] if leaks is None else leaks.suspicions(name, known.kind)
-        if name not in roles and known.kind == "text" and _are_written_numbers(known):
-            found = [f"text that would be numbers, such as {known.levels[0]!r}: write plain digits there", *found]
+        written = _written(known) if name not in roles and role.role != "date" else None
+        if written is not None:
+            found = [f"{written} as text, such as {known.levels[0]!r}: make {written} of them", *found]
         guessed[name] = replace(role, suspicions=tuple(found))
     return guessed
 
@@ -152,7 +157,7 @@ def _text_role(facts: ColumnFacts, max_onehot) -> Role:
         if alphabet.keys() <= _PROTEIN and (bases or letters >= 20):
             what = "nucleotides" if bases else "amino acids"
             return Role("sequence", f"{letters:.0f} letters on average, {what} ({len(alphabet)} letters)")
-    if unlike and words <= 1.5 and not _are_written_numbers(facts) and (_ID_NAME.search(facts.name) or _coded(levels)):
+    if unlike and words <= 1.5 and _written(facts) is None and (_ID_NAME.search(facts.name) or _coded(levels)):
         return Role("id", f"no two alike, such as {levels[0]!r}")
     if facts.distinct > max_onehot and (words >= 4 or letters >= 60) and facts.distinct > 0.2 * facts.present:
         return Role("text", f"{words:.0f} words on average, {_about(facts)} different texts")
@@ -168,9 +173,12 @@ def _unlike(facts) -> bool:
     return bool(facts.counts.max() == 1)
 
 
-def _are_written_numbers(facts) -> bool:
-    """Whether nearly all values are numbers with signs around or between their digits, such as 12 % or $1,250."""
-    return bool(facts.levels) and float(np.mean([bool(_WRITTEN.fullmatch(level)) for level in facts.levels])) > 0.9
+def _written(facts: ColumnFacts) -> str | None:
+    """ "numbers" or "dates" if nearly all values of a column of text are such, for people; else None."""
+    if facts.kind != "text" or not facts.levels:
+        return None
+    shares = {what: np.mean([bool(form.fullmatch(level)) for level in facts.levels]) for what, form in _WRITTEN.items()}
+    return next((what for what, share in shares.items() if share > 0.9), None)
 
 
 def _coded(levels) -> bool:
