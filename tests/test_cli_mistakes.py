@@ -68,6 +68,7 @@ MISTAKES = {
     "a type of no kind": ({}, ("--type", "a=float"), ["--type a=float", "is not one of boolean"]),
     "a type of no column": ({}, ("--type", "b=text"), ["no column named 'b' (given as --type)"]),
     "a decimal that is none": ({}, ("--decimal", "x"), ["--decimal must be '.' or ','"]),
+    "no number for a time": ({}, ("--time-budget", "nan"), ["--time-budget", "nan is not a number"]),
     "no such encoding": ({}, ("--encoding", "klingon"), ["'klingon' is not an encoding"]),
 }
 
@@ -91,6 +92,7 @@ NO_TABLES = {
     "cut off gzip": (gzip.compress(b"a,y\n" + 999 * b"1,2\n")[:-9], ["cut off or damaged", "pack it again"]),
     "damaged gzip": (b"\x1f\x8b" + bytes(50), ["cut off or damaged"]),
     "a workbook": (b"PK\x03\x04" + bytes(99), ["Excel workbook", "as CSV or Parquet"]),
+    "a model": (b"PK\x03\x04" + bytes(26) + b"manifest.json", ["is a model file of Mercer", "mercer predict"]),
     "json": (b'[{"a": 1}, {"a": 2}]', ["looks like JSON", "as CSV or Parquet"]),
     "bytes": (bytes(range(256)) * 8, ["no text", "--encoding"]),
     "cut off parquet": (b"PAR1" + bytes(99), ["cannot be read as Parquet", "cut off"]),
@@ -282,3 +284,20 @@ def test_interrupted_writing_leaves_nothing(tmp_path, monkeypatch, capsys):
 def test_remedies_are_options_on_the_command_line():
     assert in_options("roles={'zip': 'id'} or types={'zip': 'text'}") == "--role 'zip=id' or --type 'zip=text'"
     assert in_options("say quote='' or encoding='latin-1'") == "say --quote none or --encoding latin-1"
+
+
+def test_columns_of_lists_are_left_out_of_parquet(tmp_path, capsys):
+    frame = rows().assign(tags=[["x", "y"]] * 120)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    how = ("--target", "y", "--effort", "fast", "--quiet", "-o", tmp_path / "m.mercer")
+    assert run("fit", tmp_path / "rows.parquet", *how) == 0
+    assert "Column 'tags' is left out: list<" in capsys.readouterr().out
+    assert run("predict", tmp_path / "m.mercer", tmp_path / "rows.parquet", "-o", tmp_path / "out.csv") == 0
+    assert len(pd.read_csv(tmp_path / "out.csv")) == 120
+
+
+def test_numbers_written_as_text_are_told(tmp_path, capsys):
+    frame = rows()
+    frame["a"] = [f"${1000 + 37 * i:,}" for i in range(120)]
+    assert run("inspect", written(tmp_path, frame), "--target", "y") == 0
+    assert "a: numbers as text, such as '$" in " ".join(capsys.readouterr().out.split())

@@ -102,6 +102,13 @@ def test_the_report_accounts_for_everything(regression):
     assert report["schema"]["city"] == {"kind": "text", "role": "category"}
 
 
+def test_a_model_says_what_it_is(regression):
+    shown = repr(regression[0])
+    assert shown.startswith("Model(regress: linear on ")
+    assert shown.endswith("rows kept aside)")
+    assert repr(mercer.fit({"a": np.arange(20.0)}, np.arange(20.0), effort="fast", holdout=0)).endswith("features)")
+
+
 def test_a_file_and_its_rows_give_the_same_model(tmp_path):
     data, y = table(300)
     path = tmp_path / "table.csv"
@@ -112,9 +119,10 @@ def test_a_file_and_its_rows_give_the_same_model(tmp_path):
     data["size"] = [None if np.isnan(x) else x for x in data["size"]]
     other = mercer.fit(data, y, effort="fast", holdout=0.0)
     np.testing.assert_allclose(whole.predict(data), other.predict(data), rtol=1e-9)
+    np.testing.assert_allclose(whole.predict(str(path)), whole.predict(data), rtol=1e-12)  # the target is nothing new
     with pytest.warns(UserWarning, match="'y'"):  # a column that the model does not know is left out, and said
-        again = whole.predict(str(path))
-    np.testing.assert_allclose(again, whole.predict(data), rtol=1e-12)
+        again = other.predict(str(path))
+    np.testing.assert_allclose(again, other.predict(data), rtol=1e-12)
 
 
 def test_the_short_way_for_numbers_is_the_long_way():
@@ -208,3 +216,49 @@ def test_a_table_of_two_different_rows(seed, classify):
     np.testing.assert_allclose(found.astype(float), [1, 0], atol=0.1)
     assert model.report()["holdout"]["model"]["value"] > 0.9
     assert "only 2 different rows among 80" in model.report()["said"][0]
+
+
+def test_columns_of_new_rows_may_come_in_any_order():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=80), "c": rng.choice(["u", "v"], 80), "n": rng.integers(1, 4, 80)})
+    frame["y"] = frame["a"] + (frame["c"] == "u")
+    model = mercer.fit(frame, "y", weight="n", effort="fast")
+    expected = model.predict(frame[["a", "c"]])
+    for rows in (frame, frame[["c", "a"]], frame[["c", "y", "a"]].to_dict("list"), frame.to_records()[["c", "a"]]):
+        np.testing.assert_array_equal(model.predict(rows), expected)  # target and weight are nothing new: no warning
+        np.testing.assert_array_equal(model.predict(rows[:3] if hasattr(rows, "ndim") else rows)[:3], expected[:3])
+    assert model.predict(frame.iloc[5])[0] == expected[5]
+    assert model.unseen_levels(frame[["c", "a", "y"]]) == {}
+    with pytest.raises(ValueError, match="column 'c' is missing"):
+        model.predict(frame[["a"]])
+
+
+@pytest.mark.parametrize("size", [1e40, 1e-140])
+def test_weights_that_overflow_or_vanish(size):
+    X, y = np.arange(60.0).reshape(-1, 1), np.arange(60.0)
+    with pytest.raises(ValueError, match="a power of ten"):
+        mercer.fit(X, y, weight=np.full(60, size), effort="fast")
+    with pytest.raises(ValueError, match="a power of ten"):
+        mercer.MercerRegressor(effort="fast").fit(X, y, np.full(60, size))
+
+
+def test_several_targets_are_numbers():
+    with pytest.raises(ValueError, match="The target has 2 columns"):
+        mercer.fit({"a": np.arange(40.0)}, np.full((40, 2), "u"), effort="fast")
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 9])
+def test_few_rows_are_all_learned_from(n):
+    """None of them can be spared; whole numbers that do not repeat are no classes."""
+    frame = pd.DataFrame({"a": np.arange(n) * 1.5, "y": 3 * np.arange(n)})
+    model = mercer.fit(frame, "y", effort="fast")
+    assert model.task == ("classify" if n == 2 else "regress")
+    assert "holdout" not in model.report()
+    assert f"{n} rows are too few to keep some aside" in " ".join(model.report()["said"])
+    assert np.isfinite(model.predict(frame)).all()
+
+
+@pytest.mark.parametrize("wrong", [{"holdout": "a"}, {"time_budget": "5"}, {"max_features": 2.5}, {"memory": True}])
+def test_options_that_are_no_numbers(wrong):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
+        mercer.fit({"a": [1, 2, 3]}, [1, 2, 3], **wrong)

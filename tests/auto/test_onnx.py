@@ -170,6 +170,15 @@ def test_trees_without_a_split_are_numbers():
     assert np.ptp(found) == 0
 
 
+def test_a_fold_that_found_no_tree_worth_growing():
+    model = made_up(blocks="score")
+    nothing = Forest(np.array([0.5]), *np.zeros((3, 0), int), np.zeros(0), *np.zeros((2, 0), int), np.zeros(0))
+    model.predictor.dictionary.blocks[0].forests.append(nothing)
+    rows = likely_rows(model.encoder)
+    found = graphs.run(model.to_onnx(), onnx_inputs(model.encoder, rows))["prediction"]
+    np.testing.assert_allclose(found, model.predict(rows), rtol=1e-5)
+
+
 @pytest.mark.parametrize("n_classes", [None, 2, 3])
 def test_trees_that_see_categories_alone(n_classes):
     rng = np.random.default_rng(7)

@@ -58,3 +58,13 @@ def test_weights_of_all_rows_solve_the_normal_equations(rows):
     slope = rows.X.T @ rest - fitted.penalties[BLOCKS][:, None] * fitted.coef
     assert np.abs(slope).max() < 1e-8 * np.abs(rows.X.T @ rows.Y).max()
     assert np.abs(rest.sum(axis=0)).max() < 1e-8
+
+
+def test_penalties_that_drown_in_rounding_are_raised():
+    """Chosen on fewer rows, they may leave the equations of all rows without a solution."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5)).astype(np.float32) @ rng.normal(size=(5, 200)).astype(np.float32)
+    rows = Rows(X, X[:, :1] + 1.0, rng.integers(0, 2**60, 60).astype(np.uint64))
+    system = Equations(rows.gram(lambda span: rows.X[span]), np.zeros(200, dtype=int))
+    coef, intercept = system.weights(np.array([1e-30]))
+    np.testing.assert_allclose(X @ coef + intercept, rows.Y, atol=1e-2)

@@ -123,3 +123,16 @@ def test_max_features_holds_for_texts():
     model = mercer.fit({"text": text}, y, effort="fast", max_features=50, holdout=0.0, roles={"text": "text"})
     assert model.transform({"text": text[:3]}).shape[1] <= 50
     assert np.mean(model.predict({"text": text}) == y) > 0.8
+
+
+@pytest.mark.parametrize("beside", [{}, {"x": np.linspace(-1, 1, 300)}])
+def test_several_targets_of_texts(beside):
+    text, y = texts()
+    Y = np.column_stack([y, -2.0 * y + 1, np.cos(np.arange(300))])
+    table = {"text": text, **beside}
+    model = mercer.fit(table, Y, effort="fast", roles={"text": "text"})
+    found = model.predict(table)
+    assert found.shape == (300, 3)
+    assert np.corrcoef(found[:, 1], Y[:, 1])[0, 1] > 0.8
+    explained = model.explain({name: values[:1] for name, values in table.items()}, output=1)
+    assert explained.prediction == pytest.approx(found[0, 1], abs=1e-4)

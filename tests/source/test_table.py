@@ -2,18 +2,22 @@
 
 import datetime
 import pickle
+import uuid
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_iris
 
 from mercer._numeric.block import Block, concatenate
 from mercer.io import read_table
 from mercer.source import Columns, MemorySource, split_holdout
+from mercer.source.table import table_in_memory
 from mercer.stats import Sample
 
 DAYS = [datetime.datetime(2020, 1, 1), datetime.datetime(2020, 2, 1, 10), None]
@@ -73,9 +77,92 @@ def test_types_that_other_libraries_have():
     assert Columns.of(np.array([[1, "a"], [None, "b"]], dtype=object)).schema == {"x0": "integer", "x1": "text"}
 
 
+HOUR = datetime.timedelta(hours=1)
+#: A column as some library keeps it, and what it is in a table: kind and values.
+KEPT = {
+    "durations": (pd.Series([HOUR, None, 2.5 * HOUR]), "number", [3600.0, None, 9000.0]),
+    "times": (pd.Series([datetime.time(1), None, datetime.time(0, 0, 2, 500000)]), "number", [3600.0, None, 2.5]),
+    "hours": (pd.Series(np.array([1, 2], "m8[h]")), "number", [3600.0, 7200.0]),
+    "sparse": (pd.Series(pd.arrays.SparseArray([0, 0, 7])), "integer", [0, 0, 7]),
+    "sparse gaps": (pd.Series(pd.arrays.SparseArray([np.nan, 1.5])), "number", [None, 1.5]),
+    "periods": (
+        pd.Series(pd.PeriodIndex(["2020-01", None], freq="M")),
+        "date",
+        [datetime.datetime(2020, 1, 1), None],
+    ),
+    "intervals": (pd.cut(pd.Series([0.0, 2.0, None]), [-1, 1, 3]), "text", ["(-1.0, 1.0]", "(1.0, 3.0]", None]),
+    "uuids": (pd.Series([uuid.UUID(int=5)]), "text", [str(uuid.UUID(int=5))]),
+    "unsigned": (pd.Series(np.array([2**63 + 2048], "uint64")), "number", [float(2**63 + 2048)]),
+    "long codes": (pd.Series([10**30, 7], dtype=object), "text", [str(10**30), "7"]),
+    "objects": (pd.Series([1, "a", pd.NA, None, np.nan], dtype=object), "text", ["1", "a", None, None, None]),
+    "128 bits": (pl.Series([5, None], dtype=pl.Int128), "integer", [5, None]),
+    "runs": (pc.run_end_encode(pa.array([3, 3, 4])), "integer", [3, 3, 4]),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("times", [1, 40])
+def test_columns_of_any_library(name, times):
+    """Few rows and many are read on different ways, to the same values."""
+    column, kind, values = KEPT[name]
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[type(column).__module__.split(".")[0]]
+    joined = {"pandas": pd.concat, "polars": pl.concat, "pyarrow": pa.chunked_array}[make.__module__.split(".")[0]]
+    table = Columns.of(make({"c": joined([column] * times)}))
+    assert table.schema == {"c": kind}
+    assert table.table["c"].to_pylist() == values * times
+
+
+def test_arrays_of_several_kinds():
+    fields = np.array([(1.5, "u"), (2.5, "v")], dtype=[("x", "f8"), ("c", "U1")])
+    assert Columns.of(fields).table.to_pydict() == {"x": [1.5, 2.5], "c": ["u", "v"]}
+    masked = np.ma.masked_less(np.array([[1.0, -5.0], [2.0, 3.0]]), 0)
+    assert Columns.of(masked).table.to_pydict() == {"x0": [1.0, 2.0], "x1": [None, 3.0]}
+    batch = pa.record_batch({"a": [1, 2]})
+    assert Columns.of(batch).table.to_pydict() == {"a": [1, 2]}
+
+
+def test_names_that_are_no_text():
+    frame = pd.DataFrame(np.arange(6.0).reshape(3, 2))
+    assert read_table(frame, target=1).y.tolist() == [1.0, 3.0, 5.0]
+    frame.columns = pd.MultiIndex.from_tuples([("a", "x"), ("b", "y")])
+    assert read_table(frame, target=("b", "y")).y.tolist() == [1.0, 3.0, 5.0]
+    assert read_table(pd.DataFrame(np.eye(3)), target=[0, 1, 1]).y.tolist() == [0, 1, 1]
+    assert read_table(pd.DataFrame(np.eye(3)), target=[[0, 1], [1, 1], [1, 0]]).y.shape == (3, 2)
+    with pytest.raises(ValueError, match="are names of columns"):
+        read_table(pd.DataFrame({"a": [1], "b": [2], "c": [3]}), target=["a", "b"])
+
+
+#: Targets given as arrays, and what they become.
+GIVEN = {
+    "truths": (np.array([True, False], dtype=object), [True, False], "b"),
+    "numbers": (np.array([1, 2.5], dtype=object), [1.0, 2.5], "f"),
+    "mixed": (np.array(["a", 1], dtype=object), ["a", "1"], "O"),
+    "durations": (np.array([60, 90], "m8[m]"), [3600.0, 5400.0], "f"),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_targets_are_plain(name):
+    given, values, kind = GIVEN[name]
+    source = table_in_memory({"a": [1, 2]}, given, np.ones((2, 1)))
+    assert source.y.tolist() == values
+    assert source.y.dtype.kind == kind
+    assert source.weight.shape == (2,)
+
+
+def test_a_missing_truth_is_a_missing_target():
+    with pytest.raises(ValueError, match="target is missing in row 1"):
+        table_in_memory({"a": [1, 2]}, pd.Series([True, None], dtype="boolean"))
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
+        (None, "not a NoneType"),
+        (pd.Series([1, 2]), "two dimensions"),
+        (sparse.csr_array(np.eye(2)), "toarray"),
+        (pd.DataFrame({"a": [1j]}), "Complex data|complex"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "2 columns named 'a'"),
         (np.ones(3), "two dimensions"),
         (np.ones((2, 2), complex), "Complex data not supported"),
         ({"a": [1], "b": [1, 2]}, "one length"),

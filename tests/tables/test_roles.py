@@ -90,6 +90,38 @@ def test_what_is_known_is_not_guessed():
         with pytest.raises(ValueError, match=said):
             guess_roles(read_table(TABLE), roles=wrong)
 
+    with pytest.raises(TypeError, match="roles must map names"):
+        guess_roles(read_table(TABLE), roles=["category"])
+
+
+#: How a value of a column of text is written, and what it is for people.
+WRITTEN = {
+    "${:,}": "numbers",
+    "{} %": "numbers",
+    "{:,}": "numbers",
+    "€ {}": "numbers",
+    "{}.25": "numbers",
+    "12/28/{}": "dates",
+    "28.12.{} 10:30": "dates",
+    "{} kr": None,
+    "{:06d}": None,
+    "{}": None,
+    "1.{}.0": None,
+    "{}-07": None,
+}
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_numbers_and_dates_written_as_text_are_suspected(form):
+    role = guess_roles(read_table({"c": [form.format(1000 + 17 * i) for i in range(60)]}))["c"]
+    assert [said.partition(",")[0] for said in role.suspicions] == [f"{WRITTEN[form]} as text"] * bool(WRITTEN[form])
+    assert role.role != "id" or not WRITTEN[form]
+
+
+def test_a_day_that_never_changes():
+    role = guess_roles(read_table({"d": np.full(5, np.datetime64("2020-03-01")), "x": np.arange(5.0)}))["d"]
+    assert str(role) == "constant: every row holds 2020-03-01"
+
 
 @pytest.mark.parametrize("kind", ["number", "class", "text class"])
 def test_columns_that_give_the_target_away_are_suspected(kind):

@@ -83,20 +83,31 @@ def dense(X) -> np.ndarray:
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
-def opened(data, schema: dict[str, str] | None = None) -> Source | None:
-    """A source for paths, of rows like those of a schema; None for what the encoder takes as it is."""
+def opened(data, schema: dict[str, str] | None = None, known=()) -> Source | None:
+    """A source for paths, of rows like those of a schema; None for what the encoder takes as it is.
+
+    `known` names columns that are no features but nothing new either: the target and the weight of the fit.
+    """
     if isinstance(data, (str, os.PathLike)):
-        return read_table(data, like=schema)
+        source = read_table(data, like=schema)
+        return source.map(lambda block: block.with_X(without(block.X, known)))
     return data if isinstance(data, Source) else None
 
 
-def named(data, schema: dict[str, str]):
-    """Rows of a list or array as a table with the names that fit gave its columns; anything else as it is."""
-    if isinstance(data, (Source, Columns, Mapping)) or hasattr(data, "columns") or hasattr(data, "column_names"):
-        return data
+def without(table: Columns, names) -> Columns:
+    """A table without columns of these names, should it have any."""
+    kept = [name for name in table.columns if name not in names]
+    return table if len(kept) == len(table.columns) else table.select(kept)
+
+
+def named(data, schema: dict[str, str], known=()) -> Columns:
+    """Rows in any form as a table; those of a list or array have the names that fit gave its columns."""
+    fields = getattr(getattr(data, "dtype", None), "names", None)
+    if isinstance(data, (Columns, Mapping)) or hasattr(data, "columns") or hasattr(data, "column_names") or fields:
+        return without(Columns.of(data), known)
     if isinstance(data, list) and data and isinstance(data[0], Mapping):
-        return data
-    table = Columns.of(np.asarray(data))
+        return without(Columns.of(data), known)
+    table = Columns.of(data)
     if table.shape[1] != len(schema):
         raise ValueError(f"X has {table.shape[1]} features, but fit has seen {len(schema)}.")
     return Columns(table.table.rename_columns(list(schema)))
@@ -116,21 +127,21 @@ def encoded_few(encoder, data):
     return None if values is None else encoder._encode_values(values)
 
 
-def encoded(encoder, data):
+def encoded(encoder, data, known=()):
     """Rows as the encoder makes them: a few in the short way, others through a table with the names of fit."""
     few = encoded_few(encoder, data)
-    return encoder.transform(named(data, encoder.schema_)) if few is None else few
+    return encoder.transform(named(data, encoder.schema_, known)) if few is None else few
 
 
-def mapped_rows(encoder, data, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """function(encoded rows), each row's on its own; where there are many rows, block by block."""
+def mapped_rows(encoder, data, function: Callable[[np.ndarray], np.ndarray], known=()) -> np.ndarray:
+    """function(encoded rows), each row's on its own; where there are many rows, block by block. `known` as `opened`."""
     values = encoder._values(data)
     if values is not None and len(values) <= BLOCK_ROWS:
         return function(dense(encoder._encode_values(values)))
     if values is not None:
         spans = ((values.rows(slice(start, start + BLOCK_ROWS)), start) for start in range(0, len(values), BLOCK_ROWS))
         return one_array((function(dense(encoder._encode_values(*span))) for span in spans), len(values))
-    table = getattr(encoder, "table", encoder)._checked(named(data, encoder.schema_), reset=False)
+    table = getattr(encoder, "table", encoder)._checked(named(data, encoder.schema_, known), reset=False)
     if len(table) <= BLOCK_ROWS:
         return function(dense(encoder.transform(table)))
     return one_array(mapped_blocks(encoder, table_in_memory(table), function), len(table))

@@ -22,6 +22,8 @@ from mercer.stats.gram import GramPerFold, Normal
 
 #: Folds whose matrices together are larger than this (numbers) are centered anew at each step instead of being kept.
 _KEEP = 6e7
+#: How many times the floor may be raised tenfold where rounding leaves equations without a solution.
+_RAISED = 6
 
 
 class Enough(Exception):
@@ -170,7 +172,12 @@ class Equations(PerFold):
     def _weights_of(self, rows: Normal, penalties) -> tuple[np.ndarray, np.ndarray]:
         z_mean, y_mean = rows.means()
         A, B, _ = rows.about(z_mean, y_mean)
-        factor = factored(A, np.asarray(penalties)[self.blocks])
+        factor, floor = factored(A, np.asarray(penalties)[self.blocks]), self.floor()
+        for _ in range(_RAISED if factor is None else 0):  # they were chosen on fewer rows, which round by less
+            penalties, floor = np.maximum(penalties, floor), 10 * floor
+            factor = factored(A, penalties[self.blocks])
+            if factor is not None:
+                break
         if factor is None:
             raise ValueError("The normal equations cannot be solved with these penalties: raise them.")
         self.n_factored += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Real
 
 from mercer._numeric.checks import check_whole
 from mercer.auto.effort import EFFORTS, Clock, Effort
@@ -16,6 +17,9 @@ from mercer.auto.wide_model import model_of
 from mercer.base import seed_of
 from mercer.io import read_table
 from mercer.source.table import first_block
+
+#: The fewest rows of which some are kept aside.
+_SPLIT = 10
 
 
 def fit(
@@ -51,7 +55,7 @@ def fit(
         holdout are weighted; the edges of the trees' bins, the kernels' median distance and the frequencies of levels
         go by rows. Weights below one on average are scaled up to that.
     task : {"classify", "regress"} or None
-        None takes strings, truth values and whole numbers of at most 20 different values for classes.
+        None takes strings, truth values and whole numbers of at most 20 different values that repeat for classes.
     effort : {"fast", "normal", "high"}, default="normal"
     time_budget : float, default=None
         Seconds for all of it. Stages that would not fit are left out, and the report says which were tried. If there is
@@ -91,7 +95,7 @@ def fit(
     chosen, steps, clock = sizes(effort, max_features, n_seeds), Steps(progress), Clock(time_budget)
     random_state = seed_of(random_state)
     _check_budgets(time_budget, memory)
-    if not 0 <= holdout < 1:
+    if not _is_number(holdout) or not 0 <= holdout < 1:
         raise ValueError(f"holdout must be a share of at least 0 and below 1, not {holdout!r}.")
     with steps("read"):
         source = read_table(data, target, weight)
@@ -100,9 +104,10 @@ def fit(
         job.notes += getattr(source, "notes", [])
         told: dict = {"task": checked_task(source, task, job), "effort": effort}
     told |= {"target": getattr(source, "target", None), "rows": job.n_rows, "said": job.notes}
+    told |= {"weight": weight} if isinstance(weight, str) else {}
     job.classify = told["task"] == "classify"
     train, kept = job.split(source, holdout) if holdout else (source, None)
-    if kept is not None and (first_block(kept) is None or first_block(train) is None):
+    if kept is not None and (job.n_rows < _SPLIT or first_block(kept) is None or first_block(train) is None):
         job.notes.append(f"{job.n_rows} rows are too few to keep some aside: nothing is said about new ones.")
         train, kept = source, None
     share = job.share(memory, source, 1 - holdout)
@@ -129,8 +134,12 @@ def fit(
 
 def _check_budgets(time_budget, memory) -> None:
     for name, value in (("time_budget", time_budget), ("memory", memory)):
-        if value is not None and not value > 0:
+        if value is not None and not (_is_number(value) and value > 0):
             raise ValueError(f"{name} must be positive, or None for no limit, not {value!r}.")
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def sizes(effort, max_features=None, n_seeds=1) -> Effort:
@@ -141,8 +150,7 @@ def sizes(effort, max_features=None, n_seeds=1) -> Effort:
     chosen = replace(EFFORTS[effort], wave_seeds=int(n_seeds))
     if max_features is None:
         return chosen
-    if max_features < 1:
-        raise ValueError(f"max_features must be positive, not {max_features!r}.")
+    check_whole("max_features", max_features)
     return replace(chosen, most_features=int(max_features))
 
 

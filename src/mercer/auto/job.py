@@ -161,7 +161,7 @@ class Job:
                 return self._learn_again(source(), encoder, predictor)
             except TimeUp:
                 needed = np.inf
-        long = "more" if np.isinf(needed) else f"about {needed:.0f} s, more"
+        long = "more" if np.isinf(needed) else f"about {needed:.2g} s, more"
         self.notes.append(
             f"Learning again from all rows would have taken {long} than the time budget left: the "
             "model has learned from the rows that were not kept aside."

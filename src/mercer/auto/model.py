@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.auto.encoding import dense, encoded, encoded_rows, mapped_blocks, mapped_rows, one_row, opened
+from mercer.auto.encoding import dense, encoded, encoded_rows, mapped_blocks, mapped_rows, named, one_row, opened
 from mercer.auto.explain import (
     Explanation,
     contributions,
@@ -52,6 +52,16 @@ class Model:
         else:
             self._importance = importances(predictor.scores, X[places], groups, seed)
 
+    def __repr__(self) -> str:
+        judged = self._told.get("holdout")
+        score = (
+            f", {judged['metric']} {judged['model']['value']:.3g} ({judged['model']['low']:.3g} to "
+            f"{judged['model']['high']:.3g}) on {judged['n']} rows kept aside"
+            if judged
+            else ""
+        )
+        return f"{type(self).__name__}({self.task}: {self._told.get('model', '')}{score})"
+
     @property
     def groups(self) -> dict[str, np.ndarray]:
         """The encoded columns that each column of the table became."""
@@ -69,18 +79,19 @@ class Model:
     def predict(self, data) -> np.ndarray:
         """Predictions for a path, frame, dict of columns, array or `Source` with the columns of the fit.
 
-        A single row may be a dict of its values, and rows a list of such dicts. A row gets the same bits alone as among
-        others. Columns that the fit has not seen are left out with a warning; a level it has not seen counts as
-        unknown: no indicator is set, and a column of many levels takes the mean. A column that is missing, or a value
-        that is not of the column's kind, is an error that names the column and the row.
+        Columns may come in any order. A single row may be a dict (or Series) of its values, and rows a list of such
+        dicts. A row gets the same bits alone as among others. Columns that the fit has not seen are left out with a
+        warning; a level it has not seen counts as unknown: no indicator is set, and a column of many levels takes the
+        mean. A column that is missing, or a value that is not of the column's kind, is an error that names the column
+        and the row.
         """
         return self._mapped(data, self.predictor.predict)
 
     def unseen_levels(self, data) -> dict[str, Unseen]:
         """The columns of the data with levels that the fit has not seen: in how many rows, and the first of them."""
-        source = opened(data)
+        source = opened(data, self.encoder.schema_, self._known)
         table: Any = getattr(self.encoder, "table", self.encoder)  # texts are scored on top of an encoder of columns
-        return table.unseen_levels(data if source is None else source)
+        return table.unseen_levels(named(data, self.encoder.schema_, self._known) if source is None else source)
 
     def predict_proba(self, data) -> np.ndarray:
         """Probabilities of `classes_`, one column each."""
@@ -169,11 +180,17 @@ class Model:
         return graph
 
     def _encoded(self, data) -> np.ndarray:
-        return dense(encoded(self.encoder, data))
+        return dense(encoded(self.encoder, data, self._known))
+
+    @property
+    def _known(self) -> list[str]:
+        """Columns that the fit has seen and that are no features: target and weight."""
+        return [self._told[what] for what in ("target", "weight") if self._told.get(what) is not None]
 
     def _mapped(self, data, function):
-        source = opened(data, self.encoder.schema_)
+        data = one_row(data)
+        source = opened(data, self.encoder.schema_, self._known)
         if source is None:
-            return mapped_rows(self.encoder, data, function)
+            return mapped_rows(self.encoder, data, function, self._known)
         parts = list(mapped_blocks(self.encoder, source, function))
         return np.concatenate(parts) if parts else function(encoded_rows(self.encoder, source).X)

@@ -122,7 +122,7 @@ def _trees(forest: Forest, share: float, columns: TreeColumns, place: int):
 
     Codes of the forest at `place` stand behind those of the forests before it.
     """
-    ends = [*forest.roots[1:].tolist(), len(forest.column)]
+    ends = [*forest.roots.tolist(), len(forest.column)][1:]  # none where no tree was worth growing
     column = np.where(
         forest.column >= len(columns.kept), forest.column + place * len(columns.categories), forest.column
     )

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mercer.auto.weights import refuse_extreme_weight
 from mercer.learn.targets import MOST_CLASSES
 from mercer.source import Columns, Source
 from mercer.source.row_error import RowError
@@ -37,7 +38,7 @@ class Look:
 def checked_task(source: Source, task: str | None, job) -> str:
     """ "classify" or "regress" after every row was looked at; ValueError says which one cannot be used, and why.
 
-    None takes strings, truth values and whole numbers of at most 20 different values for classes. `job.notes` is told
+    None takes strings, truth values and whole numbers of at most 20 values that repeat for classes. `job.notes` is told
     of a target that never changes, `job.n_rows` how many rows there are, `job.few` how many different ones if few.
     """
     if task is not None and task not in TASKS:
@@ -55,6 +56,7 @@ def checked_task(source: Source, task: str | None, job) -> str:
         raise ValueError("The source has no rows.")
     if look.weight <= 0:
         raise ValueError("All weights are zero: there is nothing to learn from.")
+    refuse_extreme_weight(look.weight)
     if 0 < look.largest < _TINY:
         raise ValueError(f"{called} is at most {look.largest:g}: its squares vanish. Multiply it by a power of ten.")
     found, job.n_rows, job.n_classes = _task(look, called, task), look.n, len(look.levels)
@@ -74,6 +76,8 @@ def _look(block, look: Look, called: str) -> None:
     y = np.asarray(block.y)
     if y.dtype.kind == "M":
         raise ValueError(f"{called} is a date. Learn a number made of it instead, such as the days from a fixed one.")
+    if y.ndim == 2 and y.dtype.kind not in "fiub":
+        raise ValueError(f"{called} has {y.shape[1]} columns: several targets are learned together if all are numbers.")
     if y.dtype.kind in "fiub":
         wild = ~np.isfinite(y.reshape(len(y), -1)).all(axis=1)
         if wild.any():
@@ -159,7 +163,8 @@ def _task(look: Look, called: str, task: str | None) -> str:
         raise ValueError(f"{called} holds {shown!r}, which is no number: use task='classify' to predict classes.")
     if task == "classify" and (look.fractions or look.several):
         raise ValueError(f"{called} is a quantity, with values between whole numbers: use task='regress'.")
-    quantity = look.fractions or look.several or (not words and bool not in kinds and len(look.levels) > MOST_CLASSES)
+    most = min(MOST_CLASSES, max(2, look.n // 2))  # numbers that do not repeat are no classes
+    quantity = look.fractions or look.several or (not words and bool not in kinds and len(look.levels) > most)
     found = task or ("regress" if quantity else "classify")
     if found == "classify" and len(look.levels) > max(MOST_CLASSES, look.n // 2):
         raise ValueError(

@@ -9,6 +9,8 @@ from mercer.source import Columns
 
 #: Up to so many rows whole weights are repetitions, and rows are put into an order of their own.
 FEW = 2000
+#: What all weights together may be: sums of squares in single precision stay numbers.
+_LEAST, _MOST = 1e-120, 1e33
 
 
 def counted_rows(table: Columns, y: np.ndarray, sample_weight) -> tuple[Columns, np.ndarray, np.ndarray | None]:
@@ -22,6 +24,7 @@ def counted_rows(table: Columns, y: np.ndarray, sample_weight) -> tuple[Columns,
         present = np.flatnonzero(weight > 0)
         if len(present) == 0:
             raise ValueError("All sample weights are zero: there is nothing to learn from.")
+        refuse_extreme_weight(float(weight.sum()))
         table, y, weight = table[present], y[present], weight[present]
         if weight.sum() <= FEW and np.all(weight == np.rint(weight)):
             places = np.repeat(np.arange(len(y)), weight.astype(np.intp))
@@ -32,3 +35,11 @@ def counted_rows(table: Columns, y: np.ndarray, sample_weight) -> tuple[Columns,
     keys = [labels, table.row_hashes()] if weight is None else [weight, labels, table.row_hashes()]
     order = np.lexsort(keys)
     return table[order], y[order], None if weight is None else weight[order]
+
+
+def refuse_extreme_weight(total: float) -> None:
+    """Weights whose sums would not be numbers: only their ratios matter, so another unit is the remedy."""
+    if total > _MOST:
+        raise ValueError(f"The weights add up to {total:g}, which overflows: divide them by a power of ten.")
+    if total < _LEAST:
+        raise ValueError(f"The weights add up to {total:g}, which vanishes: multiply them by a power of ten.")

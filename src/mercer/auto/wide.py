@@ -106,7 +106,7 @@ def _title(classes, strength) -> str:
 
 def _hot(target, classes) -> np.ndarray:
     if classes is None:
-        return target[:, None]
+        return target.reshape(len(target), -1)
     return np.eye(len(classes))[target]
 
 
@@ -124,7 +124,7 @@ class _Fit:
             if self.classes is None:
                 steps = None if self.steps >= _STEPS else self.steps
                 ridge = Ridge(strength, solver="sparse_cg", tol=_TOL, max_iter=steps).fit(X, target, weight)
-                return ridge.coef_.reshape(-1, 1).copy(), np.atleast_1d(ridge.intercept_).astype(np.float64)
+                return np.atleast_2d(ridge.coef_).T.copy(), np.atleast_1d(ridge.intercept_).astype(np.float64)
             svm = LinearSVC(C=1 / strength, tol=1e-3, max_iter=self.steps, dual=True, random_state=self.seed)
             svm.fit(X, target, weight)
             return np.ascontiguousarray(svm.coef_.T), np.asarray(svm.intercept_, dtype=np.float64)
@@ -142,10 +142,10 @@ def _steps_in_time(one: _Fit, X, target, strength, weight, clock: Clock, fits: i
 
 def _held_out(fit: _Fit, X, target, folds, strength, weight=None) -> np.ndarray:
     classes = fit.classes
-    outputs = 1 if classes is None or len(classes) == 2 else len(classes)
-    scores = np.zeros((X.shape[0], outputs))
+    hot = _hot(target, classes)
+    scores = np.zeros((X.shape[0], 1 if classes is not None and len(classes) == 2 else hot.shape[1]))
     if classes is None:
-        scores += np.average(target, weights=weight)
+        scores += np.average(hot, axis=0, weights=weight)
     for fold in np.unique(folds):
         held = folds == fold
         train = ~held

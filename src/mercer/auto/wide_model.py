@@ -74,10 +74,11 @@ class WideModel(Model):
         return Explanation(start, start + sum(each.values()), each, name)
 
     def _encoded(self, data) -> Any:
-        return sparse.csr_matrix(encoded(self.encoder, data))
+        return sparse.csr_matrix(encoded(self.encoder, data, self._known))
 
     def _mapped(self, data, function):
-        source = opened(data, self.encoder.schema_)
+        data = one_row(data)
+        source = opened(data, self.encoder.schema_, self._known)
         if source is None:
             return function(self._encoded(data))
         parts = [function(block.X) for block in self.encoder.transform(source).blocks() if len(block)]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import click
 
-from mercer.cli.options import echo_json, format_options, show
+from mercer.cli.options import Number, echo_json, format_options, show
 
 
 @click.command(
     short_help="How many features a stated accuracy needs.",
     epilog="Example:  mercer dimension --eps 0.1 --delta 0.01 --rows 100000",
 )
-@click.option("--eps", type=click.FloatRange(0, min_open=True), default=0.1, show_default=True, help="The accuracy.")
+@click.option("--eps", type=Number(0, min_open=True), default=0.1, show_default=True, help="The accuracy.")
 @click.option(
     "--delta",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Number(0, 1, min_open=True, max_open=True),
     default=0.01,
     show_default=True,
     help="The probability that any pair of rows misses it.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from mercer.cli.options import (
+    Number,
     called,
     echo_json,
     format_options,
@@ -29,7 +30,7 @@ from mercer.cli.wording import in_options
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Model file; DATA with .mercer unless named.")
 @click.option("--task", type=click.Choice(["classify", "regress"]), help="Guessed from the target unless named.")
 @click.option("--effort", type=click.Choice(["fast", "normal", "high"]), default="normal", show_default=True)
-@click.option("--time-budget", type=click.FloatRange(0, min_open=True), help="Seconds that all of it may take.")
+@click.option("--time-budget", type=Number(0, min_open=True), help="Seconds that all of it may take.")
 @click.option("--max-features", type=click.IntRange(1), help="The most features of the model.")
 @click.option(
     "--n-seeds",
@@ -40,14 +41,12 @@ from mercer.cli.wording import in_options
 )
 @click.option(
     "--memory",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(0, min_open=True),
     default=4.0,
     show_default=True,
     help="Gigabytes for the rows of the search; of a larger file it sees an even sample.",
 )
-@click.option(
-    "--holdout", type=click.FloatRange(0, 0.9), default=0.2, show_default=True, help="Share of rows kept aside."
-)
+@click.option("--holdout", type=Number(0, 0.9), default=0.2, show_default=True, help="Share of rows kept aside.")
 @click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE", help="What a column is, instead of the guess.")
 @format_options
 @seed_option

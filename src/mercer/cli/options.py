@@ -30,6 +30,17 @@ _READING = (
 _TYPES = ("boolean", "integer", "number", "date", "text")
 _NAMES = ("delimiter", "quote", "decimal", "encoding", "header", "on_bad_rows")
 
+
+class Number(click.FloatRange):
+    """A number in a range; "nan" is in none."""
+
+    def convert(self, value, param, ctx):
+        number = super().convert(value, param, ctx)
+        if number != number:
+            self.fail(f"{value} is not a number.", param, ctx)
+        return number
+
+
 seed_option = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of every random draw.")
 quiet_option = click.option("--quiet", is_flag=True, help="No progress on standard error.")
 _FORMAT = (

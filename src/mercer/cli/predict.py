@@ -83,11 +83,6 @@ def _features(model, rows) -> dict:
     return columns
 
 
-def _without(table, name):
-    """The rows without the column that is to be predicted, should it be there."""
-    return table.select([each for each in table.columns if each != name]) if name in table.columns else table
-
-
 def _stream(path, data, output, form, quiet, how, title, compute):
     from mercer.auto import Model
     from mercer.io import load
@@ -128,14 +123,12 @@ def _through(model, data, output, form, quiet, how, title, compute) -> dict:
     with steps_told(title, quiet):
         source: Any = read_table(data, like=known, **how)
     refuse_missing(source.schema, known, called(data))
-    target = model.report().get("target")
     with rows_told(title, source.n_rows, quiet) as tell, open_rows(output, form) as out:
         for block in source.blocks():
             if len(block):
                 try:
-                    rows = _without(block.X, target)
-                    out.write(compute(model, rows))
-                    unseen = joined(unseen, model.unseen_levels(rows))
+                    out.write(compute(model, block.X))
+                    unseen = joined(unseen, model.unseen_levels(block.X))
                 except RowError as error:
                     raise error.located(source.locate, block.start) from error
                 tell(len(block))

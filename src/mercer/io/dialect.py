@@ -24,6 +24,7 @@ _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 _BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 _CONTROL = bytes(range(9)) + bytes(range(14, 27))
+_MODEL = re.compile(rb"PK\x03\x04.{26}(manifest\.json|arrays\.safetensors)", re.DOTALL)
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or an Excel workbook",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
@@ -128,6 +129,8 @@ def _check_given(delimiter=None, quote=None, decimal=None, **_) -> None:
 
 def _refuse_other_forms(head: bytes, shown: str) -> None:
     """Name what is no table of text."""
+    if _MODEL.match(head):
+        raise ValueError(f"{shown} is a model file of Mercer, not a table: mercer predict {shown} DATA applies it.")
     for start, what in _OTHERS.items():
         if head.startswith(start):
             raise ValueError(f"{shown} is {what}, not a table of text or Parquet. Save or unpack it as CSV or Parquet.")

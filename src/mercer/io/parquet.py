@@ -41,6 +41,21 @@ def same_schema(files: list[tuple[str, str]]) -> list[str]:
     return first.names
 
 
+def nested(path: str) -> dict[str, str]:
+    """Columns of lists, structures and bytes, which no column of a table is, with their types."""
+    import pyarrow as pa
+
+    from mercer.source.arrow import plain_column
+
+    found = {}
+    for field in _schema(path)[0]:
+        try:
+            plain_column(pa.nulls(0, field.type), field.name)
+        except TypeError:
+            found[field.name] = str(field.type)
+    return found
+
+
 def _schema(path):
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -8,6 +8,8 @@ import shutil
 import sys
 from typing import Any
 
+import numpy as np
+
 from mercer.io.columns import require_column
 from mercer.io.dialect import MISSING
 from mercer.io.needed import complete, leave_out
@@ -84,6 +86,7 @@ def read_table(
     """
     if on_bad_rows not in _POLICIES:
         raise ValueError(f"on_bad_rows must be one of {', '.join(_POLICIES)}, not {on_bad_rows!r}.")
+    target, weight = as_name(target, data), as_name(weight, data)
     if isinstance(target, str) and target == weight:
         raise ValueError(f"{target!r} cannot be the target and the weight at once.")
     if isinstance(data, Source):
@@ -98,6 +101,22 @@ def read_table(
 
     spool = Spool(tuple(missing), dict(types or {}), on_bad_rows, rejected, needed, dict(like or {}))
     return _from_files(find_files(os.fspath(data), spool), target, weight, spool, form)
+
+
+def as_name(given, data):
+    """The name of a column as text, as a table has it (a frame may have numbers for names); arrays as they are."""
+    if given is None or isinstance(given, str):
+        return given
+    names = list(getattr(data, "column_names", getattr(data, "columns", [])))
+    if np.ndim(given) == 0 or (isinstance(given, tuple) and given in names):
+        return str(given)
+    listed = isinstance(given, (list, tuple)) and 0 < len(given) <= len(names) and len(given) != len(data)
+    if listed and all(each in names for each in given):
+        raise ValueError(
+            f"{given!r} are names of columns. One is named as {given[0]!r}; of several give the values, as in "
+            "data[[...]].to_numpy(), and leave the columns out of the data."
+        )
+    return given
 
 
 def _in_memory(data, target, weight, needed, rejected) -> MemorySource:
@@ -150,7 +169,8 @@ def _from_files(files, target, weight, spool, form) -> TableSource:
             raise ValueError(f"A file is read in blocks, so {what} must be the name of one of its columns.")
         if name is not None:
             require_column(name, names, what, files[0][1])
-    source: Any = TableSource(paths, None, target, weight, spool.notes, spool.folder)
+    features = _features(paths[0], names, (target, weight), spool)
+    source: Any = TableSource(paths, features, target, weight, spool.notes, spool.folder)
     if source.n_rows == 0:
         raise ValueError(f"{files[0][1]} has no rows.")
     source.dialect = getattr(spool, "dialect", None)
@@ -159,6 +179,17 @@ def _from_files(files, target, weight, spool, form) -> TableSource:
         source.notes = list(spool.notes)
     source.place = spool.locate if source.dialect is not None else None
     return source
+
+
+def _features(path, names, named, spool) -> list[str] | None:
+    """The feature columns of a Parquet file, without those that are no numbers, dates or text; None for all others."""
+    if hasattr(spool, "dialect"):
+        return None
+    from mercer.io.parquet import nested
+
+    odd = {name: kind for name, kind in nested(path).items() if name not in named}
+    spool.notes += [f"Column {name!r} is left out: {kind} is no number, date or text." for name, kind in odd.items()]
+    return [name for name in names if name not in odd and name not in named]
 
 
 def spool_if_text(files, spool, form) -> tuple[list[str], list[str]]:

@@ -18,6 +18,8 @@ from mercer._numeric.hashing import column_keys
 _EXACT = 1 << 53
 _FEW = 32
 _SINGLE = (str, float, int, bytes, np.generic, datetime.date, datetime.time, datetime.timedelta, numbers.Number)
+_NOTHING = ("NAType", "NaTType")
+_NOT_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, OverflowError)
 _PLAIN = (pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us"), pa.string())
 
 
@@ -62,33 +64,41 @@ def columns_of_rows(data) -> dict[str, list] | None:
 
 
 def _is_single(value) -> bool:
-    return value is None or isinstance(value, _SINGLE) or type(value).__name__ in ("NAType", "NaTType")
+    return value is None or isinstance(value, _SINGLE) or type(value).__name__ in _NOTHING
 
 
 def _named_columns(data):
     data = columns_of_rows(data) or data
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
     if isinstance(data, pa.Table):
         return data.column_names, [_nan_as_null(column) for column in data.columns]
+    if hasattr(data, "tocsr"):
+        raise TypeError("A sparse matrix is no table of mixed columns: give its .toarray().")
     if isinstance(data, Mapping):
         return [str(name) for name in data], [_any_array(column, name) for name, column in data.items()]
-    if hasattr(data, "iloc") and len(data) <= _FEW:  # a few rows of pandas: ten times sooner as plain lists
-        return _named_columns(data.to_dict("list"))
+    if hasattr(data, "iloc") and hasattr(data, "columns"):
+        refuse_duplicates([str(name) for name in data.columns])
+        if len(data) <= _FEW:  # a few rows of pandas: ten times sooner as plain lists
+            return _named_columns(data.to_dict("list"))
     import narwhals.stable.v2 as nw
 
-    if hasattr(data, "iloc"):
-        refuse_duplicates([str(name) for name in data.columns])
     frame = nw.from_native(data, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise ValueError("This frame has not been computed yet: call .collect() on it first.")
     if isinstance(frame, nw.DataFrame):
         names = [str(name) for name in frame.columns]
         return names, [_nan_as_null(_series(frame.get_column(name), name)) for name in frame.columns]
-    return _array_columns(np.asarray(data))
+    X = np.where(data.mask, None, data.data) if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
+    if X.ndim == 0:
+        raise TypeError(f"A table is a frame, an array or a dict of columns, not a {type(data).__name__}.")
+    return _array_columns(X)
 
 
 def _array_columns(X: np.ndarray):
-    if X.dtype.kind == "c":
-        raise ValueError("Complex data not supported: a table holds real numbers, dates and text.")
+    if X.dtype.names is not None and X.ndim == 1:
+        return list(X.dtype.names), [_any_array(X[name], name) for name in X.dtype.names]
+    _refuse_complex(X)
     if X.ndim != 2:
         raise ValueError(
             f"A table has two dimensions, got shape {X.shape}. Reshape your data: one column of n rows is "
@@ -99,11 +109,23 @@ def _array_columns(X: np.ndarray):
     return names, [_any_array(column, name) for column, name in zip(columns, names, strict=True)]
 
 
+def _refuse_complex(values: np.ndarray) -> None:
+    if values.dtype.kind == "c":
+        raise ValueError("Complex data not supported: a table holds real numbers, dates and text.")
+
+
 def _series(series, name):
+    """A column of a frame; what Arrow has no type for is read value by value, like a list."""
     try:
-        return series.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
-        return _mixed(series.to_list(), name)
+        column = series.to_arrow()
+    except _NOT_ARROW:
+        return _from_list(series.to_list(), name)
+    return _from_list(series.to_list(), name) if _is_foreign(column.type) else column
+
+
+def _is_foreign(kind) -> bool:
+    """Whether a type is one that another library has added to those of Arrow: periods, intervals and the like."""
+    return isinstance(kind.value_type if types.is_dictionary(kind) else kind, pa.BaseExtensionType)
 
 
 def _any_array(values, name):
@@ -118,8 +140,9 @@ def _any_array(values, name):
             f"Column {name!r} is of shape {values.shape}: a dict holds a list of values for each column, or one value "
             "for each, which is a row."
         )
-    if values.dtype.kind == "M":
-        values = values.astype("M8[us]")
+    _refuse_complex(values)
+    if values.dtype.kind in "Mm":
+        values = values.astype(f"{values.dtype.kind}8[us]")
     if values.dtype.kind not in "OUS":
         return pa.array(values, from_pandas=True)
     return _from_list(values.tolist(), name)
@@ -127,26 +150,46 @@ def _any_array(values, name):
 
 def _from_list(values, name):
     try:
-        return pa.array(values, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
+        column = pa.array(values, from_pandas=True)
+    except OverflowError:  # whole numbers of up to 64 bits without a sign, or longer: codes
+        return _unsigned(values, name)
+    except _NOT_ARROW:
+        return _mixed(values, name)
+    return _mixed(values, name) if _is_foreign(column.type) else column
+
+
+def _unsigned(values, name):
+    try:
+        return pa.array(values, pa.uint64(), from_pandas=True)
+    except _NOT_ARROW:
         return _mixed(values, name)
 
 
 def _mixed(values, name):
+    """Periods as the time they begin, anything else as text."""
     for row, value in enumerate(values):
-        if isinstance(value, (dict, list, set, tuple)):
+        if isinstance(value, (dict, list, set, tuple, complex)):
             raise TypeError(
                 f"Column {name!r} holds a {type(value).__name__} in row {row}: "
                 "argument must be a string, a date or a number."
             )
-    return pa.array([None if value is None or value != value else str(value) for value in values], pa.string())
+    values = [None if _is_missing(value) else value for value in values]
+    if all(value is None or hasattr(value, "to_timestamp") for value in values):
+        return pa.array([value and value.to_timestamp() for value in values], pa.timestamp("us"))
+    return pa.array([None if value is None else str(value) for value in values], pa.string())
+
+
+def _is_missing(value) -> bool:
+    return value is None or type(value).__name__ in _NOTHING or value != value
 
 
 def plain_column(column, name) -> pa.Array | pa.ChunkedArray:
-    """One column as int64, float64, bool, timestamp[us] or string."""
+    """One column as int64, float64, bool, timestamp[us] or string; durations and times of day are seconds."""
     kind = column.type
     if types.is_dictionary(kind):
         return plain_column(column.cast(kind.value_type), name)
+    if types.is_run_end_encoded(kind):
+        return plain_column(pc.run_end_decode(column), name)
     if kind in _PLAIN:
         return column
     if types.is_signed_integer(kind) or (types.is_unsigned_integer(kind) and kind != pa.uint64()):
@@ -159,6 +202,9 @@ def plain_column(column, name) -> pa.Array | pa.ChunkedArray:
         return column.cast(pa.string())
     if types.is_date(kind) or types.is_timestamp(kind):
         return column.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).cast(pa.timestamp("us"))
+    if types.is_duration(kind) or types.is_time(kind):
+        whole = column.cast(pa.duration("us") if types.is_duration(kind) else pa.time64("us"), safe=False)
+        return pc.divide(whole.cast(pa.int64()).cast(pa.float64(), safe=False), 1e6)
     raise TypeError(
         f"Column {name!r} holds {kind}, which is not a number, a date or text. Leave it out, or turn it into one."
     )

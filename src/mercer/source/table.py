@@ -242,10 +242,17 @@ def first_block(source: Source):
 
 
 def _vector(given, what):
+    """Targets or weights given as an array, in the plain types that a column of a table has."""
     if given is None:
         return None
     values = np.asarray(given)
-    return present(values, None, 0, what) if values.dtype == object and values.ndim == 1 else values
+    if what == "weight" and values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1 or values.dtype.kind in "fiubUM":
+        return values
+    from mercer.source.arrow import plain_table, to_numpy
+
+    return present(to_numpy(plain_table({what: values})[what]), None, 0, what)
 
 
 def is_column_dict(data) -> bool:

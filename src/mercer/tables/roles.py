@@ -19,6 +19,14 @@ MAX_ONEHOT = 100
 
 _ID_NAME = re.compile(r"(^|[\s_.\-])(id|uuid|guid|key|index|idx|rowid|no|nr)$|^(id|uuid|guid)([\s_.\-]|$)|[a-z]I[dD]$")
 _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
+#: Numbers and days as people write them: with a unit, a currency, a decimal point, thousands set apart; 12/31/2020.
+_WRITTEN = {
+    "numbers": re.compile(
+        r"[+-]?[$€£¥]\s?[+-]?[\d.,' ]*\d\s?[kKmM]?|[+-]?\d[\d.,' ]*\s?[%$€£¥]|[+-]?[1-9]\d{0,2}([,' ]\d{3})+(\.\d+)?"
+        r"|[+-]?\d+\.\d+([eE][+-]?\d+)?"
+    ),
+    "dates": re.compile(r"(\d{1,2}([./-])\d{1,2}\2\d{4}|\d{4}([./])\d{1,2}\3\d{1,2})([ T]\d{1,2}:\d\d.*)?"),
+}
 _BASES, _PROTEIN = set("ACGTU"), set("ACDEFGHIKLMNPQRSTVWXYBZUOJ*")
 #: The kinds of columns that can have a role; other roles suit all kinds.
 _FROM = {
@@ -80,12 +88,17 @@ def guess_roles(
 
 def roles_of(facts: dict[str, ColumnFacts], sample, roles=None, max_onehot=MAX_ONEHOT) -> dict[str, Role]:
     """The roles that follow from what a pass has gathered."""
-    roles = dict(roles or {})
+    if roles is not None and not isinstance(roles, Mapping):
+        raise TypeError(f"roles must map names of columns to roles, as in {{'zip': 'category'}}, not {roles!r}.")
+    roles = {str(name): role for name, role in (roles or {}).items()}
     _check_roles(roles, facts)
     guessed, leaks = {}, None if sample is None else Leaks(sample)
     for name, known in facts.items():
         role = Role(roles[name], "as told") if name in roles else guess_role(known, max_onehot)
-        found = () if leaks is None else leaks.suspicions(name, known.kind)
+        found = [] if leaks is None else leaks.suspicions(name, known.kind)
+        written = _written(known) if name not in roles and role.role != "date" else None
+        if written is not None:
+            found = [f"{written} as text, such as {known.levels[0]!r}: make {written} of them", *found]
         guessed[name] = replace(role, suspicions=tuple(found))
     return guessed
 
@@ -111,7 +124,8 @@ def guess_role(facts: ColumnFacts, max_onehot=MAX_ONEHOT) -> Role:
     if facts.present == 0:
         return Role("constant", "every value is missing")
     if facts.distinct == 1 and facts.missing == 0:
-        return Role("constant", f"every row holds {facts.levels[0]!r}")
+        value = facts.levels[0]
+        return Role("constant", f"every row holds {_day(facts.low) if facts.kind == 'date' else repr(value)}")
     if facts.kind == "date":
         return Role("date", f"from {_day(facts.low)} to {_day(facts.high)}")
     if facts.kind == "boolean":
@@ -143,7 +157,7 @@ def _text_role(facts: ColumnFacts, max_onehot) -> Role:
         if alphabet.keys() <= _PROTEIN and (bases or letters >= 20):
             what = "nucleotides" if bases else "amino acids"
             return Role("sequence", f"{letters:.0f} letters on average, {what} ({len(alphabet)} letters)")
-    if unlike and words <= 1.5 and (_ID_NAME.search(facts.name) or _coded(levels)):
+    if unlike and words <= 1.5 and _written(facts) is None and (_ID_NAME.search(facts.name) or _coded(levels)):
         return Role("id", f"no two alike, such as {levels[0]!r}")
     if facts.distinct > max_onehot and (words >= 4 or letters >= 60) and facts.distinct > 0.2 * facts.present:
         return Role("text", f"{words:.0f} words on average, {_about(facts)} different texts")
@@ -157,6 +171,14 @@ def _text_role(facts: ColumnFacts, max_onehot) -> Role:
 def _unlike(facts) -> bool:
     """Whether no value occurs twice, as far as counted."""
     return bool(facts.counts.max() == 1)
+
+
+def _written(facts: ColumnFacts) -> str | None:
+    """ "numbers" or "dates" if nearly all values of a column of text are such, for people; else None."""
+    if facts.kind != "text" or not facts.levels:
+        return None
+    shares = {what: np.mean([bool(form.fullmatch(level)) for level in facts.levels]) for what, form in _WRITTEN.items()}
+    return next((what for what, share in shares.items() if share > 0.9), None)
 
 
 def _coded(levels) -> bool:
