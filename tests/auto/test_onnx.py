@@ -173,7 +173,8 @@ def test_trees_without_a_split_are_numbers():
 def test_a_fold_that_found_no_tree_worth_growing():
     model = made_up(blocks="score")
     nothing = Forest(np.array([0.5]), *np.zeros((3, 0), int), np.zeros(0), *np.zeros((2, 0), int), np.zeros(0))
-    model.predictor.dictionary.blocks[0].forests.append(nothing)
+    score = model.predictor.dictionary.blocks[0]
+    score.forests = [*score.forests, nothing]
     rows = likely_rows(model.encoder)
     found = graphs.run(model.to_onnx(), onnx_inputs(model.encoder, rows))["prediction"]
     np.testing.assert_allclose(found, model.predict(rows), rtol=1e-5)
