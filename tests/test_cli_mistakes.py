@@ -97,6 +97,7 @@ NO_TABLES = {
     "bytes": (bytes(range(256)) * 8, ["no text", "--encoding"]),
     "cut off parquet": (b"PAR1" + bytes(99), ["cannot be read as Parquet", "cut off"]),
     "short rows": (b"a,y\n1,2\n3\n", ["line 3: 1 fields", "--on-bad-rows skip", "or --on-bad-rows null"]),
+    "years for names": (b"2019,2020\n1.5,2.5\n3.5,4.5\n", ["no column named 'y'", "taken for values: --header"]),
     "another delimiter": (b"a y\n1 2\n3 4\n", ["no column named 'y'", "one column, 'a y'", "--delimiter"]),
     "open quote": (b'a,y\n1,2\n"3,4\n5,6\n', ["line 3", "never closed", "--quote none"]),
 }
@@ -106,7 +107,14 @@ NO_TABLES = {
 def test_files_that_are_no_tables_are_named(name, tmp_path, capsys):
     content, expected = NO_TABLES[name]
     (tmp_path / "rows").write_bytes(content)
-    assert run("inspect", tmp_path / "rows", *(("--target", "y") if name == "another delimiter" else ())) == 1
+    assert (
+        run(
+            "inspect",
+            tmp_path / "rows",
+            *(("--target", "y") if name in ("another delimiter", "years for names") else ()),
+        )
+        == 1
+    )
     said = capsys.readouterr().err
     assert not [part for part in [str(tmp_path / "rows"), *expected] if part not in said], said
 

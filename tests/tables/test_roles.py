@@ -101,6 +101,7 @@ WRITTEN = {
     "{:,}": "numbers",
     "€ {}": "numbers",
     "{}.25": "numbers",
+    "-{},5": "numbers",
     "12/28/{}": "dates",
     "28.12.{} 10:30": "dates",
     "{} kr": None,

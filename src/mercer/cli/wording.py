@@ -17,6 +17,7 @@ _WORDS = (
     (r"types=\{'([^']*)': '(\w+)'\}", r"--type '\1=\2'"),
     (r"roles=\{'([^']*)': '([\w-]+)'\}", r"--role '\1=\2'"),
     (r"quote=''", "--quote none"),
+    (r"header=True", "--header"),
     (r"name the delimiter if", "name its --delimiter if"),
     (r"add it to missing=", "name it with --missing"),
     (r"\broles\['([^']*)'\]", r"--role \1"),

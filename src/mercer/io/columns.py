@@ -25,8 +25,8 @@ def choose_features(available: list[str], named: Iterable[str], columns, where: 
     return features
 
 
-def require_column(name: str, available: list[str], what: str, where: str) -> None:
-    """Refuse a name that is not there, with the likeliest ones meant."""
+def require_column(name: str, available: list[str], what: str, where: str, more: str = "") -> None:
+    """Refuse a name that is not there, with the likeliest ones meant, and `more` to say."""
     if name in available:
         return
     near = get_close_matches(str(name), available, n=3, cutoff=0.5) or _ignoring_case(str(name), available)
@@ -37,7 +37,7 @@ def require_column(name: str, available: list[str], what: str, where: str) -> No
     else:
         shown = ", ".join(map(repr, available[:12])) + (", ..." if len(available) > 12 else "")
         hint = f"It has {shown}."
-    raise ValueError(f"{where}: no column named {name!r} (given as {what}). {hint}")
+    raise ValueError(f"{where}: no column named {name!r} (given as {what}). {hint}{more}")
 
 
 def refuse_text(kinds: dict[str, str], where: str) -> None:

@@ -204,8 +204,9 @@ def spool_if_text(files, spool, form) -> tuple[list[str], list[str]]:
     from mercer.io.spool import open_text
 
     opened = [open_text(path, shown, spool.notes, form) for path, shown in files]
+    hint = "" if opened[0].dialect.header else " Row 1 was taken for values: header=True if it names the columns."
     for name, what in spool.needed.items():
-        require_column(name, opened[0].names, what, opened[0].shown)
+        require_column(name, opened[0].names, what, opened[0].shown, hint)
     path = spool.run(opened)
     spool.dialect = opened[0].dialect
     return [path], spool.names

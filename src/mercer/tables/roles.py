@@ -22,8 +22,8 @@ _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
 #: Numbers and days as people write them: with a unit, a currency, a decimal point, thousands set apart; 12/31/2020.
 _WRITTEN = {
     "numbers": re.compile(
-        r"[+-]?[$€£¥]\s?[+-]?[\d.,' ]*\d\s?[kKmM]?|[+-]?\d[\d.,' ]*\s?[%$€£¥]|[+-]?[1-9]\d{0,2}([,' ]\d{3})+(\.\d+)?"
-        r"|[+-]?\d+\.\d+([eE][+-]?\d+)?"
+        r"[+-]?[$€£¥]\s?[+-]?[\d.,' ]*\d\s?[kKmM]?|[+-]?\d[\d.,' ]*\s?[%$€£¥]|[+-]?[1-9]\d{0,2}([.,' ]\d{3})+([.,]\d+)?"
+        r"|[+-]?\d+[.,]\d+([eE][+-]?\d+)?"
     ),
     "dates": re.compile(r"(\d{1,2}([./-])\d{1,2}\2\d{4}|\d{4}([./])\d{1,2}\3\d{1,2})([ T]\d{1,2}:\d\d.*)?"),
 }
