@@ -80,7 +80,7 @@ class Trials:
         seen = self.rows if rows is None else rows
         equations = self._equations_of(dictionary, seen, place)
         start = np.array([self._known.get(id(block), np.nan) for block in dictionary.blocks]) * len(seen)
-        steps = steps if dictionary.width <= 600 else 4 if dictionary.width <= 1100 else 2
+        steps = steps if equations.size <= 600 else 4 if equations.size <= 1100 else 2
         penalties, scored = best_penalties(equations, start if np.isfinite(start).any() else None, steps)
         equations.forget()
         if rows is None:
