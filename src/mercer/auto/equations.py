@@ -49,7 +49,7 @@ class PerFold:
     def __init__(self, blocks, n_folds: int, weight: float, enough: Callable[[], bool] = lambda: False):
         self.blocks, self.n_folds, self.weight = np.asarray(blocks), n_folds, weight
         self.n_blocks = int(self.blocks.max()) + 1 if len(self.blocks) else 0
-        self.n_factored = 0
+        self.n_factored, self.size = 0, len(self.blocks)  # size : of the matrices that are factored
         self._enough = enough
         self._best: tuple[np.ndarray, Scored] | None = None
 

@@ -55,7 +55,7 @@ def _searched(equations: PerFold, start, steps: int) -> tuple[np.ndarray, Scored
         first = _better_apart(equations, *_best_of(equations, tries), scale, low, high)
     else:
         first = _placed(equations, np.log(np.asarray(start, dtype=np.float64)), np.log(scale), low, high)
-        if len(equations.blocks) <= _CHEAP:  # a strong new block may make an old one, trusted so far, worth little
+        if equations.size <= _CHEAP:  # a strong new block may make an old one, trusted so far, worth little
             loss = equations.score(np.exp(first), slope=False).loss
             first = _better_apart(equations, first, loss, scale, low, high)
     best: list = [np.inf, first, None]

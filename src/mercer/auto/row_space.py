@@ -81,10 +81,11 @@ class RowEquations(PerFold):
         self._counts, self._roots = counts, np.sqrt(counts)
         self._Y = rows.Y * self._roots[:, None]
         super().__init__(dictionary.block_of_column, len(self._labels), float(counts.sum()), enough)
-        self.n_blocks = len(dictionary.blocks)
+        self.n_blocks, self.size = len(dictionary.blocks), len(rows)
 
     def scale(self) -> np.ndarray:
-        widths = np.array([block.width for block in self.dictionary.blocks])
+        """The mean square of each block's centered columns in a basis of its rows, of which there are no more."""
+        widths = np.array([min(block.width, len(self.rows)) for block in self.dictionary.blocks])
         squares = self._squares()
         return np.where(squares > 0, squares / np.maximum(widths, 1), 1.0)
 

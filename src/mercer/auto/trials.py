@@ -82,7 +82,7 @@ class Trials:
         seen = self.rows if rows is None else rows
         equations = self._equations_of(dictionary, seen, place)
         start = np.array([self._known.get(id(block), np.nan) for block in dictionary.blocks]) * len(seen)
-        steps = min(steps, self._most_steps(dictionary.width))
+        steps = min(steps, self._most_steps(equations.size))
         penalties, scored = best_penalties(equations, start if np.isfinite(start).any() else None, steps)
         equations.forget()
         if rows is None:
