@@ -107,9 +107,10 @@ class Search(Trials):
             late, half = (lambda: not self.clock.allows(0.4)), (lambda: not self.clock.allows(0.2))
             grown = grow_score(self.rows, self.labels, self.effort, self.seed, late, half)
         seconds = time.perf_counter() - start
-        # Time ended before the first trees; or few rows have none worth growing: what is left of a row's score is the
-        # mean of the other folds, which tells its own apart.
-        if not any(grown.n_rounds) and (late() or self.rows.wide):
+        if not any(grown.n_rounds):
+            # Time ended before the first trees, or none was worth growing: what is left of a row's score is the mean
+            # of the other folds, which tells its own apart.
+            self.gains = grown.gains if np.any(grown.gains) else None
             return current
         self.scores, self.gains = grown.scores, grown.gains
         self.n_rounds, self.growth = grown.n_rounds, grown.growth
