@@ -110,7 +110,6 @@ class Search(Trials):
         if not any(grown.n_rounds):
             # Time ended before the first trees, or none was worth growing: what is left of a row's score is the mean
             # of the other folds, which tells its own apart.
-            self.gains = grown.gains if np.any(grown.gains) else None
             return current
         self.scores, self.gains = grown.scores, grown.gains
         self.n_rounds, self.growth = grown.n_rounds, grown.growth
