@@ -78,6 +78,15 @@ def test_a_short_budget_searches_with_a_sample_and_says_so(monkeypatch):
     assert model.report()["holdout"]["model"]["value"] > 0.9
 
 
+def test_no_more_rows_than_a_search_gets_through(monkeypatch):
+    monkeypatch.setattr(job, "seconds_per_row", lambda *_: 0.0)
+    data, y = table(3000)
+    brief = Clock(0.01, now=lambda: 0.0)
+    one = job.Job(None, EFFORTS["fast"], 0, Steps(), brief, n_rows=3000)
+    rows = job.SEARCH * 0.01 * EFFORTS["fast"].pace / 2  # of two columns
+    assert one.share_in_time(read_table(data, y), 1.0, 1.0) == pytest.approx(rows / 3000)
+
+
 @pytest.mark.parametrize("outputs", [1, 2, "classes"])
 def test_estimators_search_with_a_sample_where_the_budget_is_short(monkeypatch, outputs):
     monkeypatch.setattr(job, "seconds_per_row", lambda *_: 0.1)

@@ -41,6 +41,8 @@ class Effort:
     widest: int = 1_000_000
     #: Models to take the mean of, each with waves of its own.
     wave_seeds: int = 1
+    #: Entries of a table (rows times columns) that a search gets through in a second, about, on two cores.
+    pace: float = 2e5
 
 
 #: Where rows are few, an ensemble should miss as few of them as possible: below so many, there are twice the folds.
@@ -63,6 +65,7 @@ EFFORTS = {
         hope=0.02,
         sharpen=False,
         most_products=0,
+        pace=5e5,
     ),
     "normal": Effort((Growth(n_trees=600), Growth(n_trees=600, max_leaves=63, least_rows=5.0))),
     "high": Effort(
@@ -78,6 +81,7 @@ EFFORTS = {
         metric_rows=12_000,
         metric_waves=768,
         hope=0.0,
+        pace=5e4,
     ),
 }
 

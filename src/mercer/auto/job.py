@@ -22,11 +22,14 @@ from mercer.auto.steps import Steps
 from mercer.auto.wide_model import WidePredictor, learn_terms, learned_rows
 from mercer.source import Source, split_holdout
 from mercer.source.holdout import split_by_place
+from mercer.source.table import first_block
 
 #: The share of a time budget that the search may use: learning again repeats the dearest part of it.
 SEARCH = 0.45
 #: The share of the time left that encoding may take, and the fewest rows to search with.
 _ENCODE, _FEWEST = 0.2, 500
+#: The fewest rows of a sample, however little memory there is.
+_SAMPLED = 100
 #: Encoding takes many times as long as reading: if so many times are not left, nothing has to be tried to know that.
 _READ = 5.0
 #: When the holdout should have been judged, as a share of the time budget.
@@ -72,9 +75,9 @@ class Job:
         enough = self.n_rows * train <= most
         if memory < AMPLE or not enough:
             self.effort = narrower(self.effort, room)
-        if enough:
+        if enough or self.n_rows <= _SAMPLED:
             return 1.0
-        share = float(most / self.n_rows)
+        share = float(max(most, _SAMPLED) / self.n_rows)
         self.notes.append(
             f"{self.n_rows:,} rows are more than {memory:g} GB of memory hold: the search saw an even sample of about "
             f"{share * self.n_rows:,.0f} of them{', the holdout was judged as a whole' if train < 1 else ''}."
@@ -89,14 +92,17 @@ class Job:
             return gathered(sample_of(source, share, self.seed)[0])
 
     def share_in_time(self, train: Source, share: float, trained: float) -> float:
-        """The share of the rows that can be encoded in a part of the time, by a trial with the first of them."""
+        """The share of the rows that can be encoded in a part of the time, by a trial with the first of them, and that
+        a search gets through in another part: more would leave it without trees and waves."""
         if self.clock.budget is None:
             return share
         most = _FEWEST / trained
         if self.clock.left() > _READ * self.clock.spent():
             with self.steps("a look ahead"):
                 seconds = seconds_per_row(train, self.n_classes if self.classify else 0, self._encode, self.clock)
-            most = max(most, _ENCODE * self.clock.left() / max(seconds, 1e-12) / trained)
+            encoded = _ENCODE * self.clock.left() / max(seconds, 1e-12)
+            searched = SEARCH * self.clock.left() * self.effort.pace / max(1, first_block(train).X.shape[1])
+            most = max(most, min(encoded, searched) / trained)
         if most >= share * self.n_rows:
             return share
         self.notes.append(
