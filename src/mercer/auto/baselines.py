@@ -95,7 +95,7 @@ def linear(rows: Encoded, classify: bool, seed: int, clock: Clock | None = None)
 
     dictionary = Dictionary([Plain(rows.X.shape[1])])
     X = rows.X.astype(np.float32).astype(np.float64)
-    basis = axes(X) if len(X) < X.shape[1] else None  # weights lie in the space of the rows
+    basis = axes(X)
     X = X if basis is None else X @ basis
     if classify:
         classes = len(np.unique(np.asarray(rows.y)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,9 +46,14 @@ class Forest:
         """The sum of all trees for each row, one column per output."""
         return _alone(self)(X)[:, 0]
 
+    @property
+    def sizes(self) -> np.ndarray:
+        """The number of nodes of each tree."""
+        return np.diff(np.append(self.roots, len(self.column)))
+
     def some(self, trees: np.ndarray) -> Forest:
         """Some of the trees alone, from zero on."""
-        sizes = np.diff(np.append(self.roots, len(self.column)))[trees]
+        sizes = self.sizes[trees]
         roots = np.cumsum(sizes) - sizes
         shift = np.repeat(roots - self.roots[trees], sizes)
         nodes = np.arange(len(shift)) - shift
@@ -61,13 +66,15 @@ class Forest:
     @classmethod
     def joined(cls, forests: list[Forest]) -> Forest:
         """The sum of forests that see columns alike."""
-        shifts = np.cumsum([0, *(len(forest.column) for forest in forests)])[:-1]
-        none = np.zeros_like(shifts)
-        moved = dict.fromkeys(("output", "column", "threshold", "value"), none)
-        moved |= dict.fromkeys(("roots", "left", "right"), shifts)
+        sizes = np.array([len(forest.column) for forest in forests])
+        shifts = np.cumsum(sizes) - sizes
         parts: dict[str, Any] = {
-            name: np.concatenate([getattr(forest, name) + by for forest, by in zip(forests, shift, strict=True)])
-            for name, shift in moved.items()
+            name: np.concatenate([getattr(forest, name) for forest in forests])
+            for name in ("output", "column", "threshold", "value")
+        }
+        parts |= {
+            name: np.concatenate([getattr(forest, name) + by for forest, by in zip(forests, shifts, strict=True)])
+            for name in ("roots", "left", "right")
         }
         return cls(np.sum([forest.base for forest in forests], axis=0), **parts, ranks=forests[0].ranks)
 
@@ -97,7 +104,10 @@ class Together:
         self._base = np.concatenate([forest.base for forest in forests])
         self._output = np.concatenate([k * len(f.base) + f.output for k, f in enumerate(forests)])
         self._ranks = [each for forest in forests for each in forest.ranks.items()]
-        self._trees = _numeric.pack_trees(*self._nodes())
+        whole = Forest.joined(self._renumbered())
+        self._trees = _numeric.pack_trees(
+            whole.roots, whole.column, whole.threshold, whole.left, whole.right, whole.value
+        )
 
     def __call__(self, X) -> np.ndarray:
         """(rows, forests, outputs) sums of trees."""
@@ -118,16 +128,16 @@ class Together:
         seen[:, k:] = X
         return seen
 
-    def _nodes(self) -> list[np.ndarray]:
-        """The nodes of all forests in a row, which ask for the columns of `_seen`."""
-        parts, start, before = [], 0, 0
+    def _renumbered(self) -> list[Forest]:
+        """The forests, asking for the columns of `_seen`."""
+        made, before = [], 0
         for f in self.forests:
             column = np.where(f.column < 0, -1, f.column + len(self._ranks))
             for place, ranked in enumerate(f.ranks, before):
                 column[f.column == ranked] = place
-            parts.append((f.roots + start, column, f.threshold, f.left + start, f.right + start, f.value))
-            start, before = start + len(f.column), before + len(f.ranks)
-        return [np.concatenate(part) for part in zip(*parts, strict=True)]
+            made.append(replace(f, column=column))
+            before += len(f.ranks)
+        return made
 
 
 _alone = Beside(lambda forest: Together([forest]))

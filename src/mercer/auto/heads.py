@@ -135,22 +135,20 @@ def _chosen_head(heads: list[Found], rows: Rows, labels, seed) -> tuple[Found, f
             return heads[0], _LOGISTIC[1], 1.0
         parts.append((train, test))
 
-    def least(head: Found) -> tuple:
+    def least(head: Found) -> tuple[Candidate, float, float]:
         start = time.perf_counter()
         loss, alpha, temperature = min(_losses(head, parts, rows, labels, seed))
         name = " + ".join(block.kind for block in head.dictionary.blocks)
         seconds = time.perf_counter() - start
-        tried = Candidate("head", f"logistic on {name}", loss, seconds, head.dictionary.width)
-        return loss, alpha, temperature, head, tried
+        return Candidate("head", f"logistic on {name}", loss, seconds, head.dictionary.width), alpha, temperature
 
     best = list(ordered_map(least, heads))
-    heads[0].candidates += [each[-1] for each in best]
-    place = int(np.argmin([each[0] for each in best]))
-    for k, candidate in enumerate(heads[0].candidates[-len(heads) :]):
-        candidate.kept = k == place
-        candidate.why = "log loss of held-out rows: " + ("the least" if k == place else "not the least")
-    _, alpha, temperature, head, _ = best[place]
-    return head, alpha, temperature
+    place = int(np.argmin([tried.loss for tried, *_ in best]))
+    for k, (tried, *_) in enumerate(best):
+        tried.kept = k == place
+        tried.why = "log loss of held-out rows: " + ("the least" if k == place else "not the least")
+        heads[0].candidates.append(tried)
+    return heads[place], *best[place][1:]
 
 
 def _losses(head: Found, parts, rows: Rows, labels, seed):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer import _numeric
 from mercer.auto.blocks import Dictionary, Pieces, Products, Score, TreeColumns
 from mercer.auto.forest import Forest
 
@@ -47,9 +48,11 @@ class _Bins:
     def moved(self, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
         parts = [self.order[self.starts[j] : self.starts[j + 1]] for j in columns]
         places = np.concatenate(parts)
-        value = np.repeat(values, [len(part) for part in parts], axis=1)
-        progress = np.clip((value - self.block._low[places]) / self.block._length[places], 0.0, 1.0)
-        return (progress.astype(np.float32) - self.known[:, places]) @ self.coef[places]
+        read = np.repeat(np.arange(len(columns)), [len(part) for part in parts])
+        bins = np.empty((len(values), len(places)), dtype=np.float32)
+        low, length = self.block._low[places], self.block._length[places]
+        _numeric.write_ramps(np.ascontiguousarray(values, dtype=np.float64), read, low, length, bins)
+        return (bins - self.known[:, places]) @ self.coef[places]
 
 
 class _Waves:
@@ -150,14 +153,11 @@ class _Trees(_Reading):
         if self.alone:
             self.forest = Forest.joined(self.block.forests)
             self.scores = self.forest.scores(self.X) / len(block.forests)
-            trees = np.repeat(np.arange(len(self.forest.roots)), self._sizes())
+            trees = np.repeat(np.arange(len(self.forest.roots)), self.forest.sizes)
             inner = np.flatnonzero(self.forest.column >= 0)
             inner = inner[np.argsort(self.forest.column[inner], kind="stable")]
             self.trees, column = trees[inner], self.forest.column[inner]
             self.starts = np.searchsorted(column, np.arange(len(self.reads) + 1))
-
-    def _sizes(self) -> np.ndarray:
-        return np.diff(np.append(self.forest.roots, len(self.forest.column)))
 
     def moved(self, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
         place = self.place[columns]

@@ -157,7 +157,7 @@ def _text_role(facts: ColumnFacts, max_onehot) -> Role:
         if alphabet.keys() <= _PROTEIN and (bases or letters >= 20):
             what = "nucleotides" if bases else "amino acids"
             return Role("sequence", f"{letters:.0f} letters on average, {what} ({len(alphabet)} letters)")
-    if unlike and words <= 1.5 and _written(facts) is None and (_ID_NAME.search(facts.name) or _coded(levels)):
+    if unlike and words <= 1.5 and (_ID_NAME.search(facts.name) or _coded(levels)) and _written(facts) is None:
         return Role("id", f"no two alike, such as {levels[0]!r}")
     if facts.distinct > max_onehot and (words >= 4 or letters >= 60) and facts.distinct > 0.2 * facts.present:
         return Role("text", f"{words:.0f} words on average, {_about(facts)} different texts")
@@ -177,8 +177,10 @@ def _written(facts: ColumnFacts) -> str | None:
     """ "numbers" or "dates" if nearly all values of a column of text are such, for people; else None."""
     if facts.kind != "text" or not facts.levels:
         return None
-    shares = {what: np.mean([bool(form.fullmatch(level)) for level in facts.levels]) for what, form in _WRITTEN.items()}
-    return next((what for what, share in shares.items() if share > 0.9), None)
+    shares = (
+        (what, np.mean([bool(form.fullmatch(level)) for level in facts.levels])) for what, form in _WRITTEN.items()
+    )
+    return next((what for what, share in shares if share > 0.9), None)
 
 
 def _coded(levels) -> bool:
