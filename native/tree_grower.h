@@ -9,29 +9,33 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "tree_cells.h"
+#include "tree_grid.h"
 #include "tree_task.h"
 
 namespace mercer {
 
-// `fixed` is the number of outputs where it is known to the compiler, else 0; `Index` can number all cells.
-// A cell holds a hessian and its gradients.
-template <size_t fixed, class Index>
+// `Cell` says what a cell of a histogram is; `Index` can number all cells.
+template <class Cell, class Index>
 class TreeGrower {
+    using Word = typename Cell::Word;
+    using Words = std::vector<Word>;
+
 public:
-    explicit TreeGrower(const TreeTask& task)
-        : task_(task), memory_(TreeMemory::of_thread()), at_(places_of_thread<Index>()), n_(task.rows.size()) {
-        round();
+    TreeGrower(const TreeTask& task, Cell cell, const Grid& grid)
+        : task_(task), cell_(cell), memory_(TreeMemory<Word>::of_thread()), at_(places_of_thread<Index>()),
+          n_(task.rows.size()) {
+        round(grid);
         memory_.order.resize(n_);
         std::iota(memory_.order.begin(), memory_.order.end(), 0u);
         follow();
         memory_.spare.resize(std::max(n_, memory_.others.size()) + 1);
-        scratch_.resize(3 * width());
+        scratch_.resize(width());
         uint32_t start = 0;
         for (size_t c = 0; c < task.columns.size(); ++c) {
             places_.push_back({task.columns[c], start});
@@ -68,8 +72,8 @@ private:
     };
     struct Leaf {
         Span mine, others;          // rows to learn from, and rows that are only told their leaf
-        std::vector<double> total;  // a cell
-        std::vector<double> cells = {};
+        Words total;        // a cell
+        Words cells = {};
         double gain = 0.0;
         size_t column = 0;  // to be cut: its number among those that may be
         int32_t bin = -1, node = -1;
@@ -78,34 +82,22 @@ private:
         double over, under;
     };
 
-    size_t outputs() const { return fixed ? fixed : task_.outputs; }
-    size_t width() const { return outputs() + 1; }
+    size_t width() const { return cell_.width(); }
 
-    void round() {
-        double most_g = 0.0, most_h = 0.0;
-        const size_t c = outputs();
-        for (uint32_t row : task_.rows) {
-            const double h = task_.hessian[row];
-            if (!(h >= 0.0 && h < HUGE_VAL)) throw std::invalid_argument("hessians must be finite and not negative.");
-            most_h = std::max(most_h, h);
-            for (size_t o = 0; o < c; ++o) {
-                const double g = std::abs(task_.gradient[row * c + o]);
-                if (!(g < HUGE_VAL)) throw std::invalid_argument("gradients must be finite.");
-                most_g = std::max(most_g, g);
-            }
-        }
-        const int g_exponent = grid_exponent(most_g, n_), h_exponent = grid_exponent(most_h, n_);
-        const double g_scale = std::ldexp(1.0, g_exponent), h_scale = std::ldexp(1.0, h_exponent);
+    void round(const Grid& grid) {
+        const double g_scale = std::ldexp(1.0, grid.gradient), h_scale = std::ldexp(1.0, grid.hessian);
         memory_.terms.resize(n_ * width());
-        double* term = memory_.terms.data();
+        Word* term = memory_.terms.data();
         for (uint32_t row : task_.rows) {
-            *term++ = rounded(task_.hessian[row] * h_scale);
-            for (size_t o = 0; o < c; ++o) *term++ = rounded(task_.gradient[row * c + o] * g_scale);
+            cell_.put(term, 0, rounded(task_.hessian[row] * h_scale));
+            for (size_t o = 0; o < task_.outputs; ++o)
+                cell_.put(term, o + 1, rounded(task_.gradient[row * task_.outputs + o] * g_scale));
+            term += width();
         }
         least_ = std::max(task_.least_hessian * h_scale, 1.0);  // on the grid, what is not nothing is at least 1
         l2_ = task_.l2 * h_scale;
-        value_exponent_ = h_exponent - g_exponent;
-        gain_exponent_ = h_exponent - 2 * g_exponent;
+        value_exponent_ = grid.hessian - grid.gradient;
+        gain_exponent_ = grid.hessian - 2 * grid.gradient;
     }
 
     // Rows that are not learned from, only told their leaf.
@@ -120,79 +112,58 @@ private:
     }
 
     Leaf root() {
-        Leaf leaf{{0, n_}, {0, memory_.others.size()}, std::vector<double>(width())};
+        Leaf leaf{{0, n_}, {0, memory_.others.size()}, Words(width())};
         for (size_t k = 0; k < memory_.terms.size(); ++k) leaf.total[k % width()] += memory_.terms[k];
         if (task_.max_leaves < 2 || !may_be_cut(leaf)) return leaf;
         leaf.cells = blank();
         at_.resize(n_ * places_.size());
         Index* at = at_.data();
-        const double* term = memory_.terms.data();
+        const Word* term = memory_.terms.data();
         for (uint32_t row : task_.rows) {
             const uint8_t* bins = task_.bins + row * task_.n_columns;
             for (size_t c = 0; c < places_.size(); ++c)
                 at[c] = static_cast<Index>(places_[c].start + bins[places_[c].column]);
-            add_row(at, places_.size(), term, leaf.cells.data());
+            cell_.add(at, places_.size(), term, leaf.cells.data());
             at += places_.size();
             term += width();
         }
         return leaf;
     }
 
-    bool may_be_cut(const Leaf& leaf) const { return leaf.total[0] >= 2 * least_ && leaf.mine.size() > 1; }
+    bool may_be_cut(const Leaf& leaf) const { return cell_.hessian(leaf.total.data()) >= 2 * least_ && leaf.mine.size() > 1; }
 
-    std::vector<double> blank() {
-        std::vector<double> cells;
+    Words blank() {
+        Words cells;
         if (!memory_.histograms.empty()) {
             cells = std::move(memory_.histograms.back());
             memory_.histograms.pop_back();
         }
-        cells.assign((places_.back().start + task_.widths.back() + spare_cells) * width(), 0.0);
+        cells.assign((places_.back().start + task_.widths.back() + spare_cells) * width(), Word{});
         return cells;
     }
 
-    std::vector<double> counted(Span span) {
-        std::vector<double> cells = blank();
+    Words counted(Span span) {
+        Words cells = blank();
         const uint32_t* order = memory_.order.data();
         for (size_t k = span.begin; k < span.end; ++k)
-            add_row(at_.data() + order[k] * places_.size(), places_.size(), memory_.terms.data() + order[k] * width(),
-                    cells.data());
+            cell_.add(at_.data() + order[k] * places_.size(), places_.size(), memory_.terms.data() + order[k] * width(),
+                      cells.data());
         return cells;
     }
 
-    void add_row(const Index* at, size_t columns, const double* term, double* cells) const {
-        if constexpr (fixed == 1) {
-            Pair mine;
-            std::memcpy(&mine, term, sizeof mine);
-            for (size_t c = 0; c < columns; ++c) {
-                Pair cell;
-                std::memcpy(&cell, cells + 2 * at[c], sizeof cell);
-                cell += mine;
-                std::memcpy(cells + 2 * at[c], &cell, sizeof cell);
-            }
-        } else {
-            for (size_t c = 0; c < columns; ++c)
-                for (size_t o = 0; o < width(); ++o) cells[width() * at[c] + o] += term[o];
-        }
-    }
-
-    void give_back(std::vector<double>& cells) {
+    void give_back(Words& cells) {
         if (cells.capacity() > 0) memory_.histograms.push_back(std::exchange(cells, {}));
-    }
-
-    double norm(const double* cell) const {
-        double sum = 0.0;
-        for (size_t o = 1; o < width(); ++o) sum += cell[o] * cell[o];
-        return sum;
     }
 
     // Gives the leaf its node and, where it may be cut, finds the cut that gains most.
     void settle(Leaf& leaf) {
-        const double weight = leaf.total[0] + l2_;
+        const Word* total = leaf.total.data();
+        const double weight = cell_.hessian(total) + l2_;
         leaf.node = tree_.add();
-        for (size_t o = 1; o < width(); ++o)
-            tree_.value.push_back(weight > 0.0 ? std::ldexp(-leaf.total[o] / weight, value_exponent_) : 0.0);
+        for (size_t o = 0; o < task_.outputs; ++o)
+            tree_.value.push_back(weight > 0.0 ? std::ldexp(-cell_.gradient(total, o) / weight, value_exponent_) : 0.0);
         if (leaf.cells.empty()) return;
-        const double base = norm(leaf.total.data());
+        const double base = cell_.norm(total);
         Fraction best{base * (1.0 + least_gain), weight};
         for (size_t c = 0; c < places_.size(); ++c) scan(leaf, c, best);
         if (leaf.bin >= 0) {
@@ -205,23 +176,19 @@ private:
     // A cut is as good as |g|^2/h + |g'|^2/h' for the sums of both sides: a fraction, compared without a division. It is
     // that of the bin before where a bin is empty, so cuts there are refused, as all are that gain no more than others.
     void scan(Leaf& leaf, size_t c, Fraction& best) {
-        double here[fixed ? 3 * fixed + 3 : 1];
-        double* below = fixed ? here : scratch_.data();
-        double *above = below + width(), *total = above + width();
-        std::fill(below, above, 0.0);
-        std::copy_n(leaf.total.begin(), width(), total);
-        const double* cell = leaf.cells.data() + width() * places_[c].start;
-        const double least = least_, l2 = l2_;
+        Word here[std::max<size_t>(Cell::most_words, 1)];
+        Word* below = Cell::most_words ? here : scratch_.data();
+        std::fill_n(below, width(), Word{});
+        const Word *total = leaf.total.data(), *cell = leaf.cells.data() + width() * places_[c].start;
+        const double least = least_, l2 = l2_, weight = cell_.hessian(total);
         const int32_t cuts = static_cast<int32_t>(task_.widths[c]) - 1;
         for (int32_t b = 0; b < cuts; ++b, cell += width()) {
-            for (size_t o = 0; o < width(); ++o) {
-                below[o] += cell[o];
-                above[o] = total[o] - below[o];
-            }
-            if (below[0] < least) continue;
-            if (above[0] < least) break;
-            const double low = below[0] + l2, high = above[0] + l2;
-            const Fraction found{norm(below) * high + norm(above) * low, low * high};
+            for (size_t o = 0; o < width(); ++o) below[o] += cell[o];
+            const double less = cell_.hessian(below), more = weight - less;
+            if (less < least) continue;
+            if (more < least) break;
+            const double low = less + l2, high = more + l2;
+            const Fraction found{cell_.norm(below) * high + cell_.norm_without(below, total) * low, low * high};
             if (found.over * best.under > best.over * found.under) {
                 best = found;
                 leaf.column = c;
@@ -237,9 +204,9 @@ private:
                                    places_[parent.column].start + static_cast<uint32_t>(parent.bin));
         const size_t others = parted(memory_.others, parent.others, task_.bins + column, task_.n_columns,
                                      static_cast<uint32_t>(parent.bin));
-        Leaf low{{parent.mine.begin, mine}, {parent.others.begin, others}, std::vector<double>(width())};
-        Leaf high{{mine, parent.mine.end}, {others, parent.others.end}, std::vector<double>(width())};
-        const double* cell = parent.cells.data() + width() * places_[parent.column].start;
+        Leaf low{{parent.mine.begin, mine}, {parent.others.begin, others}, Words(width())};
+        Leaf high{{mine, parent.mine.end}, {others, parent.others.end}, Words(width())};
+        const Word* cell = parent.cells.data() + width() * places_[parent.column].start;
         for (int32_t b = 0; b <= parent.bin; ++b, cell += width())
             for (size_t o = 0; o < width(); ++o) low.total[o] += cell[o];
         for (size_t o = 0; o < width(); ++o) high.total[o] = parent.total[o] - low.total[o];
@@ -287,25 +254,31 @@ private:
     }
 
     const TreeTask& task_;
-    TreeMemory& memory_;
+    const Cell cell_;
+    TreeMemory<Word>& memory_;
     std::vector<Index>& at_;  // (learned rows, columns): the cell in which a row is counted
     size_t n_;
     GrownTree tree_;
     std::vector<Leaf> leaves_;
     std::vector<Place> places_;
-    std::vector<double> scratch_;
+    Words scratch_;
     double least_ = 0.0, l2_ = 0.0;
     int value_exponent_ = 0, gain_exponent_ = 0;
 };
 
-template <size_t fixed>
-GrownTree grown_tree_of(const TreeTask& task) {
+template <class Cell>
+GrownTree grown_tree(const TreeTask& task, Cell cell, const Grid& grid) {
     const size_t cells = std::accumulate(task.widths.begin(), task.widths.end(), spare_cells);
-    return cells <= 65536 ? TreeGrower<fixed, uint16_t>(task).grow() : TreeGrower<fixed, uint32_t>(task).grow();
+    return cells <= 65536 ? TreeGrower<Cell, uint16_t>(task, cell, grid).grow()
+                          : TreeGrower<Cell, uint32_t>(task, cell, grid).grow();
 }
 
 inline GrownTree grown_tree(const TreeTask& task) {
-    return task.outputs == 1 ? grown_tree_of<1>(task) : grown_tree_of<0>(task);
+    const Largest largest = largest_of(task);
+    const Grid coarse = grid_of(largest, task.rows.size(), PackedCell::bits);
+    if (short_sums_do(task, coarse)) return grown_tree(task, PackedCell{}, coarse);
+    const Grid fine = grid_of(largest, task.rows.size(), RealCell<1>::bits);
+    return task.outputs == 1 ? grown_tree(task, RealCell<1>{1}, fine) : grown_tree(task, RealCell<0>{task.outputs}, fine);
 }
 
 }  // namespace mercer

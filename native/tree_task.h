@@ -1,8 +1,6 @@
-// What a tree is grown from, what it becomes, the grid of its sums and the memory it is grown in.
+// What a tree is grown from, what it becomes, and the memory it is grown in.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -18,6 +16,7 @@ struct TreeTask {
     std::vector<uint32_t> columns, widths;  // those to cut, and their numbers of bins
     size_t max_leaves;
     double least_hessian, l2;
+    bool short_sums;  // may be taken where they will do
 };
 
 struct GrownTree {
@@ -35,32 +34,16 @@ struct GrownTree {
     }
 };
 
-typedef double Pair __attribute__((vector_size(2 * sizeof(double))));
-
 // Behind the last column: whatever byte a bin holds, it is counted inside.
 constexpr size_t spare_cells = 256;
 constexpr double least_gain = 1e-12;  // of a cut, as a share of what its leaf has gained already
 
-// To the nearest whole number, ties to even, of less than 2^51: what lies behind the point does not fit.
-inline double rounded(double x) {
-    constexpr double large = 0x1.8p52;
-    return (x + large) - large;
-}
-
-// The power of two that makes whole numbers of values up to `largest`, small enough for `count` of them to add exactly.
-inline int grid_exponent(double largest, size_t count) {
-    if (!(largest > 0.0)) return 0;
-    int exponent, digits;
-    std::frexp(largest, &exponent);
-    std::frexp(static_cast<double>(count), &digits);
-    return std::min(30, 52 - digits) - std::max(exponent, -900);
-}
-
 // Memory that trees of one thread use one after the other: fresh pages for each would cost more than some trees.
+template <class Word>
 struct TreeMemory {
-    std::vector<double> terms;                    // the cell that each learned row adds
+    std::vector<Word> terms;                      // the cell that each learned row adds
     std::vector<uint32_t> order, others, spare;   // learned rows by number, the others by row
-    std::vector<std::vector<double>> histograms;  // that nobody needs any more
+    std::vector<std::vector<Word>> histograms;    // that nobody needs any more
     static TreeMemory& of_thread() {
         static thread_local TreeMemory memory;
         return memory;

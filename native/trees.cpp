@@ -40,7 +40,7 @@ std::vector<uint32_t> increasing(const Vector<int64_t>& given, size_t below) {
 
 auto grow_tree(const Rows<uint8_t>& bins, const Rows<double>& gradient, const Vector<double>& hessian,
                const Vector<int64_t>& rows, const Vector<int64_t>& columns, const Vector<int64_t>& widths,
-               size_t max_leaves, double least_hessian, double l2) {
+               size_t max_leaves, double least_hessian, double l2, bool short_sums) {
     const size_t n = bins.shape(0), d = bins.shape(1), c = gradient.shape(1);
     GrownTree tree;
     {
@@ -51,7 +51,7 @@ auto grow_tree(const Rows<uint8_t>& bins, const Rows<double>& gradient, const Ve
             throw std::invalid_argument("a tree needs rows, columns, an output and a leaf.");
         if (widths.shape(0) != d) throw std::invalid_argument("there must be a width for each column.");
         TreeTask task{bins.data(), n, d, gradient.data(), hessian.data(), c, increasing(rows, n),
-                      places(columns, d, "no such column."), {}, max_leaves, least_hessian, l2};
+                      places(columns, d, "no such column."), {}, max_leaves, least_hessian, l2, short_sums};
         for (uint32_t column : task.columns) {
             if (widths(column) < 1 || widths(column) > 256) throw std::invalid_argument("a column has 1 to 256 bins.");
             task.widths.push_back(static_cast<uint32_t>(widths(column)));
@@ -128,7 +128,8 @@ void add_trees(const Rows<double>& X, const Vector<int64_t>& roots, const Vector
 void bind_trees(nb::module_& m) {
     using nb::arg;
     m.def("grow_tree", &grow_tree, arg("bins").noconvert(), arg("gradient").noconvert(), arg("hessian"), arg("rows"),
-          arg("columns"), arg("widths"), arg("max_leaves"), arg("least_hessian"), arg("l2"));
+          arg("columns"), arg("widths"), arg("max_leaves"), arg("least_hessian"), arg("l2"),
+          arg("short") = false);
     m.def("tree_leaves", &tree_leaves, arg("bins").noconvert(), arg("feature"), arg("threshold"), arg("left"),
           arg("right"), arg("roots"));
     m.def("add_trees", &add_trees, arg("X"), arg("roots"), arg("column"), arg("threshold"), arg("left"), arg("right"),

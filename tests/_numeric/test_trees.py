@@ -17,30 +17,52 @@ def binned(n=300, d=5, c=1, seed=0, n_bins=40):
     return bins, gradient, rng.integers(1, 4, n).astype(float)
 
 
-def grown(module, bins, gradient, hessian, max_leaves, least=0.0, l2=0.0, rows=None, columns=None):
+def grown(module, bins, gradient, hessian, max_leaves, least=0.0, l2=0.0, rows=None, columns=None, short=False):
     n, d = bins.shape
     rows = np.arange(n) if rows is None else rows
     columns = np.arange(d) if columns is None else columns
     widths = np.full(d, int(bins.max()) + 1)
-    return module.grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least, l2)
+    return module.grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least, l2, short)
 
 
 @pytest.mark.parametrize("c", [1, 3])
 @pytest.mark.parametrize(("least", "l2"), [(0.0, 0.0), (12.0, 0.0), (0.0, 1.0), (7.0, 2.5)])
 @pytest.mark.parametrize("seed", range(3))
-def test_compiled_trees_are_those_of_the_definition(c, least, l2, seed):
+@pytest.mark.parametrize("short", [False, True])
+def test_compiled_trees_are_those_of_the_definition(c, least, l2, seed, short):
     bins, gradient, hessian = binned(c=c, seed=seed)
     rng = np.random.default_rng(seed)
     part = {"rows": np.sort(rng.choice(300, 220, replace=False)), "columns": np.array([0, 2, 3])}
     for subset in ({}, part):
         for h in (hessian, rng.uniform(0.01, 0.25, 300), np.where(hessian > 2, 0.0, hessian)):
-            ours, theirs = (grown(m, bins, gradient, h, 16, least, l2, **subset) for m in (_numeric, trees))
+            ours, theirs = (grown(m, bins, gradient, h, 16, least, l2, short=short, **subset) for m in (_numeric, trees))
             for k, (mine, defined) in enumerate(zip(ours, theirs, strict=True)):
                 assert mine.dtype == defined.dtype
                 if k in (4, 5):  # values and gains: quotients, each rounded once more or less
                     np.testing.assert_allclose(mine, defined, rtol=1e-9, atol=1e-9)
                 else:
                     np.testing.assert_array_equal(mine, defined)
+
+
+@BOTH
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
+def test_small_gradients_and_hessians_are_not_lost_beside_a_large_one(module, scale):
+    """One row outweighs all others by far: short sums do not do, and are not taken."""
+    bins, gradient, hessian = binned()
+    bins[0], hessian[0], gradient[0] = 0, 1e6, 1e7
+    one, two = (grown(module, bins, scale * gradient, hessian, 8, 1.0, short=short) for short in (False, True))
+    for first, second in zip(one, two, strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+@BOTH
+def test_short_sums_change_values_by_little(module):
+    bins, gradient, hessian = binned()
+    one, two = (grown(module, bins, gradient, hessian, 8, 1.0, 1.0, short=short) for short in (False, True))
+    np.testing.assert_array_equal(one[0], two[0])
+    assert not np.array_equal(one[4], two[4])
+    # 300 values of 22 bits each: half a unit at most, of the largest gradient
+    np.testing.assert_allclose(one[4], two[4], rtol=0, atol=2.0**-22 * np.abs(gradient).max())
 
 
 def test_leaves_have_the_least_hessian_and_the_values_of_newton():
@@ -75,6 +97,17 @@ def test_leaves_are_found_again_also_those_of_rows_that_were_not_learned_from(mo
         single = np.zeros((1, 2))
         module.add_trees(bins[i : i + 1].astype(float), *arguments, single)
         assert np.array_equal(single[0], out[i])
+
+
+@BOTH
+@pytest.mark.parametrize("short", [False, True])
+def test_the_order_of_rows_does_not_matter(module, short):
+    bins, gradient, hessian = binned()
+    order = np.random.default_rng(2).permutation(300)
+    one = grown(module, bins, gradient, hessian, 12, 5.0, 1.0, short=short)
+    two = grown(module, bins[order], gradient[order], hessian[order], 12, 5.0, 1.0, short=short)
+    for first, second in zip(one[:-1], two[:-1], strict=True):
+        np.testing.assert_array_equal(first, second)
 
 
 @BOTH

@@ -16,21 +16,26 @@ __all__ = ["add_trees", "grow_tree", "tree_leaves"]
 #: A cut must gain this share of |g|^2 / (h + l2).
 _LEAST_GAIN = 1e-12
 
+#: Sums of 31 bits will do for one output and this many rows, if the hessians of half the rows and the gradients of half
+#: the rows are this many units: else too many would be lost beside the largest.
+_MOST_SHORT_ROWS, _LEAST_UNITS = 65536, 64
 
-def grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least_hessian, l2):
+
+def grow_tree(bins, gradient, hessian, rows, columns, widths, max_leaves, least_hessian, l2, short=False):
     """Grow one tree, always cutting the leaf that gains most; of equal cuts the first (column, then bin) is taken.
 
     bins : (n, d) uint8; gradient : (n, c) float64; hessian : (n,), that of all outputs; rows : those to learn from,
     increasing; columns : those to cut; widths : the number of bins of each column. No leaf has a hessian of less than
     `least_hessian`. Gradients and hessians are rounded to a grid on which all sums are exact: neither the order of rows
-    nor the way to add them matters, and cuts that part the rows alike are equal.
+    nor the way to add them matters, and cuts that part the rows alike are equal. Sums have 52 bits; where `short` and
+    they will do, 31: faster, as a hessian and a gradient are then added at once, in one word.
 
     Returns column (-1 in leaves), bin (rows up to it go left), left and right child (int32), value -g / (h + l2)
     (nodes, c) and gain of each node, and the leaf of each of the n rows (int64). Children follow their parents.
     """
     _check(bins, gradient, hessian, rows, columns, max_leaves)
     place = np.zeros(len(bins), dtype=np.int64)
-    terms = np.column_stack([on_grid(hessian[rows]), on_grid(gradient[rows])])
+    terms = _on_grids(hessian[rows], gradient[rows], short)
     n_bins = int(np.max(np.asarray(widths)[columns]))
     cells = bins[rows][:, columns] + n_bins * np.arange(len(columns))
     task = (cells, terms, columns, n_bins, least_hessian, l2)
@@ -66,16 +71,29 @@ def _check(bins, gradient, hessian, rows, columns, max_leaves):
         raise ValueError("hessians must be finite and not negative.")
 
 
-def on_grid(values, digits=30):
-    """Whole multiples of a power of two, up to 2^digits of them, and fewer where many are to be added exactly."""
+def _on_grids(hessian, gradient, short):
+    """Hessians beside gradients, on the grids of short sums where these are asked for and do."""
+    terms = (hessian, gradient)
+    few = gradient.shape[1] == 1 and len(gradient) <= _MOST_SHORT_ROWS
+    do = short and few and all(np.mean(np.abs(each) >= _LEAST_UNITS * grid_unit(each, bits=31)) >= 0.5 for each in terms)
+    return np.column_stack([on_grid(each, bits=31 if do else 52) for each in terms])
+
+
+def on_grid(values, digits=30, bits=52):
+    """The nearest whole multiples of `grid_unit`."""
+    unit = grid_unit(values, digits, bits)
+    return np.rint(values / unit) * unit
+
+
+def grid_unit(values, digits=30, bits=52):
+    """The power of two of which no value has more than 2^digits, and all of them together fewer than 2^bits."""
     if not np.all(np.isfinite(values)):
         raise ValueError("gradients and hessians must be finite.")
     largest = np.abs(values).max(initial=0.0)
     if not largest > 0:
-        return values
-    digits = min(digits, 52 - int(np.frexp(float(len(values)))[1]))
-    unit = np.ldexp(1.0, max(int(np.frexp(largest)[1]), -900) - digits)
-    return np.rint(values / unit) * unit
+        return 1.0
+    digits = min(digits, bits - int(np.frexp(float(len(values)))[1]))
+    return np.ldexp(1.0, max(int(np.frexp(largest)[1]), -900) - digits)
 
 
 def _leaf(node, place, cells, terms, columns, n_bins, least, l2):

@@ -169,7 +169,7 @@ class Ensemble:
             columns = self._screen.best(columns, self._train, gradient[: len(self.rows), 0], growth.screened)
         given = (binned.bins, gradient, hessian, self.rows, columns, binned.widths)
         column, cut, left, right, value, gain, leaf = _numeric.grow_tree(
-            *given, growth.max_leaves, self.least, growth.l2
+            *given, growth.max_leaves, self.least, growth.l2, short=True
         )
         threshold = binned.thresholds(column, cut)
         return Tree(output, column, left, right, threshold, growth.rate * value[:, 0], gain), leaf
