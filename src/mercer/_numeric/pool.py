@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from itertools import islice
 from typing import Any
 
 _inside = threading.local()
@@ -30,11 +32,22 @@ def n_threads() -> int:
     return os.cpu_count() or 1
 
 
-def ordered_map(function: Callable[[Any], Any], items: Iterable[Any]) -> Generator[Any, None, None]:
+#: Seconds of work that an item must be for a worker to be woken, which takes about as long.
+_WORTH_WAKING = 3e-4
+
+#: Seconds of work that an item of each kind was last time.
+_last_time: dict[Any, float] = {}
+
+
+def ordered_map(
+    function: Callable[[Any], Any], items: Iterable[Any], kind: Any = None
+) -> Generator[Any, None, None]:
     """Yield `function(item)` for each item, in order, computed on all cores.
 
-    At most one item per thread and one more is in flight, so memory stays bounded however long `items` is.
-    Called from inside a worker it runs serially, which makes nesting safe.
+    The thread that asks works as well: what no worker has begun when it is needed is done here. Where items took so
+    little time when a function of the same `kind` (its code, unless given) was called last that waking a worker would
+    take longer, they are all done here, until one takes more. At most one item per thread and one more is in flight, so
+    memory stays bounded however long `items` is. Called from inside a worker it runs serially, which makes nesting safe.
     """
     if getattr(_inside, "worker", False):
         yield from map(function, items)
@@ -44,17 +57,73 @@ def ordered_map(function: Callable[[Any], Any], items: Iterable[Any]) -> Generat
         if threads == 1:
             yield from map(function, items)
             return
-        waiting: deque = deque()
+        timed = _Timed(function, kind or getattr(function, "__code__", function))
+        rest = iter(items)
+        while timed.is_short():
+            for item in islice(rest, 1):
+                yield timed(item)
+                break
+            else:
+                return
+        yield from _shared(timed, rest, threads)
+
+
+def _shared(function, items, threads: int) -> Generator[Any, None, None]:
+    waiting: deque[_Shared] = deque()
+    try:
+        for item in items:
+            waiting.append(_Shared(function, item, _pool(threads - 1)))
+            if len(waiting) > threads:
+                yield _first_of(waiting)
+        while waiting:
+            yield _first_of(waiting)
+    finally:
+        for shared in waiting:
+            shared.future.cancel()
+
+
+class _Timed:
+    """A function that remembers how long its last call took, for all functions of its kind."""
+
+    def __init__(self, function, kind):
+        self.function, self.kind = function, kind
+
+    def is_short(self) -> bool:
+        return _last_time.get(self.kind, 1.0) < _WORTH_WAKING
+
+    def __call__(self, item):
+        start = time.thread_time()  # that others hold the interpreter meanwhile does not make an item long
         try:
-            for item in items:
-                waiting.append(_pool(threads).submit(_as_worker, function, item))
-                if len(waiting) > threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            return self.function(item)
         finally:
-            for future in waiting:
-                future.cancel()
+            _last_time[self.kind] = time.thread_time() - start
+
+
+class _Shared:
+    """An item for whoever is free first, a worker or the thread that waits for it."""
+
+    def __init__(self, function, item, pool: ThreadPoolExecutor):
+        self.function, self.item = function, item
+        self.future = pool.submit(_as_worker, function, item)
+
+    def done_here(self) -> bool:
+        """Computes the item on this thread, unless another one has begun to."""
+        if not self.future.cancel():
+            return False
+        self.future = Future()
+        self.future.set_result(_as_worker(self.function, self.item))
+        return True
+
+
+def _first_of(waiting: deque[_Shared]) -> Any:
+    """The result of the first item that waits, which is let go; until it is there this thread does others."""
+    first = waiting[0]
+    if not first.done_here():
+        for other in islice(waiting, 1, None):
+            if first.future.done():
+                break
+            other.done_here()
+    return waiting.popleft().future.result()
 
 
 def for_each(function: Callable[[Any], Any], items: Iterable[Any]) -> None:
@@ -74,8 +143,12 @@ def single_threaded_blas():
 
 
 def _as_worker(function, item):
+    before = getattr(_inside, "worker", False)
     _inside.worker = True
-    return function(item)
+    try:
+        return function(item)
+    finally:
+        _inside.worker = before
 
 
 @cache

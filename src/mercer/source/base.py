@@ -68,7 +68,7 @@ class Source(ABC):
 
     def _all_cores(self, total: Accumulator):
         of = total.empty.of
-        for rows, piece in ordered_map(lambda task: (task.rows, of(task.read())), self.tasks()):
+        for rows, piece in ordered_map(lambda task: (task.rows, of(task.read())), self.tasks(), type(total.empty)):
             yield rows, total.part.merge(piece)
 
 
