@@ -13,6 +13,7 @@ void bind_dual(nb::module_&);
 void bind_hashing(nb::module_&);
 void bind_lasso(nb::module_&);
 void bind_projection(nb::module_&);
+void bind_rounds(nb::module_&);
 void bind_scatter(nb::module_&);
 void bind_sequences(nb::module_&);
 void bind_serving(nb::module_&);
@@ -40,6 +41,7 @@ NB_MODULE(_native, m) {
     bind_hashing(m);
     bind_lasso(m);
     bind_projection(m);
+    bind_rounds(m);
     bind_scatter(m);
     bind_sequences(m);
     bind_serving(m);

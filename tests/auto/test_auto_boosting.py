@@ -66,7 +66,7 @@ def test_slopes_are_derivatives(n_classes):
             step = np.zeros_like(scores)
             step[i, k] = 1e-5
             slope = (loss.loss(scores + step) - loss.loss(scores - step)) / 2e-5
-            assert abs(slope - gradient[i, k]) < 1e-6  # exponentials are those of float32
+            assert abs(slope - gradient[k, i]) < 1e-8
 
 
 def test_bins_and_thresholds_tell_the_same():

@@ -23,6 +23,7 @@ from .names import *  # noqa: F403
 from .ngrams import *  # noqa: F403
 from .omp import *  # noqa: F403
 from .projection import *  # noqa: F403
+from .rounds import *  # noqa: F403
 from .scatter import *  # noqa: F403
 from .sequences import *  # noqa: F403
 from .serving import *  # noqa: F403
@@ -46,6 +47,7 @@ definitions: tuple[ModuleType, ...] = tuple(
         "ngrams",
         "omp",
         "projection",
+        "rounds",
         "scatter",
         "sequences",
         "serving",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,8 @@ from mercer.learn.binning import Binning
 
 #: Rounds between two looks at the held-out rows.
 STRIDE = 5
+#: Seconds that a round takes where it is asked after each whether there is time for another.
+_LONG = 0.01
 
 
 @dataclass(frozen=True)
@@ -105,13 +108,12 @@ class Ensemble:
         train, self.watch = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         self._train, self._screen = train, screen
         order = np.concatenate([train, self.watch])
-        self.growth, self.rows = growth, np.arange(len(train))
+        self.growth, self._slow = growth, False
         self.ranks = ranks_of(X, codes, loss.leading, train, loss.weight)
         self.binned = binned.ordered(order, ranked(X, self.ranks)[order], list(self.ranks), growth.max_bins)
         self.least = growth.least_rows if isinstance(loss, Squares) else growth.least_rows / 10
         self.base, self.loss, self.watched = loss.base(train), loss.at(train), loss.at(self.watch)
         self.scores = np.tile(self.base, (len(order), 1))
-        self._gradient, self._hessian = (np.zeros(self.scores.T.shape) for _ in range(2))
         self.rng = np.random.default_rng([growth.seed, stream])
         self._turn = threading.Lock()
         self.trees: list[Tree] = []
@@ -122,15 +124,15 @@ class Ensemble:
     def loss_after(self, strides: int, enough=lambda: False) -> float:
         """What the watched rows lose after so many strides; the trees grow where they have not yet.
 
-        `enough`, asked before each tree, may end that: then the loss is infinite. Another call goes on from there; one
+        `enough`, asked before each round that is long, may end that: then the loss is infinite. Another call goes on from there; one
         of another thread waits its turn.
         """
         with self._turn:
             while len(self.losses) <= strides:
-                while len(self.trees) < len(self.losses) * STRIDE * len(self.base):
+                while (left := len(self.losses) * STRIDE - len(self.trees) // len(self.base)) > 0:
                     if enough():
                         return np.inf
-                    self._grow()
+                    self._grow(1 if self._slow or self.growth.screened else left)
                 self._look()
             return self.losses[strides]
 
@@ -148,28 +150,32 @@ class Ensemble:
         return total
 
     def _look(self):
-        told = self.scores[len(self.rows) :].copy()
+        told = self.scores[len(self._train) :].copy()
         self.told.append(told)
         self.losses.append(self.watched.loss(told))
 
-    def _grow(self):
-        """One more tree. Those of a round, one for each output, all go by the scores before it."""
-        n, k = len(self.rows), len(self.trees) % len(self.base)
-        if k == 0:
-            for kept, slope in zip((self._gradient, self._hessian), self.loss.slopes(self.scores[:n]), strict=True):
-                kept[:, :n] = slope.T
-        tree, leaf = self._tree(k, self._gradient[k, :, None], self._hessian[k])
-        self.trees.append(tree)
-        self.scores[:, k] += tree.value.take(leaf)
+    def _grow(self, n_rounds: int):
+        """So many more rounds, of one tree for each output."""
+        start, growth, binned = time.perf_counter(), self.growth, self.binned
+        columns = self._columns(n_rounds * len(self.base))
+        sizes, column, cut, left, right, value, gain = _numeric.grow_rounds(
+            binned.bins, self.scores, self.loss.targets, self.loss.weights(), self.loss.logistic, columns, binned.widths,
+            growth.max_leaves, self.least, growth.l2, growth.rate,
+        )  # fmt: skip
+        nodes = (column, left, right, binned.thresholds(column, cut), value, gain)
+        for k, stop in enumerate(np.cumsum(sizes)):
+            self.trees.append(Tree(k % len(self.base), *(each[stop - sizes[k] : stop] for each in nodes)))
+        self._slow = time.perf_counter() - start > _LONG * n_rounds
 
-    def _tree(self, output: int, gradient: np.ndarray, hessian: np.ndarray) -> tuple[Tree, np.ndarray]:
-        binned, growth, p = self.binned, self.growth, len(self.binned.cuts)
-        columns = np.sort(self.rng.choice(p, max(1, round(growth.columns * p)), replace=False))
+    def _columns(self, n_trees: int) -> np.ndarray:
+        """The columns that each of the next trees may cut: drawn, and then those that promise most."""
+        growth, p = self.growth, len(self.binned.cuts)
+        many = max(1, round(growth.columns * p))
+        drawn = [np.sort(self.rng.choice(p, many, replace=False)) for _ in range(n_trees)]
         if growth.screened and self._screen is not None:
-            columns = self._screen.best(columns, self._train, gradient[: len(self.rows), 0], growth.screened)
-        given = (binned.bins, gradient, hessian, self.rows, columns, binned.widths)
-        column, cut, left, right, value, gain, leaf = _numeric.grow_tree(
-            *given, growth.max_leaves, self.least, growth.l2, short=True
-        )
-        threshold = binned.thresholds(column, cut)
-        return Tree(output, column, left, right, threshold, growth.rate * value[:, 0], gain), leaf
+            gradient, _ = self.loss.slopes(self.scores[: len(self._train)])
+            drawn = [
+                self._screen.best(some, self._train, gradient[k % len(gradient)], growth.screened)
+                for k, some in enumerate(drawn)
+            ]
+        return np.array(drawn)
