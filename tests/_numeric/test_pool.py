@@ -1,5 +1,6 @@
 """One pool over blocks: ordered, bounded, nestable, with BLAS held to one thread meanwhile."""
 
+import threading
 import time
 
 import numpy as np
@@ -95,3 +96,41 @@ def test_arrays_are_filled_in_place_by_many_threads(monkeypatch):
 
     list(ordered_map(fill, range(100)))
     assert np.array_equal(out, np.arange(100.0))
+
+
+def test_small_items_wake_nobody_and_the_next_long_one_is_shared(monkeypatch):
+    monkeypatch.setenv("MERCER_THREADS", "2")
+    here = threading.get_ident()
+
+    def where(work):
+        until = time.thread_time() + work
+        while time.thread_time() < until:
+            pass
+        return threading.get_ident()
+
+    assert len(set(ordered_map(where, [0.0] * 3))) <= 2  # not known yet
+    assert set(ordered_map(where, [0.0] * 20)) == {here}
+    longer = list(ordered_map(where, [0.002] * 40))
+    assert longer[0] == here
+    assert len(set(longer)) == 2
+
+
+def test_what_works_here_is_a_worker_for_the_time(monkeypatch):
+    monkeypatch.setenv("MERCER_THREADS", "2")
+
+    def inner(i):
+        return [threading.get_ident() for _ in ordered_map(time.sleep, [0.001] * 3)]
+
+    for many in ordered_map(inner, range(6)):
+        assert len(set(many)) == 1
+    assert list(ordered_map(abs, [-1, -2, -3])) == [1, 2, 3]
+
+
+def test_a_map_that_is_given_up_leaves_nothing_behind(monkeypatch):
+    monkeypatch.setenv("MERCER_THREADS", "2")
+    begun = []
+    results = ordered_map(lambda i: begun.append(i) or time.sleep(0.005), range(50))
+    next(results)
+    results.close()
+    time.sleep(0.05)
+    assert len(begun) <= 4

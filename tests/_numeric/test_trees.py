@@ -35,7 +35,9 @@ def test_compiled_trees_are_those_of_the_definition(c, least, l2, seed, short):
     part = {"rows": np.sort(rng.choice(300, 220, replace=False)), "columns": np.array([0, 2, 3])}
     for subset in ({}, part):
         for h in (hessian, rng.uniform(0.01, 0.25, 300), np.where(hessian > 2, 0.0, hessian)):
-            ours, theirs = (grown(m, bins, gradient, h, 16, least, l2, short=short, **subset) for m in (_numeric, trees))
+            ours, theirs = (
+                grown(m, bins, gradient, h, 16, least, l2, short=short, **subset) for m in (_numeric, trees)
+            )
             for k, (mine, defined) in enumerate(zip(ours, theirs, strict=True)):
                 assert mine.dtype == defined.dtype
                 if k in (4, 5):  # values and gains: quotients, each rounded once more or less

@@ -7,7 +7,7 @@ from mercer import _numeric
 from mercer.auto.blocks import Score, TreeColumns
 from mercer.auto.boosting import boost, compared
 from mercer.auto.ensemble import Binned, Growth
-from mercer.auto.forest import ranked
+from mercer.auto.forest import ranks_at
 from mercer.auto.tree_losses import LogLoss, Squares
 
 
@@ -135,9 +135,11 @@ def test_the_score_is_the_mean_of_forests_each_with_its_own_order_of_levels(n, n
     score = Score(forests, np.ones(len(forests[0].base)), TreeColumns.of(4, []), classes=n_classes is not None)
     expected = 0.0
     for forest in forests:
-        out = np.tile(forest.base, (n, 1))
+        out, seen = np.tile(forest.base, (n, 1)), X[:n].copy()
+        for column, rank in forest.ranks.items():
+            seen[:, column] = ranks_at(rank, seen[:, column])
         nodes = (forest.roots, forest.column, forest.threshold, forest.left, forest.right, forest.value)
-        _numeric.add_trees(ranked(X[:n], forest.ranks), *nodes, forest.output, out)
+        _numeric.add_trees(seen, *nodes, forest.output, out)
         np.testing.assert_array_equal(forest.scores(X[:n]), out)
         expected = expected + out
     assert len({tuple(forest.ranks[3]) for forest in forests}) > 1

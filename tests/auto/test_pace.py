@@ -5,7 +5,7 @@ import pytest
 
 import mercer
 from mercer._numeric.block import Block
-from mercer.auto import MercerClassifier, MercerRegressor, fitting, job, pilot
+from mercer.auto import MercerClassifier, MercerRegressor, ensemble, fitting, job, pilot
 from mercer.auto.baselines import Once
 from mercer.auto.boosting import boost
 from mercer.auto.effort import EFFORTS, Clock
@@ -142,8 +142,9 @@ def test_waves_and_bins_that_do_not_fit_are_not_tried():
 # ---- cut short
 
 
-def test_trees_are_cut_short_between_two_of_them():
+def test_trees_are_cut_short_between_two_rounds(monkeypatch):
     """What was grown of an unfinished stride is not used: the result is that of the rounds before it."""
+    monkeypatch.setattr(ensemble, "_LONG", 0.0)  # so every round but those of the first stride is asked for
     rng = np.random.default_rng(0)
     X, folds = rng.normal(size=(300, 4)), np.arange(300) % 3
     label = np.digitize(X[:, 0] + 0.3 * rng.normal(size=300), [-0.5, 0.5])
@@ -152,7 +153,7 @@ def test_trees_are_cut_short_between_two_of_them():
 
     def enough():
         asked[0] += 1
-        return asked[0] > 2 * (1 + 3 * 5 * 3) + 20  # two strides of 5 rounds x 3 folds x 3 classes, and some
+        return asked[0] > (1 + 3) + (1 + 3 * 5) + 12  # two strides of 3 folds, then of 5 rounds each, and some
 
     cut = boost(X, loss, folds, Growth(n_trees=200, patience=200), (), enough)
     whole = boost(X, loss, folds, Growth(n_trees=10, patience=200))

@@ -39,9 +39,7 @@ _WORTH_WAKING = 3e-4
 _last_time: dict[Any, float] = {}
 
 
-def ordered_map(
-    function: Callable[[Any], Any], items: Iterable[Any], kind: Any = None
-) -> Generator[Any, None, None]:
+def ordered_map(function: Callable[[Any], Any], items: Iterable[Any], kind: Any = None) -> Generator[Any, None, None]:
     """Yield `function(item)` for each item, in order, computed on all cores.
 
     The thread that asks works as well: what no worker has begun when it is needed is done here. Where items took so

@@ -75,7 +75,9 @@ def _on_grids(hessian, gradient, short):
     """Hessians beside gradients, on the grids of short sums where these are asked for and do."""
     terms = (hessian, gradient)
     few = gradient.shape[1] == 1 and len(gradient) <= _MOST_SHORT_ROWS
-    do = short and few and all(np.mean(np.abs(each) >= _LEAST_UNITS * grid_unit(each, bits=31)) >= 0.5 for each in terms)
+    do = (
+        short and few and all(np.mean(np.abs(each) >= _LEAST_UNITS * grid_unit(each, bits=31)) >= 0.5 for each in terms)
+    )
     return np.column_stack([on_grid(each, bits=31 if do else 52) for each in terms])
 
 

@@ -172,10 +172,11 @@ class TreeColumns:
         return len(self.kept) + np.arange(len(self.categories))
 
     def __call__(self, X) -> np.ndarray:
-        seen = np.empty((len(X), len(self.kept) + len(self.categories)))
+        seen, rows = np.empty((len(X), len(self.kept) + len(self.categories))), np.arange(len(X))
         seen[:, : len(self.kept)] = X[:, self.kept]
         for place, c in zip(self.codes, self.categories, strict=True):
-            seen[:, place] = np.where(X[:, c].any(axis=1), 1 + X[:, c].argmax(axis=1), 0)
+            level = X[:, c].argmax(axis=1)
+            seen[:, place] = np.where(X[rows, c.start + level] > 0, 1 + level, 0)
         return seen
 
     def spread(self, gains: np.ndarray, n_columns: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from mercer import _numeric
-from mercer.auto.forest import Forest, Tree, ranked, ranks_of
+from mercer.auto.forest import Forest, Tree, ranks_at, ranks_of
 from mercer.auto.tree_losses import Squares
 from mercer.learn.binning import Binning
 
@@ -52,13 +52,14 @@ class Binned:
         binning = Binning(X, max_bins)
         return cls(binning(X), binning.cuts)
 
-    def ordered(self, rows: np.ndarray, X: np.ndarray, columns: list[int], max_bins: int) -> Binned:
-        """Some of the rows, with some of the columns binned anew as they are in X, which has these rows alone."""
+    def ordered(self, rows: np.ndarray, X: np.ndarray, ranks: dict[int, np.ndarray], max_bins: int) -> Binned:
+        """Rows in some order, with columns of codes binned anew by the ranks of their codes."""
         bins, cuts = self.bins[rows], list(self.cuts)
-        if columns:
-            again = Binned.of(X[:, columns], max_bins)
-            bins[:, columns] = again.bins
-            for column, found in zip(columns, again.cuts, strict=True):
+        if ranks:
+            seen = [ranks_at(rank, X[rows, column]) for column, rank in ranks.items()]
+            again = Binned.of(np.column_stack(seen), max_bins)
+            bins[:, list(ranks)] = again.bins
+            for column, found in zip(ranks, again.cuts, strict=True):
                 cuts[column] = found
         return Binned(bins, cuts)
 
@@ -110,7 +111,7 @@ class Ensemble:
         order = np.concatenate([train, self.watch])
         self.growth, self._slow = growth, False
         self.ranks = ranks_of(X, codes, loss.leading, train, loss.weight)
-        self.binned = binned.ordered(order, ranked(X, self.ranks)[order], list(self.ranks), growth.max_bins)
+        self.binned = binned.ordered(order, X, self.ranks, growth.max_bins)
         self.least = growth.least_rows if isinstance(loss, Squares) else growth.least_rows / 10
         self.base, self.loss, self.watched = loss.base(train), loss.at(train), loss.at(self.watch)
         self.scores = np.tile(self.base, (len(order), 1))

@@ -143,18 +143,8 @@ class Together:
 _alone = Beside(lambda forest: Together([forest]))
 
 
-def ranked(X, ranks: dict[int, np.ndarray]) -> np.ndarray:
-    """X with the codes of some columns replaced by their ranks; a code that no rank is known for counts as 0, none."""
-    if not ranks:
-        return X
-    X = X.copy()
-    for column, rank in ranks.items():
-        X[:, column] = ranks_at(rank, X[:, column])
-    return X
-
-
 def ranks_at(rank: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The rank of each code."""
+    """The rank of each code; one that no rank is known for counts as 0, none."""
     code = codes.astype(np.intp)
     return rank[np.where((code >= 0) & (code < len(rank)), code, 0)]
 
