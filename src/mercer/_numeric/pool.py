@@ -42,10 +42,10 @@ _last_time: dict[Any, float] = {}
 def ordered_map(function: Callable[[Any], Any], items: Iterable[Any], kind: Any = None) -> Generator[Any, None, None]:
     """Yield `function(item)` for each item, in order, computed on all cores.
 
-    The thread that asks works as well: what no worker has begun when it is needed is done here. Where items took so
-    little time when a function of the same `kind` (its code, unless given) was called last that waking a worker would
-    take longer, they are all done here, until one takes more. At most one item per thread and one more is in flight, so
-    memory stays bounded however long `items` is. Called from inside a worker it runs serially, which makes nesting safe.
+    The thread that asks works as well: what no worker has begun when it is needed is done here. Where items were so
+    little work when a function of the same `kind` (its code, unless given) was called last that waking a worker would
+    take longer, they are all done here, until one is more. At most one item per thread and one more is in flight, so
+    memory stays bounded however long `items` is. Inside a worker it runs serially, which makes nesting safe.
     """
     if getattr(_inside, "worker", False):
         yield from map(function, items)
