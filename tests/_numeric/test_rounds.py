@@ -14,11 +14,8 @@ def problem(logistic, c, n=400, d=5, m=300, seed=0):
     rng = np.random.default_rng(seed)
     bins = rng.integers(0, 30, size=(n, d)).astype(np.uint8)
     signal = np.sin(bins[:m, :1] / 5.0 + np.arange(c)) + 0.3 * rng.normal(size=(m, c))
-    if logistic:
-        targets = (signal > 0).astype(float) if c == 1 else np.eye(c)[signal.argmax(axis=1)]
-    else:
-        targets = signal
-    return bins, rng.normal(size=(n, c)), targets, rng.uniform(0.5, 2.0, m)
+    classes = (signal > 0).astype(float) if c == 1 else np.eye(c)[signal.argmax(axis=1)]
+    return bins, rng.normal(size=(n, c)), classes if logistic else signal, rng.uniform(0.5, 2.0, m)
 
 
 def loss_of(scores, targets, weight, logistic):

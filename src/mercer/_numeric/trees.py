@@ -75,10 +75,9 @@ def _on_grids(hessian, gradient, short):
     """Hessians beside gradients, on the grids of short sums where these are asked for and do."""
     terms = (hessian, gradient)
     few = gradient.shape[1] == 1 and len(gradient) <= _MOST_SHORT_ROWS
-    do = (
-        short and few and all(np.mean(np.abs(each) >= _LEAST_UNITS * grid_unit(each, bits=31)) >= 0.5 for each in terms)
-    )
-    return np.column_stack([on_grid(each, bits=31 if do else 52) for each in terms])
+    shares = [np.mean(np.abs(each) >= _LEAST_UNITS * grid_unit(each, bits=31)) for each in terms]
+    bits = 31 if short and few and min(shares) >= 0.5 else 52
+    return np.column_stack([on_grid(each, bits=bits) for each in terms])
 
 
 def on_grid(values, digits=30, bits=52):

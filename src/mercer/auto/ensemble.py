@@ -125,8 +125,8 @@ class Ensemble:
     def loss_after(self, strides: int, enough=lambda: False) -> float:
         """What the watched rows lose after so many strides; the trees grow where they have not yet.
 
-        `enough`, asked before each round that is long, may end that: then the loss is infinite. Another call goes on from there; one
-        of another thread waits its turn.
+        `enough`, asked before each stride or, where they are long, each round, may end that: then the loss is infinite.
+        Another call goes on from there; one of another thread waits its turn.
         """
         with self._turn:
             while len(self.losses) <= strides:
@@ -157,12 +157,12 @@ class Ensemble:
 
     def _grow(self, n_rounds: int):
         """So many more rounds, of one tree for each output."""
-        start, growth, binned = time.perf_counter(), self.growth, self.binned
+        start, growth, binned, loss = time.perf_counter(), self.growth, self.binned, self.loss
         columns = self._columns(n_rounds * len(self.base))
+        task = (binned.bins, self.scores, loss.targets, loss.weights(), loss.logistic, columns, binned.widths)
         sizes, column, cut, left, right, value, gain = _numeric.grow_rounds(
-            binned.bins, self.scores, self.loss.targets, self.loss.weights(), self.loss.logistic, columns, binned.widths,
-            growth.max_leaves, self.least, growth.l2, growth.rate,
-        )  # fmt: skip
+            *task, growth.max_leaves, self.least, growth.l2, growth.rate
+        )
         nodes = (column, left, right, binned.thresholds(column, cut), value, gain)
         for k, stop in enumerate(np.cumsum(sizes)):
             self.trees.append(Tree(k % len(self.base), *(each[stop - sizes[k] : stop] for each in nodes)))
