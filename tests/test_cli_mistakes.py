@@ -164,7 +164,7 @@ def test_whole_numbers_beyond_the_exact_ones_of_floats(tmp_path, capsys):
     path = written(tmp_path, rows().assign(k=[2**53 + 3 * i for i in range(120)][::-1]))
     how = ("--target", "y", "--effort", "fast", "-o", tmp_path / "m.mercer", "--role", "k=number")
     assert run("fit", path, *how) == 0
-    assert run("predict", tmp_path / "m.mercer", path, "-o", tmp_path / "out.csv") == 0
+    assert run("predict", tmp_path / "m.mercer", path, "-o", tmp_path / "out.csv", "--quiet") == 0
     assert capsys.readouterr().err == ""
 
 

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import runpy
 
 import numpy as np
 import pandas as pd
@@ -74,10 +75,29 @@ def test_predictions_are_those_of_the_model(fitted, tmp_path, name):
 
 
 def test_predictions_on_standard_output(fitted, capfdbinary):
-    assert run("predict", fitted / "houses.mercer", fitted / "houses.csv") == 0
+    assert run("predict", fitted / "houses.mercer", fitted / "houses.csv", "--quiet") == 0
     out, err = capfdbinary.readouterr()
     assert len(out.splitlines()) == 241
     assert err == b""  # the target may be there: nobody has to be told
+
+
+def test_rows_that_have_their_target_are_scored(fitted, tmp_path, capsys):
+    fresh = rows(n=50, seed=1)
+    fresh.loc[::5, "price"] = None
+    fresh.to_csv(tmp_path / "new.csv", index=False)
+    assert run("predict", fitted / "houses.mercer", tmp_path / "new.csv", "-o", tmp_path / "out.csv") == 0
+    known = fresh["price"].notna()
+    y, predicted = fresh["price"][known], pd.read_csv(tmp_path / "out.csv")["prediction"][known]
+    r2 = 1 - np.sum((y - predicted) ** 2) / np.sum((y - y.mean()) ** 2)
+    assert f"R2 {r2:.3g} on 40 rows that have their 'price'" in capsys.readouterr().err
+
+
+def test_the_package_runs_as_a_module(capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["mercer", "--version"])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_module("mercer", run_name="__main__")
+    assert left.value.code == 0
+    assert capsys.readouterr().out == f"mercer {mercer.__version__}\n"
 
 
 def test_probabilities_are_beside_the_prediction(fitted, tmp_path):

@@ -183,9 +183,14 @@ class Model:
         return dense(encoded(self.encoder, data, self._known))
 
     @property
+    def target(self) -> str | None:
+        """The column of the table that was learned; None where the targets were given beside it."""
+        return self._told.get("target")
+
+    @property
     def _known(self) -> list[str]:
         """Columns that the fit has seen and that are no features: target and weight."""
-        return [self._told[what] for what in ("target", "weight") if self._told.get(what) is not None]
+        return [name for name in (self.target, self._told.get("weight")) if name is not None]
 
     def _mapped(self, data, function):
         data = one_row(data)

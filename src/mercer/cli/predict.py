@@ -41,9 +41,9 @@ def predict(model, data, output, form, proba, quiet, **how):
 
     DATA needs the columns MODEL learned from; others are ignored. Levels never seen count as unknown, and a note says
     which columns have some. Rows are read, predicted and written in blocks, in their order: any number of rows needs
-    the memory of a few blocks.
+    the memory of a few blocks. Where rows of DATA have their target, a note says how well they were predicted.
     """
-    _stream(model, data, output, form, quiet, how, "predict", lambda fitted, rows: _predictions(fitted, rows, proba))
+    _stream(model, data, output, form, quiet, how, "predict", _Predictions(proba))
 
 
 @click.command(
@@ -58,29 +58,51 @@ def predict(model, data, output, form, proba, quiet, **how):
 @reading_options
 def transform(model, data, output, form, quiet, **how):
     """Write the explicit features on which MODEL is linear, for each row of DATA."""
-    _stream(model, data, output, form, quiet, how, "transform", _features)
+    _stream(model, data, output, form, quiet, how, "transform", _Features())
 
 
-def _predictions(model, rows, proba) -> dict:
-    if proba and model.classes_ is None:
-        raise click.UsageError("This model predicts a quantity, which has no probabilities: leave out --proba.")
-    found = {"prediction": model.predict(rows)}
-    if proba:
-        for name, column in zip(model.classes_, model.predict_proba(rows).T, strict=True):
-            found[f"probability_{name}"] = column
-    return found
+class _Predictions:
+    """Columns to write for rows, and a note on the rows that have their target."""
+
+    def __init__(self, proba: bool):
+        self.proba = proba
+        self.known: Any = None
+
+    def __call__(self, model, rows) -> dict:
+        from mercer.auto.known_rows import KnownRows
+
+        if self.proba and model.classes_ is None:
+            raise click.UsageError("This model predicts a quantity, which has no probabilities: leave out --proba.")
+        found = {"prediction": model.predict(rows)}
+        if model.target is not None:
+            self.known = self.known or KnownRows(model.target, model.task)
+            self.known.add(rows, found["prediction"])
+        if self.proba:
+            for name, column in zip(model.classes_, model.predict_proba(rows).T, strict=True):
+                found[f"probability_{name}"] = column
+        return found
+
+    @property
+    def notes(self) -> list[str]:
+        told = self.known and self.known.told()
+        return [f"{told} (too good for rows that it was fitted to)."] if told else []
 
 
-def _features(model, rows) -> dict:
-    found, names = model.transform(rows), model.get_feature_names_out()
-    columns: dict[str, Any] = {}
-    for name, column in zip(names, (found.toarray() if hasattr(found, "toarray") else found).T, strict=True):
-        times = 2
-        fresh = str(name)
-        while fresh in columns:  # the column "c=u" beside the level u of a column c
-            fresh, times = f"{name}_{times}", times + 1
-        columns[fresh] = column
-    return columns
+class _Features:
+    """Columns to write for rows; there is nothing to note."""
+
+    notes: tuple[str, ...] = ()
+
+    def __call__(self, model, rows) -> dict:
+        found, names = model.transform(rows), model.get_feature_names_out()
+        columns: dict[str, Any] = {}
+        for name, column in zip(names, (found.toarray() if hasattr(found, "toarray") else found).T, strict=True):
+            times = 2
+            fresh = str(name)
+            while fresh in columns:  # the column "c=u" beside the level u of a column c
+                fresh, times = f"{name}_{times}", times + 1
+            columns[fresh] = column
+        return columns
 
 
 def _stream(path, data, output, form, quiet, how, title, compute):
@@ -100,6 +122,7 @@ def _stream(path, data, output, form, quiet, how, title, compute):
         warnings.simplefilter("always")
         unseen = _through(model, data, output, form, quiet or _seen(output), how, title, compute)
     notes = [str(each.message) for each in said] + [each.told(column) for column, each in unseen.items()]
+    notes += [] if quiet else compute.notes
     for text in dict.fromkeys(notes):
         click.echo(f"mercer: {harmless(text)}", err=True)
 
