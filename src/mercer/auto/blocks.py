@@ -33,6 +33,14 @@ class Block:
         """Write the features into an array of float32, which may be some columns of a wider one."""
         raise NotImplementedError
 
+    def without(self, fold: int) -> Block:
+        """The block as it would be had it not seen the targets of a fold: most look at none."""
+        return self
+
+    def settled(self) -> Block:
+        """The block for new rows alone."""
+        return self
+
 
 class Plain(Block):
     """The encoded columns as they are."""
@@ -112,6 +120,20 @@ class Waves(Block):
         """The same waves where column j is what was column places[j], constant along new columns (-1)."""
         moved = np.where(places < 0, 0.0, self.frequencies[:, places])
         return Waves(np.ascontiguousarray(moved), self.note)
+
+
+class FoldWaves(Waves):
+    """Waves of a kernel that depends on targets, beside those of the kernel as it would be without each fold."""
+
+    def __init__(self, waves: Waves, apart: list[Waves]):
+        super().__init__(waves.frequencies, waves.note)
+        self.apart = apart
+
+    def without(self, fold: int) -> Waves:
+        return self.apart[fold]
+
+    def settled(self) -> Waves:
+        return Waves(self.frequencies, self.note)
 
 
 class Products(Block):
@@ -278,6 +300,14 @@ class Dictionary:
     def over(self, X, scores=None) -> Callable[[slice], np.ndarray]:
         """span -> the features of those of the rows X; `scores` of all, where given, stand in for the trees'."""
         return lambda span: self.features(X[span], None if scores is None else scores[span])
+
+    def without(self, fold: int) -> Dictionary:
+        """The dictionary as it would be had it not seen the targets of a fold."""
+        return Dictionary([block.without(fold) for block in self.blocks])
+
+    def settled(self) -> Dictionary:
+        """The dictionary for new rows alone."""
+        return Dictionary([block.settled() for block in self.blocks])
 
     def names(self, columns) -> list[str]:
         draws = sum(block.kind == "waves" for block in self.blocks)

@@ -65,6 +65,23 @@ def boost(X, loss, folds: np.ndarray, growth: Growth, codes=(), enough=lambda: F
     return Boosted(scores, forests, np.array(curve) / len(X), best * STRIDE, gains)
 
 
+def gains_apart(X, loss, folds: np.ndarray, growth: Growth, codes=(), enough=lambda: False) -> list[np.ndarray]:
+    """What splits on each column gain for as many trees as `growth` says, grown without each fold 0..max.
+
+    None at all if there was not enough time.
+    """
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    binned, screen = Binned.of(X, growth.max_bins), Screen(X) if growth.screened else None
+    strides = -(-growth.n_trees // STRIDE)
+
+    def gains(fold: int) -> np.ndarray | None:
+        run = Ensemble(loss, X, codes, growth, folds, fold, fold + 1, binned, screen)
+        return run.gains(strides * STRIDE) if np.isfinite(run.loss_after(strides, enough)) else None
+
+    found = list(ordered_map(gains, range(int(folds.max()) + 1)))
+    return [] if any(each is None for each in found) else found
+
+
 def compared(X, loss, folds: np.ndarray, growths, codes=(), enough=lambda: False) -> Compared:
     """Which growth serves the first fold best; growths that no time is left for are not tried, but for the first."""
     X = np.ascontiguousarray(X, dtype=np.float64)

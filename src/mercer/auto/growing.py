@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from mercer.auto.blocks import Score, TreeColumns
-from mercer.auto.boosting import boost, compared
+from mercer.auto.boosting import boost, compared, gains_apart
 from mercer.auto.effort import Effort
 from mercer.auto.ensemble import Growth
 from mercer.auto.rows import Rows
@@ -20,6 +20,7 @@ class Grown:
     """The score block, its out-of-fold values, what splits on each encoded column gained, and how trees grew.
 
     `tried` holds growths that were compared, their loss on one fold and seconds; none if there was nothing to choose.
+    `apart` is what columns gain without each fold of the rows, where rows are so few that it makes a difference.
     """
 
     block: Score
@@ -28,6 +29,7 @@ class Grown:
     growth: Growth
     n_rounds: list[int]
     tried: list[tuple[Growth, float, float]]
+    apart: list[np.ndarray] = field(default_factory=list)
 
 
 def grow_score(rows: Rows, labels, effort: Effort, seed: int, enough=lambda: False, chosen=None) -> Grown:
@@ -56,4 +58,8 @@ def grow_score(rows: Rows, labels, effort: Effort, seed: int, enough=lambda: Fal
     spread = np.average((scores - np.average(scores, axis=0, weights=weight)) ** 2, axis=0, weights=weight)
     scale = np.maximum(np.sqrt(spread), 1e-6)
     block = Score(forests, scale, columns, labels is not None)
-    return Grown(block, scores, columns.spread(gains, rows.X.shape[1]), growth, n_rounds, race.tried if race else [])
+    d, tried, apart = rows.X.shape[1], race.tried if race else [], []
+    if rows.wide and any(n_rounds):
+        small = replace(growth, n_trees=max(n_rounds))
+        apart = [columns.spread(each, d) for each in gains_apart(seen, loss, rows.folds, small, columns.codes, enough)]
+    return Grown(block, scores, columns.spread(gains, d), growth, n_rounds, tried, apart)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import logsumexp
@@ -133,7 +134,7 @@ def _chosen_head(heads: list[Found], rows: Rows, labels, seed) -> tuple[Found, f
         train, test = order[~held][:_TRAIN], order[held][:_TEST]
         if len(np.unique(labels[train])) <= labels.max() or len(test) == 0:
             return heads[0], _LOGISTIC[1], 1.0
-        parts.append((train, test))
+        parts.append((int(fold), train, test))
 
     def least(head: Found) -> tuple[Candidate, float, float]:
         start = time.perf_counter()
@@ -159,8 +160,8 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
     alphas = (*alphas, *_STRONG) if rows.distinct() <= _FEW_ROWS else alphas
     steps = _STEPS if len(columns) * rows.Y.shape[1] < _LARGE else _STEPS // 2
     total = dict.fromkeys(((alpha, t) for alpha in alphas for t in _TEMPERATURES), 0.0)
-    features = _features(head, columns, rows)
-    for train, test in parts:
+    for fold, train, test in parts:
+        features = _features(head, columns, rows, fold)
         Z_train, Z_test = features(train), features(test)
         basis = axes(Z_train)
         if basis is not None:
@@ -171,12 +172,16 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
             scores = model.decision_function(Z_test).astype(np.float64).reshape(len(test), -1)
             for t in _TEMPERATURES:
                 total[alpha, t] += counts.sum() * _log_loss(scores / t, labels[test], counts)
-    heavy = sum(rows.counts[test].sum() for _, test in parts)
+    heavy = sum(rows.counts[test].sum() for *_, test in parts)
     return [(loss / heavy, alpha, float(t)) for (alpha, t), loss in total.items()]
 
 
-def _features(head: Found, columns: np.ndarray, rows: Rows) -> Callable[[np.ndarray], np.ndarray]:
-    """places -> the scaled features of these rows, of which only products matter: where rows are few, coordinates."""
+def _features(head: Found, columns: np.ndarray, rows: Rows, fold: int) -> Callable[[np.ndarray], np.ndarray]:
+    """places -> the scaled features of these rows, of which only products matter: where rows are few, coordinates.
+
+    They are those that have not seen the fold.
+    """
+    head = replace(head, dictionary=head.dictionary.without(fold))
     if rows.wide:
         return coordinates(scaled(head, rows.X, head.scores)[:, columns]).__getitem__
     return lambda places: scaled(head, rows.X[places], None if head.scores is None else head.scores[places])[:, columns]

@@ -34,7 +34,7 @@ def learn(encoded: Encoded, classify: bool, effort: Effort, clock: Clock, seed: 
         first = fit_head(found, search.equations, rows, labels, target, seed, clock=clock)
         several = redrawn(first.found, effort, seed, clock, time.perf_counter() - start)
         made = averaged(several, lambda part: fit_head(part, None, rows, labels, target, seed, first, clock), first)
-    made.candidates = found.candidates
+    made.candidates, made.dictionary = found.candidates, made.dictionary.settled()
     return made
 
 
@@ -59,7 +59,7 @@ def learn_again(
     target, rows, labels = _prepared(encoded, predictor.classes is not None, seed)
     effort = sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide)
     blocks, scores = [], None
-    for block in found.dictionary.blocks:
+    for block in found.dictionary.settled().blocks:
         if block.kind == "score":
             grown = grow_score(rows, labels, _fixed(effort, found), seed, until(clock or Clock()))
             block, scores = grown.block, grown.scores

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mercer import kernels
-from mercer.auto.blocks import Waves
+from mercer.auto.blocks import FoldWaves, Waves
 from mercer.expand.sampling import applicable, draw_frequencies
 from mercer.kernels.stationary import Stationary, median_distance
 from mercer.kernels.subsets import OnSubsets
@@ -20,10 +20,14 @@ _ORDER = 3
 
 @dataclass(frozen=True)
 class Lens:
-    """A kernel on rows times a matrix: frequencies omega of it become root omega. A vector stands for its diagonal."""
+    """A kernel on rows times a matrix: frequencies omega of it become root omega. A vector stands for its diagonal.
+
+    `apart` is what the lens would be without each fold, where it depends on targets and that is known.
+    """
 
     kernel: kernels.Kernel
     root: np.ndarray
+    apart: tuple[Lens, ...] = ()
 
     def rows(self, X: np.ndarray) -> np.ndarray:
         """What the kernel is given of the rows X."""
@@ -42,11 +46,34 @@ class Lens:
         m = max(1, width // 2)
         rng = np.random.default_rng([seed, 0x574156])
         drawn = draw_frequencies(self.kernel, m, self.root.shape[-1], applicable(self.kernel, "orthogonal"), rng)
-        return Waves(drawn * self.root if self.root.ndim == 1 else drawn @ self.root.T, repr(self.kernel))
+        made = Waves(drawn * self.root if self.root.ndim == 1 else drawn @ self.root.T, repr(self.kernel))
+        return FoldWaves(made, [lens.waves(width, seed) for lens in self.apart]) if self.apart else made
+
+    def looks_like(self, other: Lens) -> bool:
+        """Whether the other shows the same."""
+        return np.array_equal(self.root, other.root) and repr(self.kernel) == repr(other.kernel)
 
 
-def lenses(X: np.ndarray, gains, names, multiples, masked: bool) -> list[list[tuple[str, Lens]]]:
-    """Families of lenses with titles: one kernel in one metric at multiples of the median distance of the rows X."""
+def lenses(X: np.ndarray, gains, names, multiples, masked: bool, apart=()) -> list[list[tuple[str, Lens]]]:
+    """Families of lenses with titles: one kernel in one metric at multiples of the median distance of the rows X.
+
+    gains : what trees gained by each column, or None; apart : the same of trees that have not seen a fold, for each
+    """
+    families = _families(X, gains, names, multiples, masked)
+    others = [_families(X, each, names, multiples, masked) for each in apart]
+    if any(len(other) != len(families) for other in others):  # no tree of some fold was worth growing
+        return families
+    return [
+        [(title, _beside(lens, [other[f][k][1] for other in others])) for k, (title, lens) in enumerate(family)]
+        for f, family in enumerate(families)
+    ]
+
+
+def _beside(lens: Lens, apart: list[Lens]) -> Lens:
+    return lens if all(lens.looks_like(other) for other in apart) else replace(lens, apart=tuple(apart))
+
+
+def _families(X: np.ndarray, gains, names, multiples, masked: bool) -> list[list[tuple[str, Lens]]]:
     d = X.shape[1]
     roots = {"even columns": np.ones(d)}
     known = gains is not None and gains.sum() > 0 and d > 1

@@ -20,7 +20,7 @@ import numpy as np
 
 from mercer.auto.blocks import Dictionary
 from mercer.auto.equations import PerFold, factored, solved
-from mercer.auto.rows import Rows
+from mercer.auto.rows import N_FOLDS, Rows
 
 #: No penalty goes below this share of the sum of the squares of a block's features: K rounds by about eps tr K.
 _ROUNDING = 1e-13
@@ -40,6 +40,22 @@ def coordinates(Z: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(triangle.T)
 
 
+@dataclass(frozen=True)
+class BlockKernel:
+    """Z_b Z_b' of a block over all rows and, where the block depends on targets, as it would be without each fold."""
+
+    whole: np.ndarray
+    apart: list[np.ndarray]
+
+    def without(self, fold: int) -> np.ndarray:
+        return self.apart[fold] if self.apart else self.whole
+
+    def at(self, place: np.ndarray) -> BlockKernel:
+        """That of some of the rows."""
+        some = np.ix_(place, place)
+        return BlockKernel(self.whole[some], [each[some] for each in self.apart])
+
+
 class Kernels:
     """Z_b Z_b' of the blocks of a dictionary over all rows, kept for the blocks that the next one shares with it."""
 
@@ -47,13 +63,19 @@ class Kernels:
         self.rows = rows
         self._known: dict[int, tuple] = {}  # the block beside its kernel, so that no other can take its place
 
-    def of(self, dictionary: Dictionary, scores) -> list[np.ndarray]:
-        """One matrix per block."""
+    def of(self, dictionary: Dictionary, scores) -> list[BlockKernel]:
+        """Those of each block."""
         self._known = {
-            id(block): self._known.get(id(block)) or (block, self._kernel(dictionary, place, scores))
+            id(block): self._known.get(id(block)) or (block, self._kernels(dictionary, place, scores))
             for place, block in enumerate(dictionary.blocks)
         }
         return [self._known[id(block)][1] for block in dictionary.blocks]
+
+    def _kernels(self, dictionary: Dictionary, place: int, scores) -> BlockKernel:
+        block = dictionary.blocks[place]
+        folds = range(N_FOLDS) if block.without(0) is not block else ()
+        apart = [self._kernel(dictionary.without(fold), place, scores) for fold in folds]
+        return BlockKernel(self._kernel(dictionary, place, scores), apart)
 
     def _kernel(self, dictionary: Dictionary, place: int, scores) -> np.ndarray:
         Z = dictionary.of_block(place, self.rows.X, scores).astype(np.float64)
@@ -73,7 +95,7 @@ class RowEquations(PerFold):
     """
 
     def __init__(
-        self, rows: Rows, dictionary: Dictionary, scores, kernels: list[np.ndarray], enough: Callable = lambda: False
+        self, rows: Rows, dictionary: Dictionary, scores, kernels: list[BlockKernel], enough: Callable = lambda: False
     ):
         self.rows, self.dictionary, self.scores, self.kernels = rows, dictionary, scores, kernels
         self._folds, counts = rows.folds, rows.counts
@@ -94,17 +116,24 @@ class RowEquations(PerFold):
 
     def _squares(self) -> np.ndarray:
         share = self._counts / self.weight
-        return np.array([max(self._counts @ np.diag(K) - self.weight * share @ K @ share, 0.0) for K in self.kernels])
+        whole = [kernel.whole for kernel in self.kernels]
+        return np.array([max(self._counts @ np.diag(K) - self.weight * share @ K @ share, 0.0) for K in whole])
 
-    def _ready(self, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """K of all rows, and the penalties."""
-        total = self.kernels[0] / penalties[0]
-        for kernel, penalty in zip(self.kernels[1:], penalties[1:], strict=True):
+    def _ready(self, penalties: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+        """K of all rows, unless every fold has its own, and the penalties."""
+        own = any(kernel.apart for kernel in self.kernels)
+        return None if own else self._sum([kernel.whole for kernel in self.kernels], penalties), penalties
+
+    def _sum(self, kernels: list[np.ndarray], penalties: np.ndarray) -> np.ndarray:
+        total = kernels[0] / penalties[0]
+        for kernel, penalty in zip(kernels[1:], penalties[1:], strict=True):
             total += kernel / penalty
-        return self._weighted(total), penalties
+        return self._weighted(total)
 
     def _held_out(self, k: int, ready, slope: bool):
         K, penalties = ready
+        kernels = [kernel.without(self._labels[k]) for kernel in self.kernels]
+        K = self._sum(kernels, penalties) if K is None else K
         train, held = (np.flatnonzero(each) for each in (self._outside(k), ~self._outside(k)))
         bordered = _Bordered.of(K[np.ix_(train, train)], self._roots[train])
         if bordered is None:
@@ -118,7 +147,7 @@ class RowEquations(PerFold):
         left, right = np.zeros_like(self._Y), np.zeros_like(self._Y)
         left[train], left[held], right[train] = bordered.solution(across.T @ rest, roots @ rest)[0], -rest, a
         left, right = left * self._roots[:, None], right * self._roots[:, None]
-        along = np.array([np.sum(left * (kernel @ right)) for kernel in self.kernels])
+        along = np.array([np.sum(left * (kernel @ right)) for kernel in kernels])
         return loss, 2.0 * along / penalties**2
 
     def _outside(self, k: int) -> np.ndarray:
@@ -135,7 +164,7 @@ class RowEquations(PerFold):
 
     def _weights_of(self, train: np.ndarray, penalties) -> tuple[np.ndarray, np.ndarray]:
         penalties = np.asarray(penalties, dtype=np.float64)
-        K = self._ready(penalties)[0]
+        K = self._sum([kernel.whole for kernel in self.kernels], penalties)
         bordered = _Bordered.of(K[np.ix_(train, train)], self._roots[train])
         if bordered is None:
             raise ValueError("The equations of the rows cannot be solved with these penalties: raise them.")

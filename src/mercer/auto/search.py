@@ -59,6 +59,7 @@ class Search(Trials):
     def __init__(self, rows: Rows, labels, effort: Effort, clock: Clock, seed: int, steps: Steps):
         super().__init__(rows, labels, effort, clock, seed, steps)
         self.gains: np.ndarray | None = None
+        self.gains_apart: list[np.ndarray] = []
         self.n_rounds: list[int] = []
         self.growth: Growth | None = None
         self.lens: Lens | None = None
@@ -91,7 +92,7 @@ class Search(Trials):
         if not self.clock.allows(0.6):
             return None
         other = Search(self.rows, self.labels, self.effort, self.clock, self.seed, self.steps)
-        other.gains = self.gains
+        other.gains, other.gains_apart = self.gains, self.gains_apart
         found = other._through(WaveStage(other))
         for each in other.candidates:
             each.name += " (without trees)"
@@ -111,7 +112,7 @@ class Search(Trials):
             # Time ended before the first trees, or none was worth growing: what is left of a row's score is the mean
             # of the other folds, which tells its own apart.
             return current
-        self.scores, self.gains = grown.scores, grown.gains
+        self.scores, self.gains, self.gains_apart = grown.scores, grown.gains, grown.apart
         self.n_rounds, self.growth = grown.n_rounds, grown.growth
         for growth, loss, cost in grown.tried:
             name = f"at most {growth.max_leaves} leaves of at least {growth.least_rows:g} rows"

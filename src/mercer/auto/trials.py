@@ -71,7 +71,7 @@ class Trials:
             return Equations(rows.gram(dictionary.over(rows.X, scores)), dictionary.block_of_column, self._late)
         kernels = self._kernels.of(dictionary, self.scores)
         if place is not None:
-            kernels = [kernel[np.ix_(place, place)] for kernel in kernels]
+            kernels = [kernel.at(place) for kernel in kernels]
         return RowEquations(rows, dictionary, scores, kernels, self._late)
 
     def _late(self) -> bool:
