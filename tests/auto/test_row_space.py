@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.auto.blocks import Dictionary, Plain, Products
+from mercer.auto.blocks import Dictionary, FoldWaves, Plain, Products, Waves
 from mercer.auto.equations import Equations
 from mercer.auto.penalties import best_penalties
 from mercer.auto.row_space import Kernels, RowEquations, axes, coordinates, row_equations
@@ -84,7 +84,7 @@ def test_kernels_of_blocks_are_kept_and_those_of_some_rows_are_parts_of_them(row
     assert second[0] is first[0]
     assert second[1] is not first[1]
     some = np.arange(0, 60, 2)
-    part = [kernel[np.ix_(some, some)] for kernel in first]
+    part = [kernel.at(some) for kernel in first]
     mine = RowEquations(rows.at(some), dictionary, None, part).score(PENALTIES)
     assert mine.per_fold == pytest.approx(row_equations(rows.at(some), dictionary, None).score(PENALTIES).per_fold)
 
@@ -95,3 +95,38 @@ def test_coordinates_keep_the_products_of_rows_and_axes_give_them(rows):
     assert np.abs(coordinates(Z)) == pytest.approx(np.abs(Z @ axes(Z)), abs=1e-10)
     assert axes(Z[:, :20]) is None
     assert coordinates(Z[:, :20]).shape == (60, 20)
+
+
+def test_waves_that_depend_on_targets_are_judged_as_they_would_be_without_each_fold(rows):
+    rng = np.random.default_rng(0)
+    whole, *apart = (Waves(0.1 * rng.normal(size=(15, 90))) for _ in range(6))
+    folded = Dictionary([Plain(90), FoldWaves(whole, apart)])
+    scored = row_equations(rows, folded, None).score(PENALTIES)
+    for k in range(5):
+        alone = row_equations(rows, Dictionary([Plain(90), apart[k]]), None)
+        assert scored.per_fold[k] == pytest.approx(alone.score(PENALTIES).per_fold[k], rel=1e-9)
+        coef, intercept = row_equations(rows, folded, None).weights_without(k, PENALTIES)
+        rest = (rows.Y - folded.without(k).features(rows.X) @ coef - intercept)[rows.folds == k]
+        assert np.sum(rows.counts[rows.folds == k] @ rest**2) == pytest.approx(scored.per_fold[k], rel=1e-5)
+    settled = Dictionary([Plain(90), whole])
+    for mine, theirs in zip(
+        row_equations(rows, folded, None).weights(PENALTIES), row_equations(rows, settled, None).weights(PENALTIES),
+        strict=True,
+    ):  # fmt: skip
+        np.testing.assert_array_equal(mine, theirs)
+    assert [type(block) for block in folded.settled().blocks] == [Plain, Waves]
+    some = np.arange(0, 60, 2)
+    parts = [kernel.at(some) for kernel in Kernels(rows).of(folded, None)]
+    part = RowEquations(rows.at(some), folded, None, parts).score(PENALTIES).per_fold
+    assert part == pytest.approx(row_equations(rows.at(some), folded, None).score(PENALTIES).per_fold, rel=1e-6)
+
+
+def test_the_slope_is_the_derivative_where_every_fold_has_its_own_kernel(rows):
+    rng = np.random.default_rng(0)
+    whole, *apart = (Waves(0.1 * rng.normal(size=(15, 90))) for _ in range(6))
+    system = row_equations(rows, Dictionary([Plain(90), FoldWaves(whole, apart)]), None)
+    slope, point = system.score(PENALTIES).slope, np.log(PENALTIES)
+    for b in range(2):
+        step = 1e-5 * np.eye(2)[b]
+        ends = [system.score(np.exp(point + sign * step), slope=False).loss for sign in (1, -1)]
+        assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(slope[b], rel=1e-5, abs=1e-9)

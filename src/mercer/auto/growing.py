@@ -59,7 +59,7 @@ def grow_score(rows: Rows, labels, effort: Effort, seed: int, enough=lambda: Fal
     scale = np.maximum(np.sqrt(spread), 1e-6)
     block = Score(forests, scale, columns, labels is not None)
     d, tried, apart = rows.X.shape[1], race.tried if race else [], []
-    if rows.wide and any(n_rounds):
+    if rows.few and any(n_rounds):
         small = replace(growth, n_trees=max(n_rounds))
         apart = [columns.spread(each, d) for each in gains_apart(seen, loss, rows.folds, small, columns.codes, enough)]
     return Grown(block, scores, columns.spread(gains, d), growth, n_rounds, tried, apart)

@@ -54,7 +54,7 @@ def fit_head(found, equations, rows, labels, target, seed, like: Predictor | Non
 
 
 def _equations(found: Found, rows: Rows) -> PerFold:
-    if rows.wide:
+    if rows.few:
         return row_equations(rows, found.dictionary, found.scores)
     return Equations(rows.gram(found.dictionary.over(rows.X, found.scores)), found.dictionary.block_of_column)
 

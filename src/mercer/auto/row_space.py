@@ -157,20 +157,23 @@ class RowEquations(PerFold):
         return K if self.rows.weight is None else K * np.outer(self._roots, self._roots)
 
     def weights(self, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self._weights_of(np.arange(len(self.rows)), penalties)
+        kernels = [kernel.whole for kernel in self.kernels]
+        return self._weights_of(np.arange(len(self.rows)), kernels, self.dictionary, penalties)
 
     def weights_without(self, k: int, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self._weights_of(np.flatnonzero(self._outside(k)), penalties)
+        """Weights and intercepts of the dictionary as it would be without the fold."""
+        fold, train = self._labels[k], np.flatnonzero(self._outside(k))
+        kernels = [kernel.without(fold) for kernel in self.kernels]
+        return self._weights_of(train, kernels, self.dictionary.without(fold), penalties)
 
-    def _weights_of(self, train: np.ndarray, penalties) -> tuple[np.ndarray, np.ndarray]:
+    def _weights_of(self, train, kernels, dictionary: Dictionary, penalties) -> tuple[np.ndarray, np.ndarray]:
         penalties = np.asarray(penalties, dtype=np.float64)
-        K = self._sum([kernel.whole for kernel in self.kernels], penalties)
-        bordered = _Bordered.of(K[np.ix_(train, train)], self._roots[train])
+        bordered = _Bordered.of(self._sum(kernels, penalties)[np.ix_(train, train)], self._roots[train])
         if bordered is None:
             raise ValueError("The equations of the rows cannot be solved with these penalties: raise them.")
         self.n_factored += 1
         a = bordered.solution(self._Y[train])[0] * self._roots[train, None]
-        Z = self.dictionary.features(self.rows.X[train], None if self.scores is None else self.scores[train])
+        Z = dictionary.features(self.rows.X[train], None if self.scores is None else self.scores[train])
         coef = (Z.T @ a) / penalties[self.blocks][:, None]
         share = self._counts[train] / self._counts[train].sum()
         return coef, share @ self.rows.Y[train] - (share @ Z) @ coef

@@ -14,6 +14,8 @@ from mercer.stats import Gram
 from mercer.stats.gram import GramPerFold
 
 N_FOLDS = 5
+#: What is learned from so few rows is learned without each fold as well, wherever the folds judge it.
+FEW = 500
 
 
 @dataclass
@@ -70,6 +72,11 @@ class Rows:
     def wide(self) -> bool:
         """Whether there are fewer rows than columns."""
         return len(self.X) < self.X.shape[1]
+
+    @property
+    def few(self) -> bool:
+        """Whether rows are so few, beside columns or at all, that equations of rows are no longer than any other."""
+        return self.wide or len(self.X) < FEW
 
     def weight_of(self, chosen) -> np.ndarray | None:
         """The weights of some rows; None if all count alike."""

@@ -62,7 +62,7 @@ class Trials:
         self._known: dict[int, float] = {}  # the penalty of each block that was kept, by row
         self.scale = float(np.average(np.sum(rows.Y**2, axis=1), weights=rows.weight)) or 1.0
         self.n = rows.distinct()
-        self._kernels = Kernels(rows) if rows.wide else None
+        self._kernels = Kernels(rows) if rows.few else None
 
     def _equations_of(self, dictionary: Dictionary, rows: Rows, place) -> PerFold:
         """The equations of some rows, or of all; of columns, or of rows where these are fewer."""

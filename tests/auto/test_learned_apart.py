@@ -1,0 +1,82 @@
+"""What is learned from few rows is judged on each fold as it would be without it."""
+
+import numpy as np
+import pytest
+
+from mercer.auto import MercerClassifier, MercerRegressor
+from mercer.auto.blocks import FoldWaves, Waves
+from mercer.auto.boosting import gains_apart
+from mercer.auto.ensemble import Growth
+from mercer.auto.lenses import lenses
+from mercer.auto.tree_losses import LogLoss, Squares
+
+GROWTH = Growth(n_trees=10, max_leaves=6, least_rows=5)
+
+
+def table(n=90, d=12, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=n), np.arange(n) % 5
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_gains_without_a_fold_do_not_know_its_targets(classes):
+    X, y, folds = table()
+
+    def gains(y):
+        loss = LogLoss((y > 0).astype(int), 2) if classes else Squares(y)
+        return gains_apart(X, loss, folds, GROWTH)
+
+    changed = np.where(folds == 2, -y - 1.0, y)
+    before, after = gains(y), gains(changed)
+    assert len(before) == 5
+    assert [np.array_equal(one, two) for one, two in zip(before, after, strict=True)] == [
+        fold == 2 for fold in range(5)
+    ]
+
+
+def test_gains_that_there_is_no_time_for():
+    X, y, folds = table()
+    assert gains_apart(X, Squares(y), folds, GROWTH, enough=lambda: True) == []
+
+
+def test_only_lenses_that_look_at_targets_have_others_beside_them():
+    X, y, folds = table()
+    apart = gains_apart(X, Squares(y), folds, GROWTH)
+    families = lenses(X, np.sum(apart, axis=0), ("Gaussian",), (0.5, 1.0), True, apart)
+    known = {title: lens for family in families for title, lens in family}
+    assert {title: len(lens.apart) for title, lens in known.items()} == {
+        "Gaussian, 0.5 x median, even columns": 0,
+        "Gaussian, 1 x median, even columns": 0,
+        "Gaussian, 0.5 x median, columns weighted by the trees": 5,
+        "Gaussian, 1 x median, columns weighted by the trees": 5,
+        "Gaussian, 0.5 x median, on 3 columns at a time": 5,
+        "Gaussian, 1 x median, on 3 columns at a time": 5,
+    }
+    weighted = known["Gaussian, 1 x median, columns weighted by the trees"]
+    waves = weighted.waves(20, 0)
+    assert isinstance(waves, FoldWaves)
+    assert waves.width == 20
+    for fold, lens in enumerate(weighted.apart):
+        np.testing.assert_array_equal(waves.without(fold).frequencies, lens.waves(20, 0).frequencies)
+    for lens in weighted.apart:
+        assert not np.array_equal(lens.root, weighted.root)
+    assert type(waves.settled()) is Waves
+    assert len(lenses(X, np.ones(12), ("Gaussian",), (1.0,), False, [np.zeros(12)] * 5)[1][0][1].apart) == 0
+
+
+def test_losses_of_many_columns_of_noise_promise_nothing():
+    """Half a standard error of R2 of 100 rows: with weights that had seen the folds, losses fell by a fifth."""
+    rng = np.random.default_rng(0)
+    promised = []
+    for _ in range(3):
+        X, y = rng.normal(size=(100, 300)), rng.normal(size=100)
+        model = MercerRegressor(effort="fast").fit(X, y).model_
+        promised.append(1 - min(each.loss for each in model.predictor.candidates if each.stage in ("kernel", "waves")))
+    assert np.mean(promised) < 0.07
+
+
+def test_a_fitted_model_has_waves_for_new_rows_alone():
+    X, y, _ = table(n=120, d=150)
+    for model in (MercerRegressor(effort="fast").fit(X, y), MercerClassifier(effort="fast").fit(X, y > 0)):
+        assert all(type(block) is not FoldWaves for block in model.model_.predictor.dictionary.blocks)
