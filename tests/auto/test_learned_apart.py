@@ -66,14 +66,14 @@ def test_only_lenses_that_look_at_targets_have_others_beside_them():
 
 
 def test_losses_of_many_columns_of_noise_promise_nothing():
-    """Half a standard error of R2 of 100 rows: with weights that had seen the folds, losses fell by a fifth."""
+    """With weights that had seen the folds, the first of these tables promised an R2 of 0.23."""
     rng = np.random.default_rng(0)
     promised = []
     for _ in range(3):
         X, y = rng.normal(size=(100, 300)), rng.normal(size=100)
         model = MercerRegressor(effort="fast").fit(X, y).model_
         promised.append(1 - min(each.loss for each in model.predictor.candidates if each.stage in ("kernel", "waves")))
-    assert np.mean(promised) < 0.07
+    assert max(promised) < 0.1
 
 
 def test_a_fitted_model_has_waves_for_new_rows_alone():

@@ -15,7 +15,7 @@ from itertools import islice, product
 import numpy as np
 
 from mercer._numeric.pool import ordered_map
-from mercer.auto.ensemble import STRIDE, Binned, Ensemble, Growth, Screen
+from mercer.auto.ensemble import STRIDE, Ensemble, Ground, Growth
 from mercer.auto.forest import Forest
 
 
@@ -44,25 +44,24 @@ class Compared:
 def boost(X, loss, folds: np.ndarray, growth: Growth, codes=(), enough=lambda: False, known=None) -> Boosted:
     """Grow ensembles outside each fold until the held-out rows of all folds gain no more.
 
-    X : (n, p) float64; loss : `Squares` or `LogLoss`; folds : the fold of each row, 0..K-1; codes : the columns that
-    hold codes 0, 1, ... of categories, which each ensemble puts in the order of its own training rows' targets;
-    enough : asked between rounds, says whether to stop there; known : the ensemble outside the first fold, if it has
-    been grown before, as `compared` does
+    X : (n, p) float64, or a `Ground` of it; loss : `Squares` or `LogLoss`; folds : the fold of each row, 0..K-1; codes :
+    the columns that hold codes 0, 1, ... of categories, which each ensemble puts in the order of its own training rows'
+    targets; enough : asked between rounds, says whether to stop there; known : the ensemble outside the first fold, if
+    it has been grown before, as `compared` does
     """
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    binned, screen = Binned.of(X, growth.max_bins), Screen(X) if growth.screened else None
+    ground = Ground.of(X)
     runs = [
-        known if i == 0 and known is not None else Ensemble(loss, X, codes, growth, folds, k, i + 1, binned, screen)
+        known if i == 0 and known is not None else Ensemble(loss, ground, codes, growth, folds, k, i + 1)
         for i, k in enumerate(np.unique(folds).tolist())
     ]
     curve = _raced(runs, growth, enough)
     best = int(np.argmin(curve))
-    scores = np.empty((len(X), len(runs[0].base)))
+    scores = np.empty((len(folds), len(runs[0].base)))
     for run in runs:
         scores[run.watch] = run.told[best]
     forests = [run.forest(best * STRIDE) for run in runs]
     gains = np.sum([run.gains((len(curve) - 1) * STRIDE) for run in runs], axis=0)
-    return Boosted(scores, forests, np.array(curve) / len(X), best * STRIDE, gains)
+    return Boosted(scores, forests, np.array(curve) / len(folds), best * STRIDE, gains)
 
 
 def gains_apart(X, loss, folds: np.ndarray, growth: Growth, codes=(), enough=lambda: False) -> list[np.ndarray]:
@@ -70,12 +69,12 @@ def gains_apart(X, loss, folds: np.ndarray, growth: Growth, codes=(), enough=lam
 
     None at all if there was not enough time.
     """
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    binned, screen = Binned.of(X, growth.max_bins), Screen(X) if growth.screened else None
+    ground = Ground.of(X)
+    ground.binned(growth.max_bins)  # before threads ask for it
     strides = -(-growth.n_trees // STRIDE)
 
     def gains(fold: int) -> np.ndarray | None:
-        run = Ensemble(loss, X, codes, growth, folds, fold, fold + 1, binned, screen)
+        run = Ensemble(loss, ground, codes, growth, folds, fold, fold + 1)
         return run.gains(strides * STRIDE) if np.isfinite(run.loss_after(strides, enough)) else None
 
     found = list(ordered_map(gains, range(int(folds.max()) + 1)))
@@ -84,13 +83,13 @@ def gains_apart(X, loss, folds: np.ndarray, growth: Growth, codes=(), enough=lam
 
 def compared(X, loss, folds: np.ndarray, growths, codes=(), enough=lambda: False) -> Compared:
     """Which growth serves the first fold best; growths that no time is left for are not tried, but for the first."""
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    binned = {n_bins: Binned.of(X, n_bins) for n_bins in {growth.max_bins for growth in growths}}
-    screen = Screen(X) if any(growth.screened for growth in growths) else None
+    ground = Ground.of(X)
+    for growth in growths:
+        ground.binned(growth.max_bins)  # before threads ask for it
 
     def run(growth):
         start = time.perf_counter()
-        one = Ensemble(loss, X, codes, growth, folds, int(folds.min()), 1, binned[growth.max_bins], screen)
+        one = Ensemble(loss, ground, codes, growth, folds, int(folds.min()), 1)
         least = min(_raced([one], growth, enough)) / len(one.watch)
         return one, least, time.perf_counter() - start
 

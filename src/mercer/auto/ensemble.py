@@ -98,16 +98,38 @@ class Screen:
         return columns[np.sort(np.argpartition(-along, most)[:most])]
 
 
+class Ground:
+    """Rows that several ensembles grow on: their bins and their screen are computed once."""
+
+    def __init__(self, X: np.ndarray):
+        self.X = np.ascontiguousarray(X, dtype=np.float64)
+        self._binned: dict[int, Binned] = {}
+
+    @classmethod
+    def of(cls, X) -> Ground:
+        return X if isinstance(X, cls) else cls(X)
+
+    def binned(self, max_bins: int) -> Binned:
+        if max_bins not in self._binned:
+            self._binned[max_bins] = Binned.of(self.X, max_bins)
+        return self._binned[max_bins]
+
+    @cached_property
+    def screen(self) -> Screen:
+        return Screen(self.X)
+
+
 class Ensemble:
     """Trees on the rows outside a fold; `losses` and `told` are what its own rows lost and were told every few rounds.
 
-    `binned` are the bins of X, which all ensembles share but for categories: each puts their levels in an order of its
-    own. Rows to learn from come first, those to watch last. `screen` is that of X, for trees of `screened` columns.
+    All ensembles share the bins of the ground but for categories: each puts their levels in an order of its own. Rows
+    to learn from come first, those to watch last.
     """
 
-    def __init__(self, loss, X, codes, growth: Growth, folds, fold: int, stream: int, binned: Binned, screen=None):
+    def __init__(self, loss, ground: Ground, codes, growth: Growth, folds, fold: int, stream: int):
         train, self.watch = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        self._train, self._screen = train, screen
+        X, binned = ground.X, ground.binned(growth.max_bins)
+        self._train, self._ground = train, ground
         order = np.concatenate([train, self.watch])
         self.growth, self._slow = growth, False
         self.ranks = ranks_of(X, codes, loss.leading, train, loss.weight)
@@ -173,10 +195,10 @@ class Ensemble:
         growth, p = self.growth, len(self.binned.cuts)
         many = max(1, round(growth.columns * p))
         drawn = [np.sort(self.rng.choice(p, many, replace=False)) for _ in range(n_trees)]
-        if growth.screened and self._screen is not None:
+        if growth.screened:
             gradient, _ = self.loss.slopes(self.scores[: len(self._train)])
             drawn = [
-                self._screen.best(some, self._train, gradient[k % len(gradient)], growth.screened)
+                self._ground.screen.best(some, self._train, gradient[k % len(gradient)], growth.screened)
                 for k, some in enumerate(drawn)
             ]
         return np.array(drawn)

@@ -10,7 +10,7 @@ import numpy as np
 from mercer.auto.blocks import Score, TreeColumns
 from mercer.auto.boosting import boost, compared, gains_apart
 from mercer.auto.effort import Effort
-from mercer.auto.ensemble import Growth
+from mercer.auto.ensemble import Ground, Growth
 from mercer.auto.rows import Rows
 from mercer.auto.tree_losses import LogLoss, Squares
 
@@ -38,7 +38,7 @@ def grow_score(rows: Rows, labels, effort: Effort, seed: int, enough=lambda: Fal
     `enough` says when to stop; `chosen`, where given, when to stop comparing growths, so that time is left to grow.
     """
     columns = TreeColumns.of(rows.X.shape[1], list(rows.categories))
-    seen, folds = columns(rows.X), rows.apart(effort.tree_folds)
+    seen, folds = Ground(columns(rows.X)), rows.apart(effort.tree_folds)
     weight = rows.weight
     loss = Squares(rows.Y, weight) if labels is None else LogLoss(labels, int(labels.max()) + 1, weight)
     growths = [replace(growth, seed=seed) for growth in effort.growths]

@@ -59,36 +59,40 @@ def lenses(X: np.ndarray, gains, names, multiples, masked: bool, apart=()) -> li
 
     gains : what trees gained by each column, or None; apart : the same of trees that have not seen a fold, for each
     """
-    families = _families(X, gains, names, multiples, masked)
-    others = [_families(X, each, names, multiples, masked) for each in apart]
-    if any(len(other) != len(families) for other in others):  # no tree of some fold was worth growing
-        return families
-    return [
-        [(title, _beside(lens, [other[f][k][1] for other in others])) for k, (title, lens) in enumerate(family)]
-        for f, family in enumerate(families)
-    ]
+    even, plain = np.ones(X.shape[1]), median_distance(X) or 1.0
+    families = [_stationary(name, multiples, "even columns", even, plain) for name in names]
+    led = _led_by_gains(X, gains, names, multiples, masked, plain)
+    others = [_led_by_gains(X, each, names, multiples, masked, plain) for each in apart]
+    if any(len(other) != len(led) for other in others):  # no tree of some fold was worth growing
+        others = []
+    for f, family in enumerate(led):
+        families.append(
+            [(title, _beside(lens, [o[f][k][1] for o in others])) for k, (title, lens) in enumerate(family)]
+        )
+    return families
 
 
 def _beside(lens: Lens, apart: list[Lens]) -> Lens:
     return lens if all(lens.looks_like(other) for other in apart) else replace(lens, apart=tuple(apart))
 
 
-def _families(X: np.ndarray, gains, names, multiples, masked: bool) -> list[list[tuple[str, Lens]]]:
-    d = X.shape[1]
-    roots = {"even columns": np.ones(d)}
+def _stationary(name, multiples, metric, root, median) -> list[tuple[str, Lens]]:
+    made = [Lens(getattr(kernels, name)(bandwidth=multiple * median), root) for multiple in multiples]
+    return _titled(name, multiples, metric, made)
+
+
+def _led_by_gains(X: np.ndarray, gains, names, multiples, masked: bool, plain: float) -> list[list[tuple[str, Lens]]]:
+    """The families for which gains matter, where there are any; `plain` is the median distance in the even metric."""
+    d, families = X.shape[1], []
     known = gains is not None and gains.sum() > 0 and d > 1
     if known:
-        roots["columns weighted by the trees"] = np.sqrt(np.maximum(gains / gains.sum() * d, _LEAST))
-    families = []
-    for metric, root in roots.items():
+        root = np.sqrt(np.maximum(gains / gains.sum() * d, _LEAST))
         median = median_distance(X * root) or 1.0
-        for name in names:
-            made = [Lens(getattr(kernels, name)(bandwidth=multiple * median), root) for multiple in multiples]
-            families.append(_titled(name, multiples, metric, made))
+        families += [_stationary(name, multiples, "columns weighted by the trees", root, median) for name in names]
     if masked and d > _ORDER:
         shares = gains / gains.sum() if known else np.full(d, 1.0 / d)
         chances = ((1 - _EVEN) * shares + _EVEN / d).tolist()
-        few = (median_distance(X) or 1.0) * np.sqrt(_ORDER / d)
+        few = plain * np.sqrt(_ORDER / d)
         gaussians = [kernels.Gaussian(bandwidth=float(multiple * few)) for multiple in multiples]
         made = [Lens(OnSubsets(each, order=_ORDER, chances=chances), np.ones(d)) for each in gaussians]
         families.append(_titled("Gaussian", multiples, f"on {_ORDER} columns at a time", made))
