@@ -44,10 +44,10 @@ class Compared:
 def boost(X, loss, folds: np.ndarray, growth: Growth, codes=(), enough=lambda: False, known=None) -> Boosted:
     """Grow ensembles outside each fold until the held-out rows of all folds gain no more.
 
-    X : (n, p) float64, or a `Ground` of it; loss : `Squares` or `LogLoss`; folds : the fold of each row, 0..K-1; codes :
-    the columns that hold codes 0, 1, ... of categories, which each ensemble puts in the order of its own training rows'
-    targets; enough : asked between rounds, says whether to stop there; known : the ensemble outside the first fold, if
-    it has been grown before, as `compared` does
+    X : (n, p) float64, or a `Ground` of it; loss : `Squares` or `LogLoss`; folds : the fold of each row, 0..K-1;
+    codes : the columns that hold codes 0, 1, ... of categories, which each ensemble puts in the order of its own
+    training rows' targets; enough : asked between rounds, says whether to stop there; known : the ensemble outside the
+    first fold, if it has been grown before, as `compared` does
     """
     ground = Ground.of(X)
     runs = [
