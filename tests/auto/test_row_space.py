@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mercer.auto.blocks import Dictionary, FoldWaves, Plain, Products, Waves
+from mercer.auto.blocks import Dictionary, Plain, Products, Waves
+from mercer.auto.by_fold import ByFold
 from mercer.auto.equations import Equations
 from mercer.auto.penalties import best_penalties
 from mercer.auto.row_space import Kernels, RowEquations, axes, coordinates, row_equations
@@ -100,7 +101,7 @@ def test_coordinates_keep_the_products_of_rows_and_axes_give_them(rows):
 def test_waves_that_depend_on_targets_are_judged_as_they_would_be_without_each_fold(rows):
     rng = np.random.default_rng(0)
     whole, *apart = (Waves(0.1 * rng.normal(size=(15, 90))) for _ in range(6))
-    folded = Dictionary([Plain(90), FoldWaves(whole, apart)])
+    folded = Dictionary([Plain(90), ByFold(whole, apart)])
     scored = row_equations(rows, folded, None).score(PENALTIES)
     for k in range(5):
         alone = row_equations(rows, Dictionary([Plain(90), apart[k]]), None)
@@ -124,7 +125,7 @@ def test_waves_that_depend_on_targets_are_judged_as_they_would_be_without_each_f
 def test_the_slope_is_the_derivative_where_every_fold_has_its_own_kernel(rows):
     rng = np.random.default_rng(0)
     whole, *apart = (Waves(0.1 * rng.normal(size=(15, 90))) for _ in range(6))
-    system = row_equations(rows, Dictionary([Plain(90), FoldWaves(whole, apart)]), None)
+    system = row_equations(rows, Dictionary([Plain(90), ByFold(whole, apart)]), None)
     slope, point = system.score(PENALTIES).slope, np.log(PENALTIES)
     for b in range(2):
         step = 1e-5 * np.eye(2)[b]

@@ -22,7 +22,12 @@ STRETCH = 4.0
 class Block:
     """Explicit features of encoded rows: `width` columns, which `write` computes."""
 
+    kind: str
     width: int
+
+    def names(self, columns) -> list[str]:
+        """Names of the features, from those of the encoded columns."""
+        raise NotImplementedError
 
     def features(self, X) -> np.ndarray:
         out = np.empty((len(X), self.width), dtype=np.float32)
@@ -120,20 +125,6 @@ class Waves(Block):
         """The same waves where column j is what was column places[j], constant along new columns (-1)."""
         moved = np.where(places < 0, 0.0, self.frequencies[:, places])
         return Waves(np.ascontiguousarray(moved), self.note)
-
-
-class FoldWaves(Waves):
-    """Waves of a kernel that depends on targets, beside those of the kernel as it would be without each fold."""
-
-    def __init__(self, waves: Waves, apart: list[Waves]):
-        super().__init__(waves.frequencies, waves.note)
-        self.apart = apart
-
-    def without(self, fold: int) -> Waves:
-        return self.apart[fold]
-
-    def settled(self) -> Waves:
-        return Waves(self.frequencies, self.note)
 
 
 class Products(Block):

@@ -67,7 +67,7 @@ def learn_again(
             block = Pieces.learned(rows.X, int(block.bins.n_bins), rows.weight) or block
         elif block.kind == "linear":
             block = Plain(rows.X.shape[1])
-        elif block.kind in ("products", "waves") and places is not None:
+        elif block.kind in ("chosen", "products", "waves") and places is not None:
             block = block.along(places)
         blocks.append(block)
     again = Found(

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer import kernels
-from mercer.auto.blocks import FoldWaves, Waves
+from mercer.auto.blocks import Block, Waves
+from mercer.auto.by_fold import ByFold
 from mercer.expand.sampling import applicable, draw_frequencies
 from mercer.kernels.stationary import Stationary, median_distance
 from mercer.kernels.subsets import OnSubsets
@@ -42,12 +43,12 @@ class Lens:
         """True if a metric can be learned for the kernel."""
         return isinstance(self.kernel, Stationary)
 
-    def waves(self, width: int, seed: int) -> Waves:
+    def waves(self, width: int, seed: int) -> Block:
         m = max(1, width // 2)
         rng = np.random.default_rng([seed, 0x574156])
         drawn = draw_frequencies(self.kernel, m, self.root.shape[-1], applicable(self.kernel, "orthogonal"), rng)
         made = Waves(drawn * self.root if self.root.ndim == 1 else drawn @ self.root.T, repr(self.kernel))
-        return FoldWaves(made, [lens.waves(width, seed) for lens in self.apart]) if self.apart else made
+        return ByFold(made, [lens.waves(width, seed) for lens in self.apart]) if self.apart else made
 
     def looks_like(self, other: Lens) -> bool:
         """Whether the other shows the same."""

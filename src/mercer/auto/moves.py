@@ -15,6 +15,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer.auto.blocks import Dictionary, Pieces, Products, Score, TreeColumns
+from mercer.auto.chosen_columns import ChosenColumns
 from mercer.auto.forest import Forest
 
 #: Numbers in the rows of a path that are computed at once.
@@ -134,6 +135,8 @@ def _reading(block: Any, n_columns: int) -> tuple[np.ndarray, Any]:
     if isinstance(block, Products):
         reads, pairs = np.unique(block.pairs, return_inverse=True)
         return reads, Products(pairs.reshape(-1, 2), block.centers, block.factor)
+    if isinstance(block, ChosenColumns) and block.width and block.columns.min() >= 0:
+        return block.columns, ChosenColumns(np.arange(block.width))
     if isinstance(block, Score) and not block.columns.categories:
         used = np.unique(np.concatenate([forest.column for forest in block.forests]))
         used = used[used >= 0]

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from mercer.auto.blocks import STRETCH, Pieces, Plain, Products, Score, TreeColumns, Waves
+from mercer.auto.chosen_columns import ChosenColumns
 from mercer.auto.forest import Forest
 from mercer.auto.predictor import Predictor
 from mercer.io.onnx import TREES, Graph
@@ -24,6 +25,7 @@ def block_features(graph: Graph, block, x: str) -> str:
     """The features of one block of encoded rows, in float32."""
     writers: dict[type, Callable[..., str]] = {
         Plain: _plain,
+        ChosenColumns: _chosen,
         Pieces: _pieces,
         Products: _products,
         Waves: _waves,
@@ -36,6 +38,11 @@ def block_features(graph: Graph, block, x: str) -> str:
 
 def _plain(graph: Graph, block: Plain, x: str) -> str:
     return graph.cast(x, np.float32)
+
+
+def _chosen(graph: Graph, block: ChosenColumns, x: str) -> str:
+    there = (block.columns >= 0).astype(np.float64)
+    return graph.cast(graph.add("Mul", graph.columns(x, np.maximum(block.columns, 0)), there), np.float32)
 
 
 def _pieces(graph: Graph, block: Pieces, x: str) -> str:

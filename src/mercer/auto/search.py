@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from mercer.auto.blocks import Dictionary, Pieces, Plain
+from mercer.auto.chosen_columns import with_chosen
 from mercer.auto.effort import Clock, Effort
 from mercer.auto.ensemble import Growth
 from mercer.auto.equations import Scored
@@ -66,7 +67,8 @@ class Search(Trials):
 
     def run(self) -> Found:
         """All stages in turn, each kept or dropped by the folds."""
-        found = self._through(self._with_trees, self._with_pieces, partial(with_products, self), WaveStage(self))
+        chosen, products = (partial(stage, self) for stage in (with_chosen, with_products))
+        found = self._through(self._with_trees, chosen, self._with_pieces, products, WaveStage(self))
         several = self.labels is not None and self.rows.Y.shape[1] > 2
         if several and self.scores is not None and self.effort.sharpen and self.loss < _LITTLE:
             found.without_trees = self._without_trees()

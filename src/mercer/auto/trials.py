@@ -22,8 +22,8 @@ from mercer.auto.steps import Steps
 LEAST_GAIN = 2e-3
 #: Columns from which on a quick search refines penalties less.
 _SOME = 300
-#: Standard errors that a block chosen on other rows must gain: of noise, one is passed too often.
-_SURE = 2
+#: Standard errors that a block must gain that was chosen from many: of noise, one is passed too often.
+SURE = 2
 
 
 @dataclass
@@ -111,25 +111,25 @@ class Trials:
             for block, penalty in zip(self._tried_blocks, self._penalties, strict=True)
         }
 
-    def choose(self, tried: Candidate, larger: Dictionary, smaller: Dictionary) -> Dictionary:
-        """The larger dictionary if it gains more than the standard error of the gain over the folds."""
-        tried.kept, tried.why = _verdict(tried, self.loss, self._last_folds)
+    def choose(self, tried: Candidate, larger: Dictionary, smaller: Dictionary, times: int = 1) -> Dictionary:
+        """The larger dictionary if it gains more than the standard error of the gain over the folds, once or more."""
+        tried.kept, tried.why = _verdict(tried, self.loss, self._last_folds, times)
         if not tried.kept:
             self._equations = self._kept[2]
             return smaller
         self._keep(tried)
         return larger
 
-    def chosen(self, stage: str, name: str, larger: Dictionary, smaller: Dictionary) -> Dictionary:
+    def chosen(self, stage: str, name: str, larger: Dictionary, smaller: Dictionary, times: int = 1) -> Dictionary:
         """The larger dictionary if it gains enough on all rows."""
-        return self.choose(self.attempt(stage, name, larger), larger, smaller)
+        return self.choose(self.attempt(stage, name, larger), larger, smaller, times)
 
     def confirmed(self, stage: str, name: str, larger: Dictionary, smaller: Dictionary, place, seconds: float) -> bool:
         """Whether the larger dictionary, chosen in some seconds, gains enough on rows that did not choose it."""
         rows = self.rows.at(place)
         without = self.attempt(stage, f"no {stage}", smaller, rows, place, steps=3)
         tried = self.attempt(stage, name, larger, rows, place, steps=3, extra=seconds)
-        tried.kept, why = _verdict(tried, without.loss, without.per_fold, _SURE)
+        tried.kept, why = _verdict(tried, without.loss, without.per_fold, SURE)
         without.kept = not tried.kept
         tried.why = without.why = f"{why}, with {stage} on rows that did not choose them"
         return tried.kept

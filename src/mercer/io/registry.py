@@ -11,6 +11,7 @@ from importlib import import_module
 #: Module below `mercer`: its classes.
 CLASSES = {
     "auto.blocks": ["Dictionary", "Pieces", "Plain", "Products", "Score", "TreeColumns", "Waves"],
+    "auto.chosen_columns": ["ChosenColumns"],
     "auto.encoding": ["QuickNumbers"],
     "auto.equations": ["Scored"],
     "auto.estimators": ["MercerClassifier", "MercerRegressor"],
