@@ -7,6 +7,7 @@
 namespace nb = nanobind;
 
 // One line per family here, and one below.
+void bind_bins(nb::module_&);
 void bind_hadamard(nb::module_&);
 void bind_descent(nb::module_&);
 void bind_dual(nb::module_&);
@@ -34,6 +35,7 @@ NB_MODULE(_native, m) {
     }
     m.def("isa", [] { return mercer::level_name(mercer::chosen_level()); },
           "The instruction-set level the compiled core runs on.");
+    bind_bins(m);
     bind_hadamard(m);
     bind_descent(m);
     bind_dual(m);

@@ -12,6 +12,7 @@ import warnings
 from types import ModuleType
 
 # A new family adds itself in two places: the star imports and `definitions`.
+from .bins import *  # noqa: F403
 from .descent import *  # noqa: F403
 from .dual import *  # noqa: F403
 from .hadamard import *  # noqa: F403
@@ -35,6 +36,7 @@ from .trig import *  # noqa: F403
 definitions: tuple[ModuleType, ...] = tuple(
     sys.modules[f"{__name__}.{name}"]
     for name in (
+        "bins",
         "descent",
         "dual",
         "hadamard",

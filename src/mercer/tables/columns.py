@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mercer.normalize.ranks import quantiles, quantiles_of_rows
+from mercer.normalize.ranks import are_repetitions, quantiles, quantiles_of_rows
 from mercer.source import Columns
 from mercer.source.row_error import RowError
 from mercer.tables.facts import ColumnFacts, in_parts
@@ -84,11 +84,11 @@ class Squashed:
 
     @classmethod
     def all_learned(cls, columns: list[ColumnFacts], sample) -> list[Squashed]:
-        """The same of many columns; those without gaps in float64 are sorted together where rows count alike."""
+        """The same of many columns; those of float64 without gaps are sorted together, weights being repetitions."""
         table, n = sample.X.table, len(sample.weight)
         plain = [facts for facts in columns if table[facts.name].type == pa.float64()]
         alike = n > 0 and bool(np.all(sample.weight == sample.weight[0]))
-        by_name = {facts.name: facts for facts in plain} if alike else {}
+        by_name = {facts.name: facts for facts in plain} if alike or are_repetitions(sample.weight) else {}
         found = {}
         for names in in_parts(list(by_name), n):
             values = np.stack([table[name].to_numpy() for name in names])
