@@ -12,7 +12,6 @@ from mercer._numeric.gram import aligned_empty
 from mercer._numeric.scatter import FLOAT32_ROWS
 from mercer.stats.base import Statistic
 
-
 #: Numbers that stay in the caches, and rows that are moved to the origin as one.
 _ENTRIES, _AT_ONCE = 1 << 19, 16
 
