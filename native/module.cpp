@@ -21,6 +21,7 @@ void bind_monomials(nb::module_&);
 void bind_names(nb::module_&);
 void bind_ngrams(nb::module_&);
 void bind_omp(nb::module_&);
+void bind_outer(nb::module_&);
 void bind_sums(nb::module_&);
 void bind_thin(nb::module_&);
 void bind_trees(nb::module_&);
@@ -49,6 +50,7 @@ NB_MODULE(_native, m) {
     bind_names(m);
     bind_ngrams(m);
     bind_omp(m);
+    bind_outer(m);
     bind_sums(m);
     bind_thin(m);
     bind_trees(m);

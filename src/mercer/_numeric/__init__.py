@@ -23,6 +23,7 @@ from .monomials import *  # noqa: F403
 from .names import *  # noqa: F403
 from .ngrams import *  # noqa: F403
 from .omp import *  # noqa: F403
+from .outer import *  # noqa: F403
 from .projection import *  # noqa: F403
 from .scatter import *  # noqa: F403
 from .sequences import *  # noqa: F403
@@ -47,6 +48,7 @@ definitions: tuple[ModuleType, ...] = tuple(
         "names",
         "ngrams",
         "omp",
+        "outer",
         "projection",
         "scatter",
         "sequences",
