@@ -28,13 +28,13 @@ def test_twins_round_alike(n, seed):
 @pytest.mark.parametrize("function", BOTH)
 def test_shapes_that_do_not_fit_are_refused(function):
     square, row = np.zeros((3, 3)), np.zeros(3)
-    for given, words in (
+    for arrays, words in (
         ((np.zeros((3, 2)), row, row, square), "G must be square"),
         ((square, np.zeros(2), row, square), "G must be square"),
         ((square, row, row, np.zeros((2, 3))), "out"),
     ):
         with pytest.raises(ValueError, match=words):
-            function(*given)
+            function(*arrays)
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 256, 300])

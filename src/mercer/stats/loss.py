@@ -106,6 +106,7 @@ class LossesAt(Statistic):
     `points` is an array (models, D + 1, outputs), the intercepts in the last row. Model k learns from the rows outside
     of fold `left_out[k]` (-1: from all rows), the folds being those of `Gram`; the loss on that fold is told too.
     `loss.value_and_slope(y, scores)` answers for scores (rows, models, outputs). Memory: one gradient per model.
+    Without an origin the rows are taken as they are, and must be those of `measured_from`.
 
     Products run in the precision of the rows, over at most 1,024 of them at a time, and add up in float64; losses are
     computed for as many rows at once as stay in the caches.
@@ -113,7 +114,7 @@ class LossesAt(Statistic):
 
     loss: Any
     points: np.ndarray
-    origin: np.ndarray
+    origin: np.ndarray | None
     left_out: np.ndarray | None = None
     n_folds: int = 1
     seed: int = 0
@@ -127,17 +128,18 @@ class LossesAt(Statistic):
         models, rows_of_point, outputs = self.points.shape
         sums = np.zeros((4, models))
         gradient = np.zeros((rows_of_point, models * outputs))
-        weight = np.ones(len(block)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+        weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64)[:, None]
         learns = self._learns(block)
         flat = self.points.transpose(1, 0, 2).reshape(rows_of_point, -1)
         step = FLOAT32_ROWS * max(1, _ENTRIES // (FLOAT32_ROWS * max(rows_of_point, flat.shape[1])))
         X = block.X
-        room = None if hasattr(X, "tocsr") else aligned_empty((min(step, len(X)), X.shape[1]), X.dtype)
+        as_it_is = self.origin is None or hasattr(X, "tocsr")
+        room = None if as_it_is else aligned_empty((min(step, len(block)), X.shape[1]), X.dtype)
         for start in range(0, len(block), step):
             rows = slice(start, min(start + step, len(block)))
             Z = X[rows] if room is None else _from_origin(X[rows], self.origin, room[: rows.stop - start])
-            learned = None if learns is None else learns[rows]
-            self._add(sums, gradient, flat, Z, block.y[rows], weight[rows, None], learned)
+            counts = (None if each is None else each[rows] for each in (weight, learns))
+            self._add(sums, gradient, flat, Z, block.y[rows], *counts)
         gradient = gradient.reshape(rows_of_point, models, outputs).transpose(1, 0, 2)
         return replace(self, n=len(block), sums=sums, gradient=gradient)
 
@@ -155,12 +157,11 @@ class LossesAt(Statistic):
         spans = [slice(start, min(start + FLOAT32_ROWS, len(y))) for start in range(0, len(y), FLOAT32_ROWS)]
         scores = np.concatenate([np.asarray(Z[rows] @ weights, dtype=np.float64) for rows in spans]) + shift
         value, slope = self.loss.value_and_slope(y, scores.reshape(len(y), len(self.points), -1))
-        learned = np.broadcast_to(weight, value.shape) if learns is None else weight * learns
-        parts = {0: learned * value, 2: learned}
-        if learns is not None:
-            held = weight * (1.0 - learns)
+        learned, held = _counts(weight, learns)
+        parts = {0: _times(learned, value), 2: np.ones((len(y), 1)) if learned is None else learned}
+        if held is not None:
             parts |= {1: held * value, 3: held}
-        slope = (learned[:, :, None] * slope).reshape(len(y), -1)
+        slope = _times(None if learned is None else learned[:, :, None], slope).reshape(len(y), -1)
         small = slope.astype(Z.dtype)
         for rows in spans:
             for place, part in parts.items():
@@ -179,6 +180,23 @@ class LossesAt(Statistic):
             raise ValueError("No rows: the loss of nothing is not defined.")
         value, held_out, weight, held_out_weight = self.sums
         return LossesStep(value, self.gradient, held_out, weight, held_out_weight)
+
+
+def _counts(weight, learns) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """How much rows count for those who learn from them, and for those who do not; None: all once, and none at all."""
+    if learns is None:
+        return weight, None
+    return (learns, 1.0 - learns) if weight is None else (weight * learns, weight * (1.0 - learns))
+
+
+def _times(counts, values) -> np.ndarray:
+    """Values as often as they count; None: once."""
+    return values if counts is None else counts * values
+
+
+def measured_from(X: np.ndarray, origin: np.ndarray) -> np.ndarray:
+    """X - origin, in the precision of X, as `LossesAt` takes rows in each pass."""
+    return _from_origin(X, origin, aligned_empty(X.shape, X.dtype))
 
 
 def _from_origin(X, origin, Z):
