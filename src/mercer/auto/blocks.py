@@ -174,8 +174,10 @@ class TreeColumns:
     def __call__(self, X) -> np.ndarray:
         seen = np.empty((len(X), len(self.kept) + len(self.categories)))
         seen[:, : len(self.kept)] = X[:, self.kept]
+        rows = np.arange(len(X))
         for place, c in zip(self.codes, self.categories, strict=True):
-            seen[:, place] = np.where(X[:, c].any(axis=1), 1 + X[:, c].argmax(axis=1), 0)
+            largest = X[:, c].argmax(axis=1)  # indicators are not negative: if this one is zero, all are
+            seen[:, place] = np.where(X[rows, c.start + largest] != 0, 1 + largest, 0)
         return seen
 
     def spread(self, gains: np.ndarray, n_columns: int) -> np.ndarray:
