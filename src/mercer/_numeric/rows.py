@@ -38,9 +38,13 @@ def distinct_hashes(hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
     ([1, 0], [1, 2], [1, 0, 2])
     """
     order = _numeric.hash_order(hashes)
-    ordered = hashes[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(hashes)])
-    return order[starts], np.diff(starts, append=len(hashes)), order
+    ordered, new = hashes[order], np.ones(len(hashes), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    starts = np.flatnonzero(new)
+    counts = np.full(len(starts), len(hashes))
+    counts[:-1] = starts[1:]
+    counts -= starts
+    return order[starts], counts, order
 
 
 def as_float(array: np.ndarray) -> np.ndarray:

@@ -156,13 +156,22 @@ def _sketch(column, size) -> Sketch:
         order = _numeric.hash_order(keys)[:size]
         keys, counts, values, n, low, high = keys[order], counts[order], values[order], len(keys), None, None
     else:
-        values = present.to_numpy(zero_copy_only=False)
-        keys = _keys(values)
+        whole = present.to_numpy(zero_copy_only=False)
+        keys = _keys(whole)
         first, counts, _ = distinct_hashes(keys)
         n, first = len(first), first[:size]
-        keys, values, counts = keys[first], values[first], counts[:size]
-        low, high = pc.min_max(present).as_py().values()
+        keys, values, counts = keys[first], whole[first], counts[:size]
+        low, high = _bounds(present, values if n <= size else whole)
     return Sketch(kind, column.null_count, keys, values, counts, low, high, n <= size)
+
+
+def _bounds(present, values) -> tuple[Any, Any]:
+    """The least and the largest of the values present, of which `values` are all, or all that are distinct."""
+    if values.dtype.kind in "fi" and len(values):
+        low, high = values.min(), values.max()
+        if low == low:
+            return low.item(), high.item()
+    return pc.min_max(present).as_py().values()
 
 
 def _keys(values) -> np.ndarray:
