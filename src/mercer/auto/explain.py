@@ -66,7 +66,7 @@ def _orders(n: int, seed) -> list[np.ndarray]:
 def importances(scores: Callable, X: np.ndarray, groups: dict[str, np.ndarray], seed=0) -> dict[str, float]:
     """Shares of the mean squared change of the scores when one column is shuffled among the rows."""
     rng, truth, names = np.random.default_rng(seed), scores(X), list(groups)
-    moved = {}
+    moved: dict[str, float] = {}
     at_once = max(1, _ENTRIES // max(X.size, 1))  # scores take many rows in less time
     for first in range(0, len(names), at_once):
         some = names[first : first + at_once]
