@@ -1,10 +1,13 @@
 // Compiled twins of mercer/_numeric/hashing.py: splitmix64 on 64-bit keys, buckets, signs, hashes of rows.
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arrays.h"
@@ -105,6 +108,77 @@ nb::ndarray<nb::numpy, uint64_t> hash_dense_rows(const Matrix<T>& X, nb::handle 
     return owned_array(std::move(hashes), {n});
 }
 
+nb::ndarray<nb::numpy, uint64_t> hash_keyed_rows(const std::vector<Vector<uint64_t>>& keys, nb::handle seed) {
+    const size_t n = keys.empty() ? 0 : keys[0].shape(0);
+    for (const auto& column : keys)
+        if (column.shape(0) != n) throw std::invalid_argument("keys must hold as many words for each column.");
+    const uint64_t mixed_seed = mixed_seed_of(seed);
+    std::vector<uint64_t> hashes(n);
+    {
+        nb::gil_scoped_release released;
+        for (size_t j = 0; j < keys.size(); ++j) {
+            const uint64_t *from = keys[j].data(), column_hash = hash_key(j);
+            for (size_t i = 0; i < n; ++i)
+                hashes[i] += hash_key(from[i] ^ column_hash) & (0 - static_cast<uint64_t>(from[i] != 0));
+        }
+        for (size_t i = 0; i < n; ++i) hashes[i] = hash_key(hashes[i], mixed_seed);
+    }
+    return owned_array(std::move(hashes), {n});
+}
+
+struct Placed {
+    uint64_t hash;
+    int64_t place;
+};
+
+inline bool before(const Placed& a, const Placed& b) { return a.hash < b.hash; }
+
+// Puts words of a bin, which came in the order of their places, into that of their hashes, equal ones left as they are.
+void sort_bin(Placed* begin, Placed* end) {
+    constexpr ptrdiff_t few = 24;
+    if (end - begin > few) {
+        const uint64_t hash = begin->hash;
+        if (std::all_of(begin, end, [=](const Placed& each) { return each.hash == hash; })) return;
+        std::sort(begin, end, [](const Placed& a, const Placed& b) {
+            return a.hash < b.hash || (a.hash == b.hash && a.place < b.place);
+        });
+        return;
+    }
+    for (Placed* next = begin + 1; next < end; ++next) {
+        const Placed word = *next;
+        Placed* at = next;
+        for (; at > begin && before(word, at[-1]); --at) *at = at[-1];
+        *at = word;
+    }
+}
+
+// Hashes are spread evenly: their first bits tell all but neighbors apart.
+void order_hashes(const uint64_t* hashes, int64_t* order, size_t n) {
+    const int bits = std::clamp(static_cast<int>(std::bit_width(n)), 1, 16), shift = 64 - bits;
+    std::vector<size_t> ends(size_t{1} << bits);
+    std::vector<Placed> words(n);
+    for (size_t i = 0; i < n; ++i) ++ends[hashes[i] >> shift];
+    size_t sum = 0;
+    for (size_t& end : ends) sum += std::exchange(end, sum);
+    for (size_t i = 0; i < n; ++i) words[ends[hashes[i] >> shift]++] = {hashes[i], static_cast<int64_t>(i)};
+    size_t start = 0;
+    for (const size_t end : ends) {
+        if (end - start > 1) sort_bin(words.data() + start, words.data() + end);
+        start = end;
+    }
+    for (size_t i = 0; i < n; ++i) order[i] = words[i].place;
+}
+
+nb::ndarray<nb::numpy, int64_t> hash_order(const Vector<uint64_t>& hashes) {
+    std::vector<int64_t> order(hashes.shape(0));
+    {
+        nb::gil_scoped_release released;
+        order_hashes(hashes.data(), order.data(), order.size());
+    }
+    const size_t n = order.size();
+    return owned_array(std::move(order), {n});
+}
+
 template <class Index>
 void check_csr(size_t n_data, const Vector<Index>& indices, const Vector<Index>& indptr) {
     if (n_data != indices.shape(0))
@@ -154,6 +228,8 @@ void bind_hashing(nb::module_& m) {
     m.def("signs", &signs, nb::arg("hashes"));
     m.def("hash_dense_rows", &hash_dense_rows<double>, nb::arg("X"), nb::arg("seed") = 0);
     m.def("hash_dense_rows", &hash_dense_rows<float>, nb::arg("X"), nb::arg("seed") = 0);
+    m.def("hash_keyed_rows", &hash_keyed_rows, nb::arg("keys"), nb::arg("seed") = 0);
+    m.def("hash_order", &hash_order, nb::arg("hashes"));
     bind_csr<double, int64_t>(m);
     bind_csr<double, int32_t>(m);
     bind_csr<float, int64_t>(m);

@@ -7,6 +7,7 @@
 namespace nb = nanobind;
 
 // One line per family here, and one below.
+void bind_bins(nb::module_&);
 void bind_hadamard(nb::module_&);
 void bind_descent(nb::module_&);
 void bind_dual(nb::module_&);
@@ -21,6 +22,7 @@ void bind_monomials(nb::module_&);
 void bind_names(nb::module_&);
 void bind_ngrams(nb::module_&);
 void bind_omp(nb::module_&);
+void bind_outer(nb::module_&);
 void bind_sums(nb::module_&);
 void bind_thin(nb::module_&);
 void bind_trees(nb::module_&);
@@ -35,6 +37,7 @@ NB_MODULE(_native, m) {
     }
     m.def("isa", [] { return mercer::level_name(mercer::chosen_level()); },
           "The instruction-set level the compiled core runs on.");
+    bind_bins(m);
     bind_hadamard(m);
     bind_descent(m);
     bind_dual(m);
@@ -49,6 +52,7 @@ NB_MODULE(_native, m) {
     bind_names(m);
     bind_ngrams(m);
     bind_omp(m);
+    bind_outer(m);
     bind_sums(m);
     bind_thin(m);
     bind_trees(m);

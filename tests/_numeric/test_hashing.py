@@ -15,6 +15,7 @@ from scipy import stats
 
 from mercer import _numeric
 from mercer._numeric import hashing as definition
+from mercer._numeric.rows import distinct_hashes
 
 GAMMA = 0x9E3779B97F4A7C15
 SEEDS = [0, 1, 2**32, 2**64 - 1]
@@ -312,3 +313,36 @@ def test_moments_in_an_array_hash_like_each_alone():
     alone = definition.hash_object_rows([np.array([moment.item() for moment in moments], dtype=object)])
     assert np.array_equal(together, alone)
     assert np.array_equal(together, definition.hash_object_rows([moments.astype("M8[ns]")]))
+
+
+# --- keyed rows and the order of hashes
+
+
+@given(st.lists(hnp.arrays(np.uint64, 7), max_size=4), seeds)
+def test_twins_of_keyed_rows(keys, seed):
+    keys = [np.where(np.arange(7) == j, np.uint64(0), column) for j, column in enumerate(keys)]  # a zero in each
+    assert identical(_numeric.hash_keyed_rows(keys, seed), definition.hash_keyed_rows(keys, seed))
+
+
+def test_keyed_rows_of_unequal_length_are_refused():
+    with pytest.raises(ValueError, match="keys"):
+        _numeric.hash_keyed_rows([np.zeros(2, np.uint64), np.zeros(3, np.uint64)])
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 25, 1000, 70_000])
+@pytest.mark.parametrize("n_levels", [2, 40, 10**6])
+@pytest.mark.parametrize("hashed", [True, False])
+def test_hashes_are_put_in_order_and_equal_ones_keep_theirs(n, n_levels, hashed):
+    words = np.random.default_rng(n).integers(0, n_levels, n).astype(np.uint64)
+    words = definition.splitmix64(words) if hashed else words
+    assert identical(_numeric.hash_order(words), definition.hash_order(words))
+
+
+@given(hnp.arrays(np.uint64, st.integers(0, 40), elements=st.integers(0, 9) | st.integers(2**64 - 3, 2**64 - 1)))
+def test_distinct_hashes_are_those_of_unique(hashes):
+    values, first, counts = np.unique(hashes, return_index=True, return_counts=True)
+    found, times, order = distinct_hashes(hashes)
+    assert np.array_equal(found, first)
+    assert np.array_equal(hashes[found], values)
+    assert np.array_equal(times, counts)
+    assert np.array_equal(order, np.argsort(hashes, kind="stable"))

@@ -5,7 +5,7 @@ import pytest
 
 from mercer.auto.blocks import Waves
 from mercer.auto.effort import EFFORTS, Clock
-from mercer.auto.encoding import encoded_rows
+from mercer.auto.encoding import encoded_rows, one_array
 from mercer.auto.learning import learn, learn_again
 from mercer.auto.steps import Steps
 from mercer.io import read_table
@@ -43,3 +43,12 @@ def test_levels_that_the_first_rows_lack(classify):
     assert np.all(waves.frequencies[:, places < 0] == 0)
     right = again.predict(all_rows.X) == y if classify else np.abs(again.predict(all_rows.X) - y) < 0.3
     assert right.mean() > 0.9
+
+
+@pytest.mark.parametrize("most", [None, 5, 9])
+def test_parts_become_one_array_whether_rows_were_counted_or_not(most):
+    whole = np.arange(10.0).reshape(5, 2)
+    found = one_array(iter([whole[:2], whole[2:3], whole[3:]]), most)
+    np.testing.assert_array_equal(found, whole)
+    with pytest.raises(ValueError, match="no rows"):
+        one_array(iter([]), most)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mercer.auto import explain
 from mercer.auto.blocks import Dictionary, Pieces, Plain, Products, Waves
 from mercer.auto.effort import EFFORTS, sized
 from mercer.auto.explain import contributions, contributions_of_many, importances, importances_of_many
@@ -62,3 +63,11 @@ def test_importances_and_contributions_are_the_same_either_way(predictor):
     assert start == pytest.approx(base)
     assert found == pytest.approx(parts, abs=2e-5)
     assert found.sum(axis=0) == pytest.approx(model.scores(X[3:4])[0] - base, abs=1e-4)
+
+
+@pytest.mark.parametrize("entries", [1, 700])
+def test_columns_may_be_shuffled_one_by_one_or_many_at_once(predictor, monkeypatch, entries):
+    X, model = predictor
+    at_once = importances(model.scores, X[:30], GROUPS)
+    monkeypatch.setattr(explain, "_ENTRIES", entries)
+    assert importances(model.scores, X[:30], GROUPS) == at_once

@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 
 from mercer import _numeric
 from mercer._numeric.block import Block
-from mercer.linear import LogisticClassifier, curvature
+from mercer.linear import LogisticClassifier, curvature, search
 from mercer.source import StreamSource
 
 LABELS = np.array(["ant", "bee", "cat", "dog"])
@@ -170,3 +170,17 @@ def test_calibration_mends_overconfidence():
     assert np.array_equal(plain.predict(fresh), mended.predict(fresh))
     assert log_loss(truth, mended.predict_proba(fresh)) < log_loss(truth, plain.predict_proba(fresh))
     np.testing.assert_allclose(mended.predict_log_proba(fresh), np.log(mended.predict_proba(fresh)))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_measured_from_the_origin_once_give_the_same_model(monkeypatch, n_classes, weighted):
+    rng = np.random.default_rng(0)
+    X = rng.normal(3.0, 1.0, size=(3001, 7)).astype(np.float32)
+    y = rng.integers(0, n_classes, 3001)
+    weight = rng.uniform(0.5, 2.0, 3001) if weighted else None
+    few = LogisticClassifier().fit(X, y, weight)
+    monkeypatch.setattr(search, "_FEW_BYTES", 0)
+    many = LogisticClassifier().fit(X, y, weight)
+    assert np.array_equal(few.coef_, many.coef_)
+    assert np.array_equal(few.intercept_, many.intercept_)

@@ -92,6 +92,8 @@ def test_weighted_quantiles_are_those_of_repeated_values(values, weight, p):
     expected = np.quantile(repeated, p, method="averaged_inverted_cdf")
     np.testing.assert_allclose(quantiles(values, weight, [p]), expected)
     np.testing.assert_array_equal(quantiles(values, weight / 8, [p]), quantiles(values, weight, [p]))
+    few = np.minimum(weight, 2.0)  # these are repeated, not weighed
+    np.testing.assert_array_equal(quantiles(values, few / 8, [p]), quantiles(values, few, [p]))
 
 
 def test_parameters_are_checked():

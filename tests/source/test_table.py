@@ -204,3 +204,19 @@ def test_bunch_array_and_source():
         read_table({"age": [1], "b": [2]}, target="Age")
     with pytest.raises(ValueError, match="no rows"):
         read_table({"age": []})
+
+
+def test_numbers_of_a_frame_are_those_of_its_arrays():
+    columns = {
+        "gap": np.array([0.5, np.nan, -0.0]),
+        "single": np.array([1.5, np.nan, np.inf], dtype=np.float32),
+        "byte": np.array([1, 2, 255], dtype=np.uint8),
+        "long": np.array([1, 2, 2**64 - 1], dtype=np.uint64),
+        "flag": np.array([True, False, True]),
+        "text": np.array(["a", None, "b"], dtype=object),
+    }
+    frame = pd.DataFrame(columns, index=[2, 1, 0])
+    masked = frame.assign(whole=pd.array([1, None, 3], dtype="Int64"))[["whole", *columns]]
+    assert Columns.of(frame).table.equals(Columns.of(columns).table)
+    assert Columns.of(masked).table["whole"].to_pylist() == [1, None, 3]
+    assert Columns.of(masked).table.select(list(columns)).equals(Columns.of(columns).table)

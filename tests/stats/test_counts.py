@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 from mercer._numeric.block import Block
 from mercer.stats import Counts, LabelCounts
@@ -58,3 +59,25 @@ def test_too_many_levels_are_no_category(monkeypatch):
     one, two = (Counts().of(Block(np.arange(a, a + 2.0)[:, None])) for a in (0, 5))
     with pytest.raises(ValueError, match="Column 0 has more than 3 levels"):
         one.merge(two)
+
+
+@given(
+    hnp.arrays(
+        st.sampled_from([np.int8, np.uint8, np.int32, np.int64, np.uint64]),
+        st.integers(0, 30),
+        elements=st.integers(0, 5),
+    ),
+    st.sampled_from(["as it is", "lowest", "highest", "both"]),
+)
+def test_whole_numbers_are_told_apart_as_by_unique(column, where):
+    ends = np.iinfo(column.dtype)
+    if where == "lowest":
+        column = ends.min + column
+    elif where == "highest":
+        column = ends.max - column
+    elif where == "both" and len(column):
+        column[0], column[-1] = ends.min, ends.max
+    values, codes = np.unique(column, return_inverse=True)
+    levels, found = counts_module.distinct(column)
+    assert levels == values.tolist()
+    assert np.array_equal(found, codes)

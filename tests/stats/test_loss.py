@@ -1,5 +1,7 @@
 """Losses of many models in one pass are those of the definition, gradients their derivatives."""
 
+import functools
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -10,6 +12,7 @@ from mercer._numeric.block import Block
 from mercer.linear.joint import JointHessian
 from mercer.linear.losses import LogLoss
 from mercer.stats import LossesAt
+from mercer.stats.loss import measured_from
 
 N, D = 150, 4
 
@@ -87,3 +90,21 @@ def test_no_rows_have_no_loss():
     empty = LossesAt(LogLoss(), points(1, 1), np.zeros(D))
     with pytest.raises(ValueError, match="No rows"):
         empty.finish()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [3, 400])
+def test_rows_measured_from_the_origin_before_are_those_measured_in_a_pass(dtype, width):
+    """Whole and broken runs of rows: the bits are those of 1,024 rows after the other."""
+    rng, n = np.random.default_rng(2), 5001
+    X, y, origin = rng.normal(size=(n, width)).astype(dtype), rng.integers(0, 2, n), rng.normal(size=width)
+    at = rng.normal(size=(2, width + 1, 1)) / width
+    once = LossesAt(LogLoss(), at, origin).of(Block(X, y)).finish()
+    before = LossesAt(LogLoss(), at, None).of(Block(measured_from(X, origin), y)).finish()
+    ones = LossesAt(LogLoss(), at, origin).of(Block(X, y, np.ones(n))).finish()
+    parts = [LossesAt(LogLoss(), at, origin).of(Block(X[i : i + 1024], y[i : i + 1024])) for i in range(0, n, 1024)]
+    piecewise = functools.reduce(lambda a, b: a.merge(b), parts).finish()
+    np.testing.assert_array_equal(measured_from(X[:, ::-1], origin), X[:, ::-1] - origin.astype(dtype))
+    for other in (before, ones, piecewise):
+        for name in ("value", "gradient", "weight", "held_out"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(once, name))

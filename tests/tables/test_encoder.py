@@ -289,3 +289,13 @@ def test_in_a_pipeline_and_through_pickle():
 def test_a_source_cannot_be_contradicted():
     with pytest.raises(ValueError, match="brings its own"):
         TableEncoder().fit(read_table(table()), target("number"))
+
+
+def test_many_rows_are_written_where_they_are_to_stay():
+    data = {**table(), "gap": np.where(np.arange(N) % 7 == 0, np.nan, 1.0 + np.arange(N) % 3)}
+    encoder = TableEncoder().fit(data, np.arange(float(N)))
+    rows = Columns.of(data).select(list(encoder.schema_))
+    expected = np.concatenate(encoder._plan.parts(rows), axis=1)
+    assert {block.kind for block in encoder.blocks_} >= {"number", "onehot", "target", "missing"}
+    np.testing.assert_array_equal(encoder._plan.dense(rows), expected)
+    np.testing.assert_array_equal(encoder._plan.dense(rows[:1]), expected[:1])

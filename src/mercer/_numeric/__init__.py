@@ -12,6 +12,7 @@ import warnings
 from types import ModuleType
 
 # A new family adds itself in two places: the star imports and `definitions`.
+from .bins import *  # noqa: F403
 from .descent import *  # noqa: F403
 from .dual import *  # noqa: F403
 from .hadamard import *  # noqa: F403
@@ -22,6 +23,7 @@ from .monomials import *  # noqa: F403
 from .names import *  # noqa: F403
 from .ngrams import *  # noqa: F403
 from .omp import *  # noqa: F403
+from .outer import *  # noqa: F403
 from .projection import *  # noqa: F403
 from .rounds import *  # noqa: F403
 from .scatter import *  # noqa: F403
@@ -36,6 +38,7 @@ from .trig import *  # noqa: F403
 definitions: tuple[ModuleType, ...] = tuple(
     sys.modules[f"{__name__}.{name}"]
     for name in (
+        "bins",
         "descent",
         "dual",
         "hadamard",
@@ -46,6 +49,7 @@ definitions: tuple[ModuleType, ...] = tuple(
         "names",
         "ngrams",
         "omp",
+        "outer",
         "projection",
         "rounds",
         "scatter",

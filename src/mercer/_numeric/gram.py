@@ -7,6 +7,7 @@ on any number of threads.
 from __future__ import annotations
 
 import itertools
+from functools import cache
 
 import numpy as np
 
@@ -73,20 +74,23 @@ def mirror(G: np.ndarray) -> np.ndarray:
     out = G.copy()
     tiles = [slice(i, min(i + _TILE, len(G))) for i in range(0, len(G), _TILE)]
     for a, i in enumerate(tiles):
-        upper = np.triu(out[i, i])
-        out[i, i] = upper + np.triu(upper, 1).T
+        size = i.stop - i.start
+        np.copyto(out[i, i], G[i, i].T, where=_below()[:size, :size])
         for j in tiles[a + 1 :]:
             out[j, i] = out[i, j].T
     return out
 
 
+@cache
+def _below() -> np.ndarray:
+    """True below the diagonal of a tile."""
+    return np.tri(_TILE, k=-1, dtype=bool)
+
+
 def less_outer_products(G: np.ndarray, h: np.ndarray, m: np.ndarray) -> np.ndarray:
-    """G - h m' - m h', a few rows at a time, so that every entry is read and written once."""
-    out = np.empty_like(G)
-    for i in range(0, len(G), _STRIP):
-        rows = slice(i, i + _STRIP)
-        np.subtract(G[rows], h[rows, None] * m, out=out[rows])
-        out[rows] -= m[rows, None] * h
+    """G - h m' - m h'."""
+    out = np.empty(G.shape)
+    _numeric.take_outer_products(G, np.ascontiguousarray(h), np.ascontiguousarray(m), out)
     return out
 
 

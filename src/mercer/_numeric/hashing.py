@@ -32,6 +32,7 @@ __all__ = [
     "hash_dense_rows",
     "hash_keyed_rows",
     "hash_object_rows",
+    "hash_order",
     "hash_strings",
     "signs",
     "splitmix64",
@@ -125,10 +126,20 @@ def hash_object_rows(columns, seed=0):
 
 def hash_keyed_rows(keys, seed=0):
     """Hash the rows of a table whose values are known as 64-bit keys, an array of them for each column."""
+    if any(len(column) != len(keys[0]) for column in keys):
+        raise ValueError("keys must hold as many words for each column.")
     total = np.zeros(len(keys[0]) if keys else 0, np.uint64)
     for j, column in enumerate(keys):
         total += _entry_hashes(column, j)
     return splitmix64(total, seed)
+
+
+def hash_order(hashes):
+    """The places (int64) of uint64 hashes in ascending order, equal ones in the order they came.
+
+    Any words will do, but those that are spread evenly over all 64 bits, as hashes are, are put in order in one pass.
+    """
+    return np.argsort(hashes, kind="stable")
 
 
 def column_keys(column, j):

@@ -30,6 +30,23 @@ def hash_rows(table) -> np.ndarray:
     return _numeric.hash_object_rows(list(table.T))
 
 
+def distinct_hashes(hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where each distinct hash comes first, in ascending order of hashes, how often it comes, and the order of all.
+
+    >>> first, counts, order = distinct_hashes(np.array([7, 3, 7], dtype=np.uint64))
+    >>> first.tolist(), counts.tolist(), order.tolist()
+    ([1, 0], [1, 2], [1, 0, 2])
+    """
+    order = _numeric.hash_order(hashes)
+    ordered, new = hashes[order], np.ones(len(hashes), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    starts = np.flatnonzero(new)
+    counts = np.full(len(starts), len(hashes))
+    counts[:-1] = starts[1:]
+    counts -= starts
+    return order[starts], counts, order
+
+
 def as_float(array: np.ndarray) -> np.ndarray:
     """float32 and float64 as they are, every other number as float64."""
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)

@@ -185,11 +185,12 @@ class TreeColumns:
         return len(self.kept) + np.arange(len(self.categories))
 
     def __call__(self, X) -> np.ndarray:
-        seen, rows = np.empty((len(X), len(self.kept) + len(self.categories))), np.arange(len(X))
+        seen = np.empty((len(X), len(self.kept) + len(self.categories)))
         seen[:, : len(self.kept)] = X[:, self.kept]
+        rows = np.arange(len(X))
         for place, c in zip(self.codes, self.categories, strict=True):
-            level = X[:, c].argmax(axis=1)
-            seen[:, place] = np.where(X[rows, c.start + level] > 0, 1 + level, 0)
+            largest = X[:, c].argmax(axis=1)  # indicators are not negative: if this one is zero, all are
+            seen[:, place] = np.where(X[rows, c.start + largest] != 0, 1 + largest, 0)
         return seen
 
     def spread(self, gains: np.ndarray, n_columns: int) -> np.ndarray:

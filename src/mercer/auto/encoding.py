@@ -40,27 +40,35 @@ def encoded_rows(encoder, source: Source, learn: bool | None = False) -> Encoded
     None says that the source is one of encoded rows already.
     """
     mapped = source if learn is None else encoder.fit_transform(source) if learn else encoder.transform(source)
-    blocks, n = [], 0
-    for block in mapped.blocks():
-        n += len(block)
-        refuse_wide(encoder, n)
-        blocks += [block] if len(block) else []
-    if not blocks:
-        raise ValueError("The source has no rows.")
-    y = None if blocks[0].y is None else np.concatenate([np.asarray(block.y) for block in blocks])
-    ids = np.concatenate([block.ids for block in blocks])
+    ids: list[np.ndarray] = []
+    targets: list = []
+    weights: list = []
+
+    def parts():
+        n = 0
+        for block in mapped.blocks():
+            n += len(block)
+            refuse_wide(encoder, n)
+            if len(block):
+                ids.append(block.ids)
+                targets.append(block.y)
+                weights.append(block.weight)
+                yield dense(block.X)
+
+    X = one_array(parts(), mapped.n_rows)
+    y = None if targets[0] is None else np.concatenate([np.asarray(each) for each in targets])
     categories = tuple(slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
-    return Encoded(np.concatenate([dense(block.X) for block in blocks]), y, ids, categories, *weights_of(blocks))
+    return Encoded(X, y, np.concatenate(ids), categories, *weights_of(weights))
 
 
-def weights_of(blocks) -> tuple[np.ndarray | None, float]:
+def weights_of(weights: list) -> tuple[np.ndarray | None, float]:
     """The weights of all rows, at least one on average (a weight of 2 is a row that is there twice), and their unit.
 
     None if rows count alike.
     """
-    if blocks[0].weight is None:
+    if weights[0] is None:
         return None, 1.0
-    weight = np.concatenate([np.asarray(block.weight, dtype=np.float64) for block in blocks])
+    weight = np.concatenate([np.asarray(each, dtype=np.float64) for each in weights])
     unit = min(float(weight.mean()), 1.0)
     return weight / unit, unit
 
@@ -152,14 +160,21 @@ def mapped_blocks(encoder, source: Source, function) -> Iterator[np.ndarray]:
     return (function(dense(block.X)) for block in encoder.transform(source).blocks() if len(block))
 
 
-def one_array(parts: Iterator[np.ndarray], n_rows: int) -> np.ndarray:
-    """Parts of an array of so many rows, one after the other, with no two copies of all of them."""
-    first = next(parts)
-    out, start = np.empty((n_rows, *first.shape[1:]), first.dtype), 0
+def one_array(parts: Iterator[np.ndarray], most: int | None) -> np.ndarray:
+    """Parts of an array of at most so many rows, one after the other, with no two copies of all of them.
+
+    None says that nobody has counted the rows: then the parts are kept until there are all.
+    """
+    first = next(parts, None)
+    if first is None:
+        raise ValueError("The source has no rows.")
+    if most is None:
+        return np.concatenate([first, *parts])
+    out, start = np.empty((most, *first.shape[1:]), first.dtype), 0
     for part in chain([first], parts):
         out[start : start + len(part)] = part
         start += len(part)
-    return out
+    return out if start == most else out[:start].copy()
 
 
 class QuickNumbers:

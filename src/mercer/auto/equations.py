@@ -22,6 +22,8 @@ from mercer.stats.gram import GramPerFold, Normal
 
 #: Folds whose matrices together are larger than this (numbers) are centered anew at each step instead of being kept.
 _KEEP = 6e7
+#: Up to this many columns, a fold takes less time than to wake a thread for it.
+_SMALL = 64
 #: How many times the floor may be raised tenfold where rounding leaves equations without a solution.
 _RAISED = 6
 
@@ -58,7 +60,8 @@ class PerFold:
         if self._best is not None and self._enough():
             raise Enough
         ready = self._ready(np.asarray(penalties, dtype=np.float64))
-        parts = list(ordered_map(lambda k: self._held_out(k, ready, slope), range(self.n_folds)))
+        each_fold = map if self.size <= _SMALL else ordered_map
+        parts = list(each_fold(lambda k: self._held_out(k, ready, slope), range(self.n_folds)))
         self.n_factored += len(parts)
         per_fold = np.array([loss for loss, _ in parts])
         slopes = np.sum([each for _, each in parts], axis=0) * penalties / self.weight
@@ -130,18 +133,18 @@ class Equations(PerFold):
         return penalties[self.blocks]
 
     def _held_out(self, k: int, ready: np.ndarray, slope: bool):
-        A, B, G, C, Y = self._fold(k)
+        A, B, G, C, squares = self._fold(k)
         factor = factored(A, ready)
         if factor is None:
             return np.inf, np.zeros(self.n_blocks)
         W = solved(factor, B)
         rest = G @ W - C
-        loss = float(np.trace(Y) + np.sum(W * (rest - C)))
+        loss = float(squares + (W * (rest - C)).sum())
         if loss < 0:  # nothing but rounding
             return np.inf, np.zeros(self.n_blocks)
         if not slope:
             return loss, np.zeros(self.n_blocks)
-        along = np.sum(solved(factor, rest) * W, axis=1)
+        along = (solved(factor, rest) * W).sum(axis=1)
         return loss, -2.0 * np.bincount(self.blocks, weights=along, minlength=self.n_blocks)
 
     def _fold(self, k: int):
@@ -159,7 +162,8 @@ class Equations(PerFold):
         train = self.gram.total - fold
         means = train.means()
         A, B, _ = train.about(*means)
-        return A, B, *fold.about(*means)
+        G, C, Y = fold.about(*means)
+        return A, B, G, C, np.trace(Y)
 
     def weights(self, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights and intercepts fitted to all rows."""

@@ -11,6 +11,8 @@ from mercer.auto.moves import Moves
 from mercer.auto.predictor import Predictor
 
 _ORDERS = 8
+#: Numbers of rows that are scored at once.
+_ENTRIES = 1 << 19
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,16 @@ def _orders(n: int, seed) -> list[np.ndarray]:
 
 def importances(scores: Callable, X: np.ndarray, groups: dict[str, np.ndarray], seed=0) -> dict[str, float]:
     """Shares of the mean squared change of the scores when one column is shuffled among the rows."""
-    rng, truth = np.random.default_rng(seed), scores(X)
-    moved = {}
-    for name, columns in groups.items():
-        other = X.copy()
-        other[:, columns] = X[rng.permutation(len(X))][:, columns]
-        moved[name] = float(np.mean((scores(other) - truth) ** 2))
+    rng, truth, names = np.random.default_rng(seed), scores(X), list(groups)
+    moved: dict[str, float] = {}
+    at_once = max(1, _ENTRIES // max(X.size, 1))  # scores take many rows in less time
+    for first in range(0, len(names), at_once):
+        some = names[first : first + at_once]
+        others = np.repeat(X[None], len(some), axis=0)
+        for other, name in zip(others, some, strict=True):
+            other[:, groups[name]] = X[np.ix_(rng.permutation(len(X)), groups[name])]
+        changed = scores(others.reshape(-1, X.shape[1])).reshape(len(some), *truth.shape)
+        moved |= {name: float(np.mean((each - truth) ** 2)) for name, each in zip(some, changed, strict=True)}
     return _as_shares(moved)
 
 

@@ -170,8 +170,8 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
         for alpha in alphas:
             model = _solved(Z_train, labels[train], alpha, seed, weight, steps)
             scores = model.decision_function(Z_test).astype(np.float64).reshape(len(test), -1)
-            for t in _TEMPERATURES:
-                total[alpha, t] += counts.sum() * _log_loss(scores / t, labels[test], counts)
+            for t, loss in zip(_TEMPERATURES, _log_losses(scores, labels[test], counts), strict=True):
+                total[alpha, t] += counts.sum() * loss
     heavy = sum(rows.counts[test].sum() for *_, test in parts)
     return [(loss / heavy, alpha, float(t)) for (alpha, t), loss in total.items()]
 
@@ -200,9 +200,13 @@ def _narrow(dictionary: Dictionary) -> np.ndarray:
     return np.concatenate(chosen)
 
 
-def _log_loss(scores, labels, weight=None) -> float:
+def _log_losses(scores, labels, weight) -> list[float]:
+    """The mean log loss of the scores at each of the temperatures."""
     if scores.shape[1] == 1:
-        losses = np.logaddexp(0, np.where(labels > 0, -scores[:, 0], scores[:, 0]))
+        against = np.where(labels > 0, -scores[:, 0], scores[:, 0])
+        losses = (np.logaddexp(0, against / t) for t in _TEMPERATURES)
     else:
-        losses = logsumexp(scores, axis=1) - scores[np.arange(len(scores)), labels]
-    return float(np.average(losses, weights=weight))
+        own = scores[np.arange(len(scores)), labels]
+        losses = (logsumexp(scores / t, axis=1) - own / t for t in _TEMPERATURES)
+    total = weight.sum()
+    return [float((each * weight).sum() / total) for each in losses]

@@ -54,9 +54,9 @@ def _searched(equations: PerFold, start, steps: int) -> tuple[np.ndarray, Scored
         tries = [np.clip(guess + shift, low, high) for shift in (-7.0, -3.5, 0.0, 3.5)]
         first = _better_apart(equations, *_best_of(equations, tries), scale, low, high)
     else:
-        first = _placed(equations, np.log(np.asarray(start, dtype=np.float64)), np.log(scale), low, high)
+        first, loss = _placed(equations, np.log(np.asarray(start, dtype=np.float64)), np.log(scale), low, high)
         if equations.size <= _CHEAP:  # a strong new block may make an old one, trusted so far, worth little
-            loss = equations.score(np.exp(first), slope=False).loss
+            loss = equations.score(np.exp(first), slope=False).loss if loss is None else loss
             first = _better_apart(equations, first, loss, scale, low, high)
     best: list = [np.inf, first, None]
 
@@ -111,15 +111,18 @@ def _better_apart(equations, point, loss, scale, low, high) -> np.ndarray:
     return point
 
 
-def _placed(equations, point, scale, low, high) -> np.ndarray:
-    """A first guess completed: unknown penalties walk together from level to level as long as the loss falls."""
+def _placed(equations, point, scale, low, high) -> tuple[np.ndarray, float | None]:
+    """A first guess completed: unknown penalties walk together from level to level as long as the loss falls.
+
+    The loss there, which is None if nothing was unknown.
+    """
     unknown = np.isnan(point)
 
     def at(level):
         return np.clip(np.where(unknown, scale + np.log(level), point), low, high)
 
     if not unknown.any():
-        return np.clip(point, low, high)
+        return np.clip(point, low, high), None
     losses = {k: equations.score(np.exp(at(_WALK[k])), slope=False).loss for k in _MIDDLE}
     step = 1 if losses[_MIDDLE[1]] < losses[_MIDDLE[0]] else -1
     place = _MIDDLE[1] if step > 0 else _MIDDLE[0]
@@ -128,7 +131,7 @@ def _placed(equations, point, scale, low, high) -> np.ndarray:
         if not losses[place + step] < losses[place]:
             break
         place += step
-    return at(_WALK[place])
+    return at(_WALK[place]), losses[place]
 
 
 def _chained(objective, u):

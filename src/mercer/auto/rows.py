@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -56,7 +57,7 @@ class Rows:
         The share of rows that repeat another one is what new rows may be expected to do, and trees can make use of
         it: how far they should go is seen only where the rows they are watched on repeat others at the same rate.
         """
-        order = np.argsort(self.ids, kind="stable")
+        order = _numeric.hash_order(self.ids)
         ids = self.ids[order]
         first = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
         times = np.arange(len(ids)) - np.repeat(first, np.diff(np.append(first, len(ids))))
@@ -89,12 +90,17 @@ class Rows:
 
     def distinct(self) -> int:
         """Number of different rows: neither weights nor repetitions change it."""
-        return len(np.unique(self.ids))
+        return self._distinct
+
+    @cached_property
+    def _distinct(self) -> int:
+        ids = np.sort(self.ids)
+        return int(np.count_nonzero(ids[1:] != ids[:-1])) + min(len(ids), 1)
 
     def smallest(self, size: int) -> np.ndarray:
         """The places of `size` rows, those of the smallest keyed hashes: the same rows in any order of the data."""
         keys = _numeric.splitmix64(self.ids, self.seed + 1)
-        return np.argsort(keys, kind="stable")[:size]
+        return _numeric.hash_order(keys)[:size]
 
     def gram(self, features: Callable[[slice], np.ndarray]) -> GramPerFold:
         """Gram statistics per fold of the features of the rows, asked for block by block."""

@@ -102,7 +102,8 @@ def learned_rows(
     blocks = [block for block in mapped.blocks() if len(block)]
     X = sparse.vstack([block.X for block in blocks], format="csr")
     y = None if blocks[0].y is None else np.concatenate([np.asarray(block.y) for block in blocks])
-    ids, (weight, unit) = np.concatenate([block.ids for block in blocks]), weights_of(blocks)
+    ids = np.concatenate([block.ids for block in blocks])
+    weight, unit = weights_of([block.weight for block in blocks])
     if y is None or (all_sparse(encoder) and X.shape[1] <= most):
         return encoder, Encoded(X, y, ids, weight=weight, unit=unit)
     classes = np.unique(y) if classify else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mercer import _numeric
 from mercer._numeric.pool import ordered_map
 from mercer.normalize.cuts import balanced_cuts, cuts_of_columns
 
@@ -26,10 +27,8 @@ class Binning:
             self.cuts = list(ordered_map(lambda column: balanced_cuts(column, n_bins), X[::step].T))
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
-        bins = np.empty(X.shape, dtype=np.uint8)
-        for j, cuts in enumerate(self.cuts):
-            bins[:, j] = np.searchsorted(cuts, X[:, j], side="left")
-        return bins
+        ends = np.cumsum([len(cuts) for cuts in self.cuts], dtype=np.int64)
+        return _numeric.column_bins(X, np.concatenate([np.zeros(0), *self.cuts]), ends)
 
     @property
     def widths(self) -> np.ndarray:

@@ -41,12 +41,16 @@ class Spectral(Centered):
     @classmethod
     def of(cls, normal: Normal) -> Spectral:
         """Center and factor normal equations."""
+        means = normal.means()
+        return cls.solved(*means, normal.weight, *normal.about(*means))
+
+    @classmethod
+    def solved(cls, z_mean, y_mean, weight: float, G, B, Y) -> Spectral:
+        """Factor centered equations; G is given up."""
         from scipy.linalg import eigh
 
-        z_mean, y_mean = normal.means()
-        G, B, Y = normal.about(z_mean, y_mean)
         values, vectors = eigh(G, overwrite_a=True, check_finite=False, driver="evd")
-        return cls(z_mean, y_mean, normal.weight, Y, values, vectors, vectors.T @ B)
+        return cls(z_mean, y_mean, weight, Y, values, vectors, vectors.T @ B)
 
     def solutions(self, alphas):
         return np.stack([self.vectors @ self._rotated_solution(alpha) for alpha in alphas])
@@ -84,17 +88,21 @@ class Tridiagonal(Centered):
     @classmethod
     def of(cls, normal: Normal) -> Tridiagonal | Spectral:
         """Center and reduce normal equations."""
+        means = normal.means()
+        return cls.reduced(*means, normal.weight, *normal.about(*means))
+
+    @classmethod
+    def reduced(cls, z_mean, y_mean, weight: float, G, B, Y) -> Tridiagonal | Spectral:
+        """Reduce centered equations; G is given up."""
         from scipy.linalg import lapack
 
-        if len(normal.z) < 2:  # LAPACK's wrappers have no room for an empty off-diagonal
-            return Spectral.of(normal)
-        z_mean, y_mean = normal.means()
-        G, B, Y = normal.about(z_mean, y_mean)
+        if len(G) < 2:  # LAPACK's wrappers have no room for an empty off-diagonal
+            return Spectral.solved(z_mean, y_mean, weight, G, B, Y)
         reduced, d, e, tau, _ = lapack.dsytrd(G.T, lower=1, lwork=64 * len(G), overwrite_a=1)
         # Below the first row the reflectors have the very layout of a QR factorization.
         reflectors = np.asfortranarray(reduced[1:, :-1])
         rotated_B = _times_q(reflectors, tau, B, "T")
-        return cls(z_mean, y_mean, normal.weight, Y, d, e, reflectors, tau, rotated_B)
+        return cls(z_mean, y_mean, weight, Y, d, e, reflectors, tau, rotated_B)
 
     @cached_property
     def values(self) -> np.ndarray:

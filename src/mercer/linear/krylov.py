@@ -38,7 +38,7 @@ class Krylov(Centered):
         G, B, Y = normal.about(z_mean, y_mean)
         grown = _grown(G, B, least)
         if grown is None:
-            return Tridiagonal.of(normal)
+            return Tridiagonal.reduced(z_mean, y_mean, normal.weight, G, B, Y)
         return cls(z_mean, y_mean, normal.weight, Y, *grown)
 
     def solutions(self, alphas):

@@ -16,7 +16,7 @@ from mercer.linear.lbfgs import minimize, side_by_side
 from mercer.linear.losses import LogLoss
 from mercer.linear.overflow import refuse_overflow
 from mercer.linear.passes import IteratedEstimator
-from mercer.linear.search import Folds, Problem, fold_models, length, penalized, temperature
+from mercer.linear.search import Folds, Problem, fold_models, length, near_rows, penalized, temperature
 from mercer.stats import LabelCounts, Moments
 
 N_ALPHAS = 12
@@ -128,7 +128,8 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
         spread = weight * source.fold(Moments()).finish().var if len(origin) > MOST_COLUMNS else None
         source = coded(source, self.classes_)
         landscape = Landscape.of(source, counted.n, weight, origin, spread, seed_of(self.random_state))
-        return Problem(source, landscape, labels.counts / weight, _ROUNDING[first.X.dtype])
+        rounding = _ROUNDING[first.X.dtype]
+        return Problem(source, landscape, labels.counts / weight, rounding, near_rows(source, origin))
 
     def _minimum(self, problem, bound) -> np.ndarray:
         """The minimizer for the chosen penalty, in rounds between which the curvature is measured anew."""

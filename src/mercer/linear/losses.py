@@ -62,9 +62,15 @@ class LogLoss:
 
     def value_and_slope(self, code, score):
         if score.shape[-1] == 1:
-            sign = np.where(np.asarray(code) == 1, 1.0, -1.0)[:, None]
-            against = -sign * score[..., 0]
-            return np.maximum(against, 0.0) + np.log1p(np.exp(-np.abs(against))), (-sign * expit(against))[..., None]
+            sign = np.where(np.asarray(code) == 1, -1.0, 1.0)[:, None]
+            against = sign * score[..., 0]
+            value = np.abs(against)
+            np.exp(np.negative(value, out=value), out=value)
+            np.log1p(value, out=value)
+            value += np.maximum(against, 0.0)
+            slope = expit(against)
+            slope *= sign
+            return value, slope[..., None]
         top = score.max(axis=-1, keepdims=True)
         p = np.exp(score - top)
         total = p.sum(axis=-1, keepdims=True)

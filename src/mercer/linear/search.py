@@ -10,14 +10,17 @@ import numpy as np
 from mercer.linear.curvature import Curvature, Landscape
 from mercer.linear.lbfgs import minimize, side_by_side
 from mercer.linear.losses import LogLoss
-from mercer.source import Source
+from mercer.source import MemorySource, Source
 from mercer.stats import LossesAt
+from mercer.stats.loss import measured_from
 
 #: How far the problems of a search are solved: their scores need no more.
 _TOL, _MOST_STEPS = 1e-4, 40
 #: A fold may hold all rows of a class; the others would send its intercept to minus infinity. In the search intercepts
 #: are drawn to those of the class frequencies by this share of the weight.
 _PULL = 1e-4
+#: Rows of which a second array is no burden.
+_FEW_BYTES = 1 << 24
 #: Two passes find the temperature: a coarse grid of scales of the scores, then a fine one about its best.
 _COARSE, _FINE = np.geomspace(0.02, 5.0, 23), np.geomspace(0.8, 1.25, 21)
 
@@ -30,6 +33,7 @@ class Problem:
     landscape: Landscape
     priors: np.ndarray
     rounding: float
+    near: Source | None = None  # the same rows measured from the origin, where these are few
 
     @property
     def start(self) -> np.ndarray:
@@ -39,7 +43,16 @@ class Problem:
         return np.vstack([np.zeros((len(self.landscape.origin), len(intercept))), intercept])
 
     def losses(self, points: np.ndarray, left_out=None, n_folds=1, seed=0):
+        if left_out is None and self.near is not None:
+            return self.near.fold(LossesAt(LogLoss(), points, None)).finish()
         return self.source.fold(LossesAt(LogLoss(), points, self.landscape.origin, left_out, n_folds, seed)).finish()
+
+
+def near_rows(source: Source, origin: np.ndarray) -> Source | None:
+    """The rows of a source measured from an origin, once for all passes; None unless they are few and in memory."""
+    if not isinstance(source, MemorySource) or hasattr(source.X, "tocsr") or source.X.nbytes > _FEW_BYTES:
+        return None
+    return MemorySource(measured_from(source.X, origin), source.y, source.weight)
 
 
 @dataclass(frozen=True)

@@ -25,13 +25,23 @@ def quantiles(values: np.ndarray, weight: np.ndarray, levels) -> np.ndarray:
     >>> quantiles(np.array([4.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0]), [0.5, 0.75])
     array([2., 3.])
     """
+    if are_repetitions(weight):
+        return quantiles_of_rows(values[None], weight, levels)[0]
     order = np.argsort(values, kind="stable")
     return _at_levels(values[None, order], weight[order], levels)[0]
 
 
 def quantiles_of_rows(values: np.ndarray, weight: np.ndarray, levels) -> np.ndarray:
-    """`quantiles` of each row of an array, where all weights are equal."""
+    """`quantiles` of each row of an array, where all weights are equal or `are_repetitions`."""
+    if not np.all(weight == weight[0]):
+        values = np.repeat(values, weight.astype(np.intp), axis=1)
+        weight = np.ones(values.shape[1])
     return _at_levels(np.sort(values, axis=1), weight, levels)
+
+
+def are_repetitions(weight: np.ndarray) -> bool:
+    """Whether weights are whole numbers, on average at most two: values may then be repeated instead of weighed."""
+    return bool(np.all(weight == np.rint(weight)) and 0 < weight.sum() <= 2 * len(weight))
 
 
 def _at_levels(values: np.ndarray, weight: np.ndarray, levels) -> np.ndarray:

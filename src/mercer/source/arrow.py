@@ -87,12 +87,27 @@ def _named_columns(data):
     if isinstance(frame, nw.LazyFrame):
         raise ValueError("This frame has not been computed yet: call .collect() on it first.")
     if isinstance(frame, nw.DataFrame):
-        names = [str(name) for name in frame.columns]
-        return names, [_nan_as_null(_series(frame.get_column(name), name)) for name in frame.columns]
+        names, numbers = [str(name) for name in frame.columns], _numbers_of_pandas(data)
+        return names, [
+            numbers[name] if name in numbers else _nan_as_null(_series(frame.get_column(name), name))
+            for name in frame.columns
+        ]
     X = np.where(data.mask, None, data.data) if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
     if X.ndim == 0:
         raise TypeError(f"A table is a frame, an array or a dict of columns, not a {type(data).__name__}.")
     return _array_columns(X)
+
+
+def _numbers_of_pandas(frame) -> dict:
+    """Those columns of a frame of pandas that are arrays of numbers, NaN as null; of any other frame none."""
+    if not type(frame).__module__.startswith("pandas"):
+        return {}
+    plain = ((name, series.dtype, series) for name, series in frame.items())
+    return {
+        name: pa.array(series.to_numpy(), from_pandas=True)
+        for name, dtype, series in plain
+        if isinstance(dtype, np.dtype) and dtype.kind in "fiub"
+    }
 
 
 def _array_columns(X: np.ndarray):

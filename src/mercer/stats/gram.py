@@ -126,9 +126,7 @@ class Gram(Statistic):
         )
 
     def _add(self, block: Block) -> None:
-        fold = _numeric.buckets(_numeric.splitmix64(block.ids, self.seed), self.n_folds)
-        order = np.argsort(fold, kind="stable")
-        bounds = np.searchsorted(fold[order], np.arange(self.n_folds + 1))
+        order, bounds = self._by_fold(block)
         R = np.hstack([np.ones((len(block), 1)), self._targets(block)[order] - self.y_origin])
         root = None
         if block.weight is not None:
@@ -141,6 +139,15 @@ class Gram(Statistic):
         for k in range(self.n_folds):
             part = R[bounds[k] : bounds[k + 1]]
             self.T[k] += part.T @ part
+
+    def _by_fold(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        """The rows sorted by fold, and where each begins; of a single fold no hash has to be known."""
+        if self.n_folds == 1:
+            return np.arange(len(block)), np.array([0, len(block)])
+        fold = _numeric.buckets(_numeric.splitmix64(block.ids, self.seed), self.n_folds)
+        fold = fold.astype(np.uint8 if self.n_folds <= 256 else np.int64)  # NumPy takes bytes in less time
+        bounds = np.cumsum([0, *np.bincount(fold, minlength=self.n_folds)])
+        return np.argsort(fold, kind="stable"), bounds
 
     def _targets(self, block: Block) -> np.ndarray:
         if block.y is None:

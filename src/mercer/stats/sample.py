@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.block import Block, concatenate, take_rows
+from mercer._numeric.rows import distinct_hashes
 from mercer.stats.base import Statistic
 
 SAMPLE_ROWS = 16_384
@@ -65,12 +66,15 @@ class Sample(Statistic):
         return replace(self, keys=self.keys[kept], rows=self.rows.rows(kept), weight=self.weight[kept], complete=False)
 
     def _smallest(self, n, keys, rows, weight, complete):
-        keys, first, codes = np.unique(keys, return_index=True, return_inverse=True)
-        weight = np.bincount(codes, weight)
-        kept = slice(0, self.size)
-        complete = complete and len(keys) <= self.size
-        rows = Block(take_rows(rows.X, first[kept]), None if rows.y is None else rows.y[first[kept]])
-        return Sample(self.size, self.seed, n, keys[kept], rows, weight[kept], complete)
+        first, counts, order = distinct_hashes(keys)
+        if len(first) < len(keys):  # equal rows add up in the order they came
+            weight = np.bincount(np.repeat(np.arange(len(first)), counts), weight[order])
+        else:
+            weight = weight[order]
+        complete = complete and len(first) <= self.size
+        first = first[: self.size]
+        rows = Block(take_rows(rows.X, first), None if rows.y is None else rows.y[first])
+        return Sample(self.size, self.seed, n, keys[first], rows, weight[: self.size], complete)
 
     def finish(self) -> SampledRows:
         if self.rows is None:

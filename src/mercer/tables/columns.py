@@ -1,7 +1,8 @@
 """The numbers that columns become. Each encoder is a few learned values and `encode`, rows in, numbers out.
 
 An encoder says from which `columns` it makes what `kind` of features, with which `names`, a list per column. Neighbors
-of a kind that has `together` are encoded together, by a function that has looked up once what it needs of them.
+of a kind that has `together` are encoded together, by a function that has looked up once what it needs of them, and
+writes to `out` where that is given.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mercer.normalize.ranks import quantiles, quantiles_of_rows
+from mercer.normalize.ranks import are_repetitions, quantiles, quantiles_of_rows
 from mercer.source import Columns
 from mercer.source.row_error import RowError
 from mercer.tables.facts import ColumnFacts, in_parts
 from mercer.tables.values import FEW, ArrowValues, numbers
 
 #: (values, fold of each row or None, number of the first row) -> the numbers of some encoders, rows by columns.
-Encode = Callable[[Any, np.ndarray | None, int], Any]
+Encode = Callable[..., Any]
+#: Rows of numbers that are squashed at a time, and stay in the caches meanwhile.
+_STRIP = 1024
 _HUGE = 1e150  # its square is still a number
 _QUARTILES = (0.25, 0.5, 0.75)
 
@@ -65,8 +68,7 @@ class Squashed:
         scale = np.array([part.scale for part in parts])
         middle, half = 0.5 * np.array([part.center for part in parts]), np.where(scale > 0, 0.5 * scale, np.inf)
 
-        def encode(values, folds, start):
-            x = values.numbers(names)
+        def squashed(x, start):
             _refuse_infinity(x, names, start)
             with np.errstate(over="ignore"):
                 z = (0.5 * x - middle) / half
@@ -74,6 +76,16 @@ class Squashed:
             z /= np.sqrt(1.0 + (z / 3.0) ** 2)
             z[np.isnan(x)] = 0.0
             return z
+
+        def encode(values, folds, start, out=None):
+            x = values.numbers(names)
+            if out is None and len(x) <= _STRIP:
+                return squashed(x, start)
+            out = np.empty(x.shape) if out is None else out
+            for first in range(0, len(x), _STRIP):
+                rows = slice(first, first + _STRIP)
+                out[rows] = squashed(x[rows], start + first)
+            return out
 
         return encode
 
@@ -84,11 +96,11 @@ class Squashed:
 
     @classmethod
     def all_learned(cls, columns: list[ColumnFacts], sample) -> list[Squashed]:
-        """The same of many columns; those without gaps in float64 are sorted together where rows count alike."""
+        """The same of many columns; those of float64 without gaps are sorted together, weights being repetitions."""
         table, n = sample.X.table, len(sample.weight)
         plain = [facts for facts in columns if table[facts.name].type == pa.float64()]
         alike = n > 0 and bool(np.all(sample.weight == sample.weight[0]))
-        by_name = {facts.name: facts for facts in plain} if alike else {}
+        by_name = {facts.name: facts for facts in plain} if alike or are_repetitions(sample.weight) else {}
         found = {}
         for names in in_parts(list(by_name), n):
             values = np.stack([table[name].to_numpy() for name in names])
@@ -142,7 +154,15 @@ class MissingFlag:
     def together(parts: list[MissingFlag]) -> Encode:
         """The flags of all columns at once."""
         names = [part.column for part in parts]
-        return lambda values, folds, start: values.missing(names)
+
+        def encode(values, folds, start, out=None):
+            flags = values.missing(names)
+            if out is None:
+                return flags
+            out[:] = flags
+            return out
+
+        return encode
 
 
 @dataclass(frozen=True)
@@ -175,8 +195,11 @@ class Indicators:
         look_ups = [(part.column, part._places()) for part in parts]
         starts = np.cumsum([0, *(len(part.levels) + part._pools for part in parts)]).tolist()
 
-        def encode(values, folds, start):
-            out = np.zeros((len(values), starts[-1]))
+        def encode(values, folds, start, out=None):
+            if out is None:
+                out = np.zeros((len(values), starts[-1]))
+            else:
+                out[:] = 0.0
             for (column, places), first in zip(look_ups, starts, strict=False):
                 for row, place in places(values, column):
                     out[row, first + place] = 1.0

@@ -266,6 +266,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _encoded(self, block: Block, out_of_fold: bool):
         table = conformed(self._table_of(block), self.schema_, block.start)
         folds = folds_of(block, self._seed) if out_of_fold else None
+        if not self._sparse:
+            return self._plan.dense(table, folds, block.start)
         return self._joined(self._plan.parts(table, folds, block.start))
 
     def _joined(self, parts: list):

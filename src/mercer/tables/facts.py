@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mercer import _numeric
+from mercer._numeric.rows import distinct_hashes
 from mercer.source.arrow import hash_texts, kind_of
 from mercer.stats import Statistic
 
@@ -63,16 +64,19 @@ class Sketch:
         """The sketch of the rows of both."""
         if other.kind != self.kind:
             raise ValueError(f"A column cannot hold {self.kind} in some blocks and {other.kind} in others.")
-        keys, first, codes = np.unique(np.concatenate([self.keys, other.keys]), return_index=True, return_inverse=True)
-        values = np.concatenate([self.values, other.values])[first]
-        counts = np.bincount(codes, np.concatenate([self.counts, other.counts])).astype(np.int64)
-        complete = self.complete and other.complete and len(keys) <= size
+        keys, values, counts = (
+            np.concatenate(pair)
+            for pair in ((self.keys, other.keys), (self.values, other.values), (self.counts, other.counts))
+        )
+        first, times, order = distinct_hashes(keys)
+        complete = self.complete and other.complete and len(first) <= size
+        first, starts = first[:size], np.cumsum(times) - times
         return Sketch(
             self.kind,
             self.missing + other.missing,
-            keys[:size],
-            values[:size],
-            counts[:size],
+            keys[first],
+            values[first],
+            np.add.reduceat(counts[order], starts)[:size] if len(starts) else counts,
             _least(min, self.low, other.low),
             _least(max, self.high, other.high),
             complete,
@@ -149,15 +153,25 @@ def _sketch(column, size) -> Sketch:
         counted = pc.value_counts(present)
         found, counts = counted.field("values"), counted.field("counts").to_numpy()
         keys, values = hash_texts(found), found.to_numpy(zero_copy_only=False)
-        order = np.argsort(keys, kind="stable")[:size]
+        order = _numeric.hash_order(keys)[:size]
         keys, counts, values, n, low, high = keys[order], counts[order], values[order], len(keys), None, None
     else:
-        values = present.to_numpy(zero_copy_only=False)
-        keys, first, counts = np.unique(_keys(values), return_index=True, return_counts=True)
-        n = len(keys)
-        keys, values, counts = keys[:size], values[first[:size]], counts[:size]
-        low, high = pc.min_max(present).as_py().values()
+        whole = present.to_numpy(zero_copy_only=False)
+        keys = _keys(whole)
+        first, counts, _ = distinct_hashes(keys)
+        n, first = len(first), first[:size]
+        keys, values, counts = keys[first], whole[first], counts[:size]
+        low, high = _bounds(present, values if n <= size else whole)
     return Sketch(kind, column.null_count, keys, values, counts, low, high, n <= size)
+
+
+def _bounds(present, values) -> tuple[Any, Any]:
+    """The least and the largest of the values present, of which `values` are all, or all that are distinct."""
+    if values.dtype.kind in "fi" and len(values):
+        low, high = values.min(), values.max()
+        if low == low:
+            return low.item(), high.item()
+    return pc.min_max(present).as_py().values()
 
 
 def _keys(values) -> np.ndarray:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mercer import _numeric
 from mercer.stats.counts import distinct
 
 _BINS = 64
@@ -57,7 +58,8 @@ class Leaks:
         missing = np.isnan(values)
         present = np.sort(values[~missing] if missing.any() else values)
         edges = np.unique(present[np.arange(1, _BINS) * len(present) // _BINS]) if len(present) else present
-        return np.where(missing, _BINS + 1, np.searchsorted(edges, values, side="right"))
+        bins = _numeric.column_bins(values[:, None], edges, np.array([len(edges)]), right=True)[:, 0]
+        return np.where(missing, _BINS + 1, bins)
 
 
 def _removed_by(y: np.ndarray) -> Callable[[np.ndarray], float]:
@@ -86,11 +88,11 @@ def _squares(codes: np.ndarray, targets: np.ndarray) -> float:
 def _wrong(codes: np.ndarray, targets: np.ndarray) -> float:
     """How many rows have another class than most others of their level, or of all others where there are none."""
     n_classes = int(targets.max()) + 1
-    cells, rows = np.unique(codes * n_classes + targets, return_counts=True)
-    level, label = np.divmod(cells, n_classes)
-    counts = np.zeros((int(codes.max()) + 1, n_classes))
-    counts[level, label] = rows
-    others = counts[level]
+    n_levels = int(codes.max()) + 1
+    counts = np.bincount(codes * n_classes + targets, minlength=n_levels * n_classes)
+    cells = np.flatnonzero(counts)
+    rows, (level, label) = counts[cells], np.divmod(cells, n_classes)
+    others = counts.reshape(n_levels, n_classes)[level]
     others[others.sum(axis=1) == 1] = np.bincount(targets, minlength=n_classes)
     others[np.arange(len(cells)), label] -= 1
     return float(rows[others.argmax(axis=1) != label].sum())

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
+import numpy as np
+
 from mercer.source import Columns
 from mercer.tables.columns import planned
 from mercer.tables.few import array_values, few_values
@@ -30,3 +34,20 @@ class Plan:
         if isinstance(values, Columns):
             values = ArrowValues(values)
         return [encode(values, folds, start) for _, encode in self.steps]
+
+    def dense(self, table: Columns, folds=None, start: int = 0) -> np.ndarray:
+        """What all steps make of the rows side by side, none of it sparse: written where it is to stay."""
+        values, ends = ArrowValues(table), self._ends
+        out = np.empty((len(table), ends[-1]))
+        for (parts, encode), first, end in zip(self.steps, [0, *ends], ends, strict=False):
+            if hasattr(parts[0], "together"):
+                encode(values, folds, start, out[:, first:end])
+            else:
+                out[:, first:end] = encode(values, folds, start)
+        return out
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where the columns of each step end."""
+        widths = [sum(len(names) for part in parts for names in part.names) for parts, _ in self.steps]
+        return np.cumsum(widths).tolist()
