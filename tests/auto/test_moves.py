@@ -5,6 +5,7 @@ import pytest
 
 from mercer.auto import explain
 from mercer.auto.blocks import Dictionary, Pieces, Plain, Products, Waves
+from mercer.auto.chosen_columns import ChosenColumns
 from mercer.auto.effort import EFFORTS, sized
 from mercer.auto.explain import contributions, contributions_of_many, importances, importances_of_many
 from mercer.auto.growing import grow_score
@@ -33,6 +34,7 @@ def predictor(request):
     blocks = [
         score,
         Plain(12),
+        ChosenColumns(np.array([7, 0, 10])),
         Pieces.learned(rows.X, 3),
         Products.learned(rows.X, [(0, 1), (4, 4), (2, 9)]),
         Waves(rng.normal(size=(6, 12))),

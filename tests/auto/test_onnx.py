@@ -9,6 +9,7 @@ import mercer
 from mercer.auto import Model, export
 from mercer.auto.blocks import Dictionary, Pieces, Plain, Products, Score, TreeColumns, Waves
 from mercer.auto.boosting import boost
+from mercer.auto.chosen_columns import ChosenColumns
 from mercer.auto.encoding import dense
 from mercer.auto.ensemble import Growth
 from mercer.auto.export import likely_rows, onnx_inputs
@@ -56,7 +57,10 @@ def grown(X, loss, growth, codes):
     return boost(X, loss, np.arange(len(X)) * 2 // len(X), growth, codes).forests[0]
 
 
-def made_up(columns=None, roles=ROLES[0], n_classes=None, classes=None, blocks="plain pieces products waves score"):
+ALL = "plain chosen pieces products waves score"
+
+
+def made_up(columns=None, roles=ROLES[0], n_classes=None, classes=None, blocks=ALL):
     """A model with every kind of block and weights drawn at random: its numbers matter, its skill does not."""
     rng = np.random.default_rng(1)
     columns = table() if columns is None else columns
@@ -71,6 +75,7 @@ def made_up(columns=None, roles=ROLES[0], n_classes=None, classes=None, blocks="
     outputs = len(forests[0].base)
     kinds = {
         "plain": lambda: Plain(X.shape[1]),
+        "chosen": lambda: ChosenColumns(np.array([X.shape[1] - 1, -1, 0])),
         "pieces": lambda: Pieces.learned(X, 5),
         "products": lambda: Products.learned(X, [(0, 1), (1, 1), (0, X.shape[1] - 1)]),
         "waves": lambda: Waves(rng.normal(size=(20, X.shape[1]))),

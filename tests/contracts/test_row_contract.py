@@ -14,6 +14,7 @@ from mercer import _numeric
 from mercer.auto import MercerClassifier, MercerRegressor, encoding
 from mercer.auto.blocks import Dictionary, Pieces, Plain, Products, Score, TreeColumns, Waves
 from mercer.auto.boosting import boost
+from mercer.auto.chosen_columns import ChosenColumns
 from mercer.auto.ensemble import Growth
 from mercer.auto.tree_losses import Squares
 from mercer.source import base
@@ -210,7 +211,8 @@ def test_every_block_gives_a_row_its_own_features():
     forest = boost(X, Squares(X[:, 0] * X[:, 1]), np.arange(NEW) % 2, Growth(n_trees=10, least_rows=2.0)).forests[0]
     score = Score([forest], np.ones(1), TreeColumns.of(5, []), classes=False)
     products = Products.learned(X, np.array([[0, 1], [2, 2]]))
-    dictionary = Dictionary([Plain(5), Pieces.learned(X, 8), products, Waves(rng.normal(size=(40, 5))), score])
+    waves, chosen = Waves(rng.normal(size=(40, 5))), ChosenColumns(np.array([3, 1, -1]))
+    dictionary = Dictionary([Plain(5), Pieces.learned(X, 8), products, waves, chosen, score])
     whole = dictionary.features(X)
     for size in (1, 9):
         parts = [dictionary.features(X[i : i + size]) for i in range(0, NEW, size)]
