@@ -50,7 +50,7 @@ _FEW_ROWS = 2500
 
 EFFORTS = {
     "fast": Effort(
-        (Growth(n_trees=100, rate=0.15, patience=10, max_bins=64),),
+        (Growth(n_trees=100, rate=0.15, patience=10),),
         tree_folds=3,
         n_bins=0,
         search_waves=128,
