@@ -127,6 +127,13 @@ class Waves(Block):
         return Waves(np.ascontiguousarray(moved), self.note)
 
 
+def moved_columns(columns: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Where columns are now that column j is what was column places[j]; -1 for one that is gone."""
+    where = np.full(1 + max(int(columns.max(initial=0)), int(places.max(initial=0))), -1)
+    where[places[places >= 0]] = np.flatnonzero(places >= 0)
+    return np.where(columns < 0, -1, where[columns])
+
+
 class Products(Block):
     """Products (x_i - c_i)(x_j - c_j) / s of pairs of encoded columns, squares where i = j.
 
@@ -159,9 +166,7 @@ class Products(Block):
 
     def along(self, places: np.ndarray) -> Products:
         """The same products where column j is what was column places[j]; one of a column that is gone is zero."""
-        where = np.full(1 + max(int(self.pairs.max(initial=0)), int(places.max(initial=0))), -1)
-        where[places[places >= 0]] = np.flatnonzero(places >= 0)
-        moved = where[self.pairs]
+        moved = moved_columns(self.pairs, places)
         gone = np.any(moved < 0, axis=1)
         return Products(np.where(gone[:, None], 0, moved), self.centers, np.where(gone, 0.0, self.factor))
 

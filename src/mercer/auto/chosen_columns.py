@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mercer.auto.blocks import Block, Dictionary
+from mercer.auto.blocks import Block, Dictionary, moved_columns
 from mercer.auto.by_fold import ByFold
 from mercer.auto.rows import N_FOLDS, Rows
 from mercer.auto.trials import SURE
@@ -44,9 +44,7 @@ class ChosenColumns(Block):
 
     def along(self, places: np.ndarray) -> ChosenColumns:
         """The same columns where column j is what was column places[j]; one that is gone is zero."""
-        where = np.full(1 + max(int(self.columns.max(initial=0)), int(places.max(initial=0))), -1)
-        where[places[places >= 0]] = np.flatnonzero(places >= 0)
-        return ChosenColumns(np.where(self.columns < 0, -1, where[self.columns]))
+        return ChosenColumns(moved_columns(self.columns, places))
 
 
 def with_chosen(search: Search, current: Dictionary) -> Dictionary:
