@@ -2,6 +2,8 @@
 
 import threading
 import time
+import weakref
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -134,3 +136,20 @@ def test_a_map_that_is_given_up_leaves_nothing_behind(monkeypatch):
     results.close()
     time.sleep(0.05)
     assert len(begun) <= 4
+
+
+def test_any_callable_will_do_and_none_is_kept(monkeypatch):
+    monkeypatch.setenv("MERCER_THREADS", "2")
+
+    @dataclass
+    class Scaled:  # has no hash
+        by: np.ndarray
+
+        def __call__(self, i):
+            return float(i * self.by[0])
+
+    scaled = Scaled(np.array([2.0]))
+    gone = weakref.ref(scaled)
+    assert list(ordered_map(scaled, range(5))) == [0.0, 2.0, 4.0, 6.0, 8.0]
+    del scaled
+    assert gone() is None

@@ -55,7 +55,7 @@ def ordered_map(function: Callable[[Any], Any], items: Iterable[Any], kind: Any 
         if threads == 1:
             yield from map(function, items)
             return
-        timed = _Timed(function, kind or getattr(function, "__code__", function))
+        timed = _Timed(function, kind or getattr(function, "__code__", type(function)))
         rest = iter(items)
         while timed.is_short():
             for item in islice(rest, 1):
@@ -77,7 +77,7 @@ def _shared(function, items, threads: int) -> Generator[Any, None, None]:
             yield _first_of(waiting)
     finally:
         for shared in waiting:
-            shared.future.cancel()
+            shared.drop()
 
 
 class _Timed:
@@ -98,19 +98,41 @@ class _Timed:
 
 
 class _Shared:
-    """An item for whoever is free first, a worker or the thread that waits for it."""
+    """An item for whoever is free first, a worker or the thread that waits for it.
+
+    What is left of it in the queue of the pool once it is done here holds nothing.
+    """
 
     def __init__(self, function, item, pool: ThreadPoolExecutor):
-        self.function, self.item = function, item
-        self.future = pool.submit(_as_worker, function, item)
+        self._work: tuple | None = (function, item)
+        self._future: Future | None = pool.submit(self._done)
+
+    def _done(self) -> Any:
+        function, item = self._work  # type: ignore[misc]
+        self._work = None
+        return _as_worker(function, item)
+
+    @property
+    def is_done(self) -> bool:
+        return self._future is not None and self._future.done()
 
     def done_here(self) -> bool:
         """Computes the item on this thread, unless another one has begun to."""
-        if not self.future.cancel():
+        if self._future is None or not self._future.cancel():
             return False
-        self.future = Future()
-        self.future.set_result(_as_worker(self.function, self.item))
+        self._future = Future()
+        self._future.set_result(self._done())
         return True
+
+    def drop(self) -> None:
+        """Leave it undone, unless another thread has begun."""
+        if self._future is not None and self._future.cancel():
+            self._work = self._future = None
+
+    def taken(self) -> Any:
+        """The result, which is let go."""
+        future, self._future = self._future, None
+        return future.result()  # type: ignore[union-attr]
 
 
 def _first_of(waiting: deque[_Shared]) -> Any:
@@ -118,10 +140,10 @@ def _first_of(waiting: deque[_Shared]) -> Any:
     first = waiting[0]
     if not first.done_here():
         for other in islice(waiting, 1, None):
-            if first.future.done():
+            if first.is_done:
                 break
             other.done_here()
-    return waiting.popleft().future.result()
+    return waiting.popleft().taken()
 
 
 def for_each(function: Callable[[Any], Any], items: Iterable[Any]) -> None:
