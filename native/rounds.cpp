@@ -121,19 +121,6 @@ struct Grove {
     }
 };
 
-void allow(TreeTask& task, const int64_t* columns, size_t count, const Vector<int64_t>& widths) {
-    task.columns.clear();
-    task.widths.clear();
-    for (size_t c = 0; c < count; ++c) {
-        if (columns[c] < 0 || columns[c] >= static_cast<int64_t>(widths.shape(0)))
-            throw std::invalid_argument("no such column.");
-        const int64_t width = widths(static_cast<size_t>(columns[c]));
-        if (width < 1 || width > 256) throw std::invalid_argument("a column has 1 to 256 bins.");
-        task.columns.push_back(static_cast<uint32_t>(columns[c]));
-        task.widths.push_back(static_cast<uint32_t>(width));
-    }
-}
-
 auto grow_rounds(const Rows<uint8_t>& bins, const Scores& scores, const Rows<double>& targets,
                  const Vector<double>& weight, bool logistic, const Rows<int64_t>& columns,
                  const Vector<int64_t>& widths, size_t max_leaves, double least_hessian, double l2, double rate) {
@@ -157,7 +144,7 @@ auto grow_rounds(const Rows<uint8_t>& bins, const Scores& scores, const Rows<dou
             if (o == 0) loss.slopes(scores.data(), gradient.data(), hessian.data());
             task.gradient = gradient.data() + o * loss.rows();
             task.hessian = hessian.data() + o * loss.rows();
-            allow(task, columns.data() + t * columns.shape(1), columns.shape(1), widths);
+            task.allow(columns.data() + t * columns.shape(1), columns.shape(1), widths.data());
             const GrownTree tree = grown_tree(task);
             grove.add(tree, rate);
             const double* value = grove.value.data() + grove.value.size() - tree.value.size();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 namespace mercer {
@@ -17,6 +18,20 @@ struct TreeTask {
     size_t max_leaves;
     double least_hessian, l2;
     bool short_sums;  // may be taken where they will do
+
+    // Which columns may be cut, of as many as there are widths.
+    void allow(const int64_t* chosen, size_t count, const int64_t* all_widths) {
+        columns.clear();
+        widths.clear();
+        for (size_t c = 0; c < count; ++c) {
+            if (chosen[c] < 0 || chosen[c] >= static_cast<int64_t>(n_columns))
+                throw std::invalid_argument("no such column.");
+            const int64_t width = all_widths[chosen[c]];
+            if (width < 1 || width > 256) throw std::invalid_argument("a column has 1 to 256 bins.");
+            columns.push_back(static_cast<uint32_t>(chosen[c]));
+            widths.push_back(static_cast<uint32_t>(width));
+        }
+    }
 };
 
 struct GrownTree {

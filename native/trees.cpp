@@ -22,20 +22,15 @@ using Ints = nb::ndarray<nb::numpy, int32_t>;
 constexpr int64_t few_rows = 8;
 constexpr int64_t span_rows = 512;
 
-std::vector<uint32_t> places(const Vector<int64_t>& given, size_t below, const char* message) {
+std::vector<uint32_t> increasing(const Vector<int64_t>& given, size_t below) {
     std::vector<uint32_t> found;
     found.reserve(given.shape(0));
     for (size_t k = 0; k < given.shape(0); ++k) {
-        if (given(k) < 0 || given(k) >= static_cast<int64_t>(below)) throw std::invalid_argument(message);
+        if (k > 0 && given(k) <= given(k - 1)) throw std::invalid_argument("rows must be increasing.");
+        if (given(k) < 0 || given(k) >= static_cast<int64_t>(below)) throw std::invalid_argument("no such row.");
         found.push_back(static_cast<uint32_t>(given(k)));
     }
     return found;
-}
-
-std::vector<uint32_t> increasing(const Vector<int64_t>& given, size_t below) {
-    for (size_t k = 1; k < given.shape(0); ++k)
-        if (given(k) <= given(k - 1)) throw std::invalid_argument("rows must be increasing.");
-    return places(given, below, "no such row.");
 }
 
 auto grow_tree(const Rows<uint8_t>& bins, const Rows<double>& gradient, const Vector<double>& hessian,
@@ -51,11 +46,8 @@ auto grow_tree(const Rows<uint8_t>& bins, const Rows<double>& gradient, const Ve
             throw std::invalid_argument("a tree needs rows, columns, an output and a leaf.");
         if (widths.shape(0) != d) throw std::invalid_argument("there must be a width for each column.");
         TreeTask task{bins.data(), n, d, gradient.data(), hessian.data(), c, increasing(rows, n),
-                      places(columns, d, "no such column."), {}, max_leaves, least_hessian, l2, short_sums};
-        for (uint32_t column : task.columns) {
-            if (widths(column) < 1 || widths(column) > 256) throw std::invalid_argument("a column has 1 to 256 bins.");
-            task.widths.push_back(static_cast<uint32_t>(widths(column)));
-        }
+                      {}, {}, max_leaves, least_hessian, l2, short_sums};
+        task.allow(columns.data(), columns.shape(0), widths.data());
         tree = grown_tree(task);
     }
     const size_t nodes = tree.column.size();

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 _inside = threading.local()
@@ -57,13 +57,11 @@ def ordered_map(function: Callable[[Any], Any], items: Iterable[Any], kind: Any 
             return
         timed = _Timed(function, kind or getattr(function, "__code__", type(function)))
         rest = iter(items)
-        while timed.is_short():
-            for item in islice(rest, 1):
-                yield timed(item)
-                break
-            else:
+        for item in rest:
+            if not timed.is_short():
+                yield from _shared(timed, chain([item], rest), threads)
                 return
-        yield from _shared(timed, rest, threads)
+            yield timed(item)
 
 
 def _shared(function, items, threads: int) -> Generator[Any, None, None]:

@@ -299,8 +299,10 @@ class Dictionary:
         return lambda span: self.features(X[span], None if scores is None else scores[span])
 
     def without(self, fold: int) -> Dictionary:
-        """The dictionary as it would be had it not seen the targets of a fold."""
-        return Dictionary([block.without(fold) for block in self.blocks])
+        """The dictionary as it would be had it not seen the targets of a fold: itself, where no block looks at any."""
+        blocks = [block.without(fold) for block in self.blocks]
+        same = all(one is other for one, other in zip(blocks, self.blocks, strict=True))
+        return self if same else Dictionary(blocks)
 
     def settled(self) -> Dictionary:
         """The dictionary for new rows alone."""

@@ -160,8 +160,11 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
     alphas = (*alphas, *_STRONG) if rows.distinct() <= _FEW_ROWS else alphas
     steps = _STEPS if len(columns) * rows.Y.shape[1] < _LARGE else _STEPS // 2
     total = dict.fromkeys(((alpha, t) for alpha in alphas for t in _TEMPERATURES), 0.0)
+    known = None
     for fold, train, test in parts:
-        features = _features(head, columns, rows, fold)
+        dictionary = head.dictionary.without(fold)
+        if dictionary is not known:
+            known, features = dictionary, _features(replace(head, dictionary=dictionary), columns, rows)
         Z_train, Z_test = features(train), features(test)
         basis = axes(Z_train)
         if basis is not None:
@@ -176,12 +179,8 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
     return [(loss / heavy, alpha, float(t)) for (alpha, t), loss in total.items()]
 
 
-def _features(head: Found, columns: np.ndarray, rows: Rows, fold: int) -> Callable[[np.ndarray], np.ndarray]:
-    """places -> the scaled features of these rows, of which only products matter: where rows are few, coordinates.
-
-    They are those that have not seen the fold.
-    """
-    head = replace(head, dictionary=head.dictionary.without(fold))
+def _features(head: Found, columns: np.ndarray, rows: Rows) -> Callable[[np.ndarray], np.ndarray]:
+    """places -> the scaled features of these rows, of which only products matter: where rows are few, coordinates."""
     if rows.wide:
         return coordinates(scaled(head, rows.X, head.scores)[:, columns]).__getitem__
     return lambda places: scaled(head, rows.X[places], None if head.scores is None else head.scores[places])[:, columns]

@@ -50,10 +50,6 @@ class Lens:
         made = Waves(drawn * self.root if self.root.ndim == 1 else drawn @ self.root.T, repr(self.kernel))
         return ByFold(made, [lens.waves(width, seed) for lens in self.apart]) if self.apart else made
 
-    def looks_like(self, other: Lens) -> bool:
-        """Whether the other shows the same."""
-        return np.array_equal(self.root, other.root) and repr(self.kernel) == repr(other.kernel)
-
 
 def lenses(X: np.ndarray, gains, names, multiples, masked: bool, apart=()) -> list[list[tuple[str, Lens]]]:
     """Families of lenses with titles: one kernel in one metric at multiples of the median distance of the rows X.
@@ -67,14 +63,9 @@ def lenses(X: np.ndarray, gains, names, multiples, masked: bool, apart=()) -> li
     if any(len(other) != len(led) for other in others):  # no tree of some fold was worth growing
         others = []
     for f, family in enumerate(led):
-        families.append(
-            [(title, _beside(lens, [o[f][k][1] for o in others])) for k, (title, lens) in enumerate(family)]
-        )
+        apart = [tuple(other[f][k][1] for other in others) for k in range(len(family))]
+        families.append([(title, replace(lens, apart=same)) for (title, lens), same in zip(family, apart, strict=True)])
     return families
-
-
-def _beside(lens: Lens, apart: list[Lens]) -> Lens:
-    return lens if all(lens.looks_like(other) for other in apart) else replace(lens, apart=tuple(apart))
 
 
 def _stationary(name, multiples, metric, root, median) -> list[tuple[str, Lens]]:
