@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import ndtri
@@ -16,6 +16,7 @@ columns = arrays(np.float64, st.integers(1, 40), elements=st.floats(-1e308, 1e30
 
 
 @given(f=columns)
+@example(f=np.array([4.49423284e307, 0.0, 5e-324]))  # as far apart as numbers get, and as near
 def test_training_values_get_their_mid_ranks(f):
     X = f[:, None]
     expected = [(np.sum(f < v) + np.sum(f <= v)) / (2 * len(f)) for v in f]

@@ -91,17 +91,17 @@ def interpolate(x: np.ndarray, start: np.ndarray, image: np.ndarray) -> np.ndarr
         return np.full_like(x, image[0])
     x = np.clip(x, start[0], start[-1])
     i = np.clip(np.searchsorted(start, x, side="right") - 1, 0, len(start) - 2)
-    unit = _unit(start)
+    unit = _units(start[i], start[i + 1])
     part = (unit * x - unit * start[i]) / (unit * start[i + 1] - unit * start[i])
-    unit = _unit(image)
+    unit = _units(image[i], image[i + 1])
     low, high = unit * image[i], unit * image[i + 1]
     inside = np.minimum(low + part * (high - low), high)
     return np.where(part >= 1.0, image[i + 1], inside / unit)
 
 
-def _unit(values) -> float:
-    """1/2 where a difference of such values may exceed float64, else 1, which spares subnormal numbers."""
-    return 0.5 if max(-values[0], values[-1]) > 0.25 * np.finfo(np.float64).max else 1.0
+def _units(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """1/2 where the difference of two values may exceed float64, else 1, which spares subnormal numbers."""
+    return np.where(np.maximum(-low, high) > 0.25 * np.finfo(np.float64).max, 0.5, 1.0)
 
 
 def balanced_edges(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.ndarray:
