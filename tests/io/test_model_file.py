@@ -16,7 +16,8 @@ import mercer
 from mercer.expand import Landmarks, RandomFeatures
 from mercer.io import archive, load, save
 from mercer.io.pack import pack, unpack
-from mercer.io.registry import CLASSES, class_named, name_of
+from mercer.io.former import FORMER
+from mercer.io.registry import TYPES, class_of, id_of
 from mercer.io.save import about
 from mercer.kernels import Custom, Gaussian
 from mercer.linear import RidgeRegressor
@@ -48,10 +49,11 @@ def with_model(model):
 
 
 def test_the_list_of_classes_is_true():
-    for module, names in CLASSES.items():
-        for name in names:
-            kind = class_named(f"{module}.{name}")
-            assert name_of(kind) == f"{module}.{name}"
+    for type_id in TYPES:
+        assert id_of(class_of(type_id)) == type_id
+    assert set(FORMER.values()) <= set(TYPES)
+    for name, type_id in FORMER.items():
+        assert class_of(name, former=True) is class_of(type_id)
 
 
 def test_no_file_holds_the_layout_of_a_machine():
@@ -71,14 +73,15 @@ def test_no_file_holds_the_layout_of_a_machine():
     "name", ["os.system", "builtins.eval", "io.pack._Packer", "expand.maps.Nothing", "", None, 3, ["a"], "..os.system"]
 )
 def test_no_other_class_can_be_named(saved, name):
-    rewritten(saved, with_model({"class": name, "state": {}}))
-    with pytest.raises(ValueError, match=r"cannot be loaded.*class"):
-        load(saved)
+    for key in ("type", "class"):
+        rewritten(saved, with_model({key: name, "state": {}}))
+        with pytest.raises(ValueError, match=r"cannot be loaded.*names the type"):
+            load(saved)
 
 
 @pytest.mark.parametrize("attribute", ["__class__", "__dict__", "__reduce__", "a b", "", "1x"])
 def test_attributes_are_plain_names(saved, attribute):
-    rewritten(saved, with_model({"class": "linear.ridge.RidgeRegressor", "state": {attribute: 1}}))
+    rewritten(saved, with_model({"type": "ridge-regressor", "state": {attribute: 1}}))
     with pytest.raises(ValueError, match="cannot have"):
         load(saved)
 
@@ -89,6 +92,8 @@ def test_attributes_are_plain_names(saved, attribute):
         {"what": 1},
         {"array": "nowhere"},
         {"array": ["a0"]},
+        {"type": "ridge-regressor"},
+        {"type": "ridge-regressor", "state": 3},
         {"class": "linear.ridge.RidgeRegressor"},
         {"class": "linear.ridge.RidgeRegressor", "state": 3},
         {"tuple": "abc"},
@@ -128,7 +133,7 @@ def test_deep_nesting_is_refused(saved):
 
 def test_newer_wrong_and_missing_formats_say_so(saved):
     for change, message in [
-        (lambda m: {**m, "format": 2}, "newer than the 1"),
+        (lambda m: {**m, "format": 3}, "newer than the 2"),
         (lambda m: {**m, "format": "1"}, "names no format"),
         (lambda m: {**m, "format": True}, "names no format"),
         (lambda m: [m], "names no format"),

@@ -17,7 +17,7 @@ import numpy as np
 from mercer.io.whole_file import appearing
 
 #: The version this library writes. Readers keep every released one.
-FORMAT = 1
+FORMAT = 2
 MANIFEST, ARRAYS = "manifest.json", "arrays.safetensors"
 #: More than this is refused before it is read.
 MOST_MANIFEST, MOST_ARRAYS = 256 * 2**20, 16 * 2**30

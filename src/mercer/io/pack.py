@@ -1,13 +1,15 @@
-"""Fitted objects as plain data and back: JSON for structure, arrays aside, classes by a closed list of names.
+"""Fitted objects as plain data and back: JSON for structure, arrays aside, classes by a closed list of type ids.
 
     None, bool, int, float, str, list      themselves (floats that JSON lacks as {"float": "nan"})
     tuple, dict, set, slice, dtype         {"tuple": [...]}, {"dict": [[key, value], ...]}, ...
     arrays of numbers                      {"array": name}, of anything else {"objects": [...], "shape": [...]}
     arrays of records                      {"records": [[field, array], ...], "shape": [...], "dotted": a.field works}
     CSR matrices                           {"csr": [data, indices, indptr], "shape": [rows, columns]}
-    objects                                {"class": name, "state": {attribute: value}}
+    objects                                {"type": id, "state": {attribute: value}}
 
-Unpacking creates objects without calling anything of theirs: a class contributes its name, the file its attributes.
+Unpacking creates objects without calling anything of theirs: a class contributes its id, the file its attributes. Files
+of format 1 say {"class": module and name} instead. Where a class has changed since, it says how to read them: `_former`
+maps the attributes that were renamed to their names now, and `_from_former(state)` makes an object of what they held.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.base import NotSaved
-from mercer.io.registry import class_named, name_of
+from mercer.io.registry import class_of, id_of
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w*\Z")
 _NUMBERS = "biuf"
@@ -100,16 +102,16 @@ class _Packer:
             return {"dict": [[self.tree(k, where), self.tree(v, f"{where}[{k!r}]")] for k, v in thing.items()]}
         if kind is slice:
             return {"slice": [self.tree(part, where) for part in (thing.start, thing.stop, thing.step)]}
-        name = name_of(kind)
-        if name is None:
+        type_id = id_of(kind)
+        if type_id is None:
             raise TypeError(
                 f"{where} is a {kind.__module__}.{kind.__qualname__}, which a model file has no room for: only "
                 "Mercer's own objects, numbers, strings and containers of them can be saved."
             )
         if issubclass(kind, tuple):  # a NamedTuple
-            return {"class": name, "state": {"items": [self.tree(item, where) for item in thing]}}
+            return {"type": type_id, "state": {"items": [self.tree(item, where) for item in thing]}}
         state = {key: self.tree(value, f"{where}.{key}") for key, value in self._state(thing).items()}
-        return {"class": name, "state": state}
+        return {"type": type_id, "state": state}
 
     def _state(self, thing) -> dict[str, Any]:
         kind = type(thing)
@@ -181,16 +183,33 @@ class _Unpacker:
         return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[tree["float"]]
 
     def _object(self, tree, depth):
-        kind, state = class_named(tree["class"]), tree["state"]
-        if not isinstance(state, dict):
-            raise TypeError("its state is missing")
+        kind, state = class_of(tree["type"]), self._state(tree)
         if issubclass(kind, tuple):
             return kind._make(self._items(state["items"], depth))
+        return self._made(kind, {key: self._value(kind, key, value, depth) for key, value in state.items()})
+
+    def _former_object(self, tree, depth):
+        """An object of a file of format 1, in terms of the class as it is now."""
+        kind, state = class_of(tree["class"], former=True), self._state(tree)
+        if issubclass(kind, tuple):
+            return kind._make(self._items(state["items"], depth))
+        renamed = getattr(kind, "_former", {})
+        values = {renamed.get(key, key): self._value(kind, key, value, depth) for key, value in state.items()}
+        return kind._from_former(values) if hasattr(kind, "_from_former") else self._made(kind, values)
+
+    def _state(self, tree) -> dict[str, Any]:
+        if not isinstance(tree["state"], dict):
+            raise TypeError("its state is missing")
+        return tree["state"]
+
+    def _value(self, kind: type, key: str, value, depth):
+        if not _ATTRIBUTE.match(key) or (key.startswith("__") and key.endswith("__")):
+            raise ValueError(f"The model gives a {kind.__name__} an attribute {key!r}, which it cannot have.")
+        return {} if key in _made_again(kind) else self.thing(value, depth)
+
+    def _made(self, kind: type, values: dict[str, Any]) -> Any:
         thing = object.__new__(kind)
-        for key, value in state.items():
-            if not _ATTRIBUTE.match(key) or (key.startswith("__") and key.endswith("__")):
-                raise ValueError(f"The model gives a {kind.__name__} an attribute {key!r}, which it cannot have.")
-            vars(thing)[key] = {} if key in _made_again(kind) else self.thing(value, depth)
+        vars(thing).update(values)
         return thing
 
 
@@ -209,7 +228,8 @@ def _text_dtype(text) -> np.dtype:
 
 
 _READERS = {
-    "class": _Unpacker._object,
+    "type": _Unpacker._object,
+    "class": _Unpacker._former_object,
     "array": _Unpacker._array,
     "objects": _Unpacker._objects,
     "records": _Unpacker._records,
