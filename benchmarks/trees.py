@@ -10,9 +10,9 @@ from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingClas
 from sklearn.metrics import accuracy_score, r2_score
 
 from benchmarks.harness import race, show, threads
-from mercer.auto.boosting import boost
-from mercer.auto.ensemble import Growth
-from mercer.auto.tree_losses import LogLoss, Squares
+from mercer.auto.boosting.boosting import boost
+from mercer.auto.boosting.ensemble import Growth
+from mercer.auto.boosting.losses import LogLoss, Squares
 from mercer.learn import TreeFeatures
 
 REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "3"))

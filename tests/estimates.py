@@ -6,8 +6,8 @@ import os
 
 import numpy as np
 
-from mercer.expand.compose import Plan, bind_columns, prepare
-from mercer.expand.seeds import Seed
+from mercer.expand.random.compose import Plan, bind_columns, prepare
+from mercer.expand.random.seeds import Seed
 
 LONG = os.environ.get("MERCER_TEST_LENGTH") == "long"
 #: Standard errors allowed: exceeded by one of 1e4 normal variables with probability 1e-3.

@@ -15,8 +15,8 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._numeric.block import Block
-from mercer._numeric.checks import check_weight, refuse_missing
-from mercer._numeric.rows import as_float
+from mercer._numeric.hashing.rows import as_float
+from mercer._runtime.checks import check_weight, refuse_missing
 from mercer.source import Accumulator, MemorySource, Source
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from mercer import _numeric
-from mercer._numeric import descent
+from mercer._numeric.solvers import descent
 
 
 def rows(dtype=np.float64, n=60, d=11, seed=0):

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer._numeric import columns, distances
-from mercer._numeric.columns import all_subsets, elementary_symmetric, sinc_product
-from mercer._numeric.matern import _matern_bessel, _matern_debye, matern
+from mercer._numeric.linalg import column_kernels as columns
+from mercer._numeric.linalg import distances
+from mercer._numeric.linalg.column_kernels import all_subsets, elementary_symmetric, sinc_product
+from mercer._numeric.linalg.matern import _matern_bessel, _matern_debye, matern
 from mercer.kernels import AllSubsets, Anova, Sinc
 from naive import naive_gram, naive_norm
 

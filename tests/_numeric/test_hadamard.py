@@ -10,7 +10,7 @@ from scipy.linalg import hadamard as hadamard_matrix
 
 from mercer import _numeric
 
-hadamard_definitions = sys.modules["mercer._numeric.hadamard"]  # the function of that name hides the module
+hadamard_definitions = sys.modules["mercer._numeric.sketch.hadamard"]  # the function of that name hides the module
 IMPLEMENTATIONS = {"definition": hadamard_definitions} | ({"compiled": _numeric} if _numeric.compiled else {})
 every_implementation = pytest.mark.parametrize("name", IMPLEMENTATIONS)
 every_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -14,8 +14,8 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from mercer import _numeric
-from mercer._numeric import hashing as definition
-from mercer._numeric.rows import distinct_hashes
+from mercer._numeric.hashing import hashing as definition
+from mercer._numeric.hashing.rows import distinct_hashes
 
 GAMMA = 0x9E3779B97F4A7C15
 SEEDS = [0, 1, 2**32, 2**64 - 1]

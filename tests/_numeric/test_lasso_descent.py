@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer import _numeric
-from mercer._numeric import lasso as definition
+from mercer._numeric.solvers import lasso as definition
 
 MODULES = pytest.mark.parametrize("module", [_numeric, definition])
 

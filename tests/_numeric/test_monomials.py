@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer import _numeric
-from mercer._numeric import monomials as definition
-from mercer._numeric.monomials import n_products
+from mercer._numeric.sketch import monomials as definition
+from mercer._numeric.sketch.monomials import n_products
 
 MODULES = pytest.mark.parametrize("module", [_numeric, definition], ids=["compiled", "definition"])
 cases = st.tuples(

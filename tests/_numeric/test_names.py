@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer import _numeric
-from mercer._numeric import names as definition
-from mercer._numeric import projection
+from mercer._numeric.hashing import names as definition
+from mercer._numeric.sketch import projection
 from mercer.project.tokens import cell_entries, row_entries
 
 texts = st.text(max_size=6) | st.sampled_from(["ä", "😀", "\ud800", "a\0b", "x" * 127, "x" * 128, "y" * 300])

@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mercer import _numeric
-from mercer._numeric import ngrams, unicode
-from mercer._numeric.unicode import unicode_tables
+from mercer._numeric.text import ngrams, unicode
+from mercer._numeric.text.unicode import unicode_tables
 
 DEFINED = {name: getattr(module, name) for module in _numeric.definitions for name in module.__all__}
 NO_STOP = np.zeros(0, np.uint8), np.zeros(1, np.int64)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer import _numeric
-from mercer._numeric import omp
+from mercer._numeric.solvers import omp
 
 
 def problem(n_atoms=128, d=20, n=50, dtype=np.float64, seed=0):

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mercer import _numeric
-from mercer._numeric import outer as definition
-from mercer._numeric.gram import less_outer_products, mirror
+from mercer._numeric.linalg import outer as definition
+from mercer._numeric.linalg.gram import less_outer_products, mirror
 
 BOTH = [_numeric.take_outer_products, definition.take_outer_products]
 

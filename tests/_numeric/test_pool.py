@@ -10,7 +10,7 @@ import pytest
 import scipy.linalg  # noqa: F401
 from threadpoolctl import threadpool_info
 
-from mercer._numeric.pool import n_threads, ordered_map, single_threaded_blas
+from mercer._runtime.pool import n_threads, ordered_map, single_threaded_blas
 
 
 def blas_threads():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from mercer import _numeric
-from mercer._numeric import projection
+from mercer._numeric.sketch import projection
 from naive import hashed_place
 
 IMPLEMENTATIONS = {"definition": projection} | ({"compiled": _numeric} if _numeric.compiled else {})

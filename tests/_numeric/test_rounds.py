@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer import _numeric
-from mercer._numeric import rounds
+from mercer._numeric.trees import rounds
 
 BOTH = pytest.mark.parametrize("module", [rounds, _numeric], ids=["definition", "twin"])
 LOSSES = pytest.mark.parametrize(("logistic", "c"), [(False, 1), (False, 2), (True, 1), (True, 4)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from mercer._numeric.rpcholesky import rp_cholesky
+from mercer._numeric.solvers.rpcholesky import rp_cholesky
 from mercer.kernels import Gaussian
 
 

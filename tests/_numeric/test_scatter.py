@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mercer import _numeric
-from mercer._numeric import scatter
+from mercer._numeric.linalg import scatter
 
 WAYS = {"definition": scatter, "chosen": _numeric}
 SHAPES = [(0, 3), (1, 1), (7, 3), (9, 24), (300, 25), (1030, 49), (2100, 101), (70, 700)]

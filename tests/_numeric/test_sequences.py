@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer import _numeric
-from mercer._numeric import sequences as definition
+from mercer._numeric.text import sequences as definition
 
 segments = st.lists(st.lists(st.integers(0, 5), max_size=12), max_size=6)
 seeds = st.integers(0, 2**32 - 1)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mercer import _numeric
-from mercer._numeric import serving, trees
+from mercer._numeric.trees import serving, trees
 
 
 def forest(seed, n_trees=21, columns=6, outputs=2, most_forks=8, unit=2):

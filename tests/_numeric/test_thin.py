@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer import _numeric
-from mercer._numeric import thin
+from mercer._numeric.linalg import thin
 
 WAYS = {"definition": thin, "chosen": _numeric}
 SHAPES = [(1, 5, 2, 1), (7, 21, 2, 4), (9, 8, 70, 4), (64, 33, 0, 3), (5, 1, 1, 0)]

@@ -5,7 +5,7 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from mercer import _numeric
-from mercer._numeric import trees
+from mercer._numeric.trees import trees
 
 BOTH = pytest.mark.parametrize("module", [trees, _numeric], ids=["definition", "twin"])
 

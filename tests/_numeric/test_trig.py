@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer import _numeric
-from mercer._numeric import trig
+from mercer._numeric.sketch import trig
 
 IMPLEMENTATIONS = {"definition": trig} | ({"compiled": _numeric} if _numeric.compiled else {})
 SINGLE = float(np.finfo(np.float32).eps)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from mercer import _numeric
-from mercer.auto.blocks import Score, TreeColumns
-from mercer.auto.boosting import boost, compared
-from mercer.auto.ensemble import Binned, Growth
-from mercer.auto.forest import ranks_at
-from mercer.auto.tree_losses import LogLoss, Squares
+from mercer.auto.boosting.boosting import boost, compared
+from mercer.auto.boosting.ensemble import Binned, Growth
+from mercer.auto.boosting.forest import ranks_at
+from mercer.auto.boosting.losses import LogLoss, Squares
+from mercer.auto.features.blocks import Score, TreeColumns
 
 
 def problem(n=600, seed=0):

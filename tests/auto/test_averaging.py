@@ -5,17 +5,17 @@ import pytest
 
 import mercer
 from mercer.auto import MercerClassifier, MercerRegressor
-from mercer.auto.averaging import averaged, members, redrawn
-from mercer.auto.blocks import Dictionary, Plain
-from mercer.auto.effort import EFFORTS, Clock
-from mercer.auto.encoding import Encoded
-from mercer.auto.fitting import sizes
-from mercer.auto.learning import learn
-from mercer.auto.lenses import Lens
-from mercer.auto.predictor import Predictor
-from mercer.auto.search import Found
-from mercer.auto.steps import Steps
-from mercer.auto.trials import Candidate
+from mercer.auto.budget.effort import EFFORTS, Clock
+from mercer.auto.budget.progress import Steps
+from mercer.auto.features.blocks import Dictionary, Plain
+from mercer.auto.final.averaging import averaged, members, redrawn
+from mercer.auto.final.predictor import Predictor
+from mercer.auto.fit import sizes
+from mercer.auto.rows.encoding import Encoded
+from mercer.auto.search.evaluation import Candidate
+from mercer.auto.search.kernels import Lens
+from mercer.auto.search.learning import learn
+from mercer.auto.search.search import Found
 from mercer.kernels import Gaussian
 
 

@@ -7,10 +7,12 @@ import pytest
 
 import mercer
 from clocks import Hours
-from mercer.auto import fitting, job, memory
-from mercer.auto.effort import Clock
-from mercer.auto.wide import learn_wide
-from mercer.auto.wide_model import learned_rows
+from mercer.auto import fit as fitting
+from mercer.auto import job
+from mercer.auto.budget import memory
+from mercer.auto.budget.effort import Clock
+from mercer.auto.text.sparse_linear import learn_wide
+from mercer.auto.text.sparse_model import learned_rows
 from mercer.io import read_table
 from mercer.tables import TableEncoder
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.auto.judge import judge, paired_gain, wilson
+from mercer.auto.holdout.evaluate import judge, paired_gain, wilson
 from mercer.source import MemorySource
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import r2_score
 
-from mercer.auto.known_rows import KnownRows
+from mercer.auto.holdout.labeled_rows import KnownRows
 from mercer.source import Columns
 
 

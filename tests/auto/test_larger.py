@@ -6,10 +6,12 @@ from scipy.special import logsumexp
 
 import mercer
 from clocks import Hours
-from mercer.auto import fitting, larger, memory
-from mercer.auto.effort import Clock
-from mercer.auto.pace import Passing, TimeUp
-from mercer.auto.streamed import descend
+from mercer.auto import fit as fitting
+from mercer.auto.budget import memory
+from mercer.auto.budget.effort import Clock
+from mercer.auto.budget.time_model import Passing, TimeUp
+from mercer.auto.final import all_rows as larger
+from mercer.auto.final.streamed import descend
 from mercer.io import read_table
 from mercer.linear import LogisticClassifier
 from mercer.source import MemorySource

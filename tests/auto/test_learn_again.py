@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from mercer.auto.blocks import Waves
-from mercer.auto.effort import EFFORTS, Clock
-from mercer.auto.encoding import encoded_rows, one_array
-from mercer.auto.learning import learn, learn_again
-from mercer.auto.steps import Steps
+from mercer.auto.budget.effort import EFFORTS, Clock
+from mercer.auto.budget.progress import Steps
+from mercer.auto.features.blocks import Waves
+from mercer.auto.rows.encoding import encoded_rows, one_array
+from mercer.auto.search.learning import learn, learn_again
 from mercer.io import read_table
 from mercer.tables import TableEncoder
 

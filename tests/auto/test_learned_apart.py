@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from mercer.auto import MercerClassifier, MercerRegressor
-from mercer.auto.blocks import Waves
-from mercer.auto.boosting import gains_apart
-from mercer.auto.by_fold import ByFold
-from mercer.auto.chosen_columns import ChosenColumns
-from mercer.auto.ensemble import Growth
-from mercer.auto.lenses import lenses
-from mercer.auto.tree_losses import LogLoss, Squares
+from mercer.auto.boosting.boosting import gains_apart
+from mercer.auto.boosting.ensemble import Growth
+from mercer.auto.boosting.losses import LogLoss, Squares
+from mercer.auto.features.blocks import Waves
+from mercer.auto.features.cross_fitted import ByFold
+from mercer.auto.search.columns import ChosenColumns
+from mercer.auto.search.kernels import lenses
 
 GROWTH = Growth(n_trees=10, max_leaves=6, least_rows=5)
 

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mercer.auto.effort import EFFORTS
-from mercer.auto.memory import (
+from mercer.auto.budget.effort import EFFORTS
+from mercer.auto.budget.memory import (
     bytes_of_features,
     bytes_of_reading,
     bytes_per_row,

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from mercer.auto import explain
-from mercer.auto.blocks import Dictionary, Pieces, Plain, Products, Waves
-from mercer.auto.chosen_columns import ChosenColumns
-from mercer.auto.effort import EFFORTS, sized
-from mercer.auto.explain import contributions, contributions_of_many, importances, importances_of_many
-from mercer.auto.growing import grow_score
-from mercer.auto.moves import Moves
-from mercer.auto.predictor import Predictor
-from mercer.auto.rows import Rows
+from mercer.auto.budget.effort import EFFORTS, sized
+from mercer.auto.explain import contributions as explain
+from mercer.auto.explain.contributions import contributions, contributions_of_many, importances, importances_of_many
+from mercer.auto.explain.perturb import Moves
+from mercer.auto.features.blocks import Dictionary, Pieces, Plain, Products, Waves
+from mercer.auto.final.predictor import Predictor
+from mercer.auto.rows.training import Rows
+from mercer.auto.search.columns import ChosenColumns
+from mercer.auto.search.trees import grow_score
 
 GROUPS = {f"x{j}": np.array([j]) for j in range(9)} | {"level": np.arange(9, 12)}
 

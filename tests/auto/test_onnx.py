@@ -6,18 +6,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import mercer
-from mercer.auto import Model, export
-from mercer.auto.blocks import Dictionary, Pieces, Plain, Products, Score, TreeColumns, Waves
-from mercer.auto.boosting import boost
-from mercer.auto.chosen_columns import ChosenColumns
-from mercer.auto.encoding import dense
-from mercer.auto.ensemble import Growth
-from mercer.auto.export import likely_rows, onnx_inputs
-from mercer.auto.forest import Forest
-from mercer.auto.onnx_blocks import block_features
-from mercer.auto.onnx_columns import encoded_columns
-from mercer.auto.predictor import Predictor
-from mercer.auto.tree_losses import LogLoss, Squares
+from mercer.auto import Model
+from mercer.auto.boosting.boosting import boost
+from mercer.auto.boosting.ensemble import Growth
+from mercer.auto.boosting.forest import Forest
+from mercer.auto.boosting.losses import LogLoss, Squares
+from mercer.auto.features.blocks import Dictionary, Pieces, Plain, Products, Score, TreeColumns, Waves
+from mercer.auto.final.predictor import Predictor
+from mercer.auto.onnx import export
+from mercer.auto.onnx.blocks import block_features
+from mercer.auto.onnx.columns import encoded_columns
+from mercer.auto.onnx.export import likely_rows, onnx_inputs
+from mercer.auto.rows.encoding import dense
+from mercer.auto.search.columns import ChosenColumns
 from mercer.io import onnx as graphs
 from mercer.tables import TableEncoder
 

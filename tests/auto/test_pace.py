@@ -5,20 +5,23 @@ import pytest
 
 import mercer
 from mercer._numeric.block import Block
-from mercer.auto import MercerClassifier, MercerRegressor, ensemble, fitting, job, pilot
-from mercer.auto.baselines import Once
-from mercer.auto.boosting import boost
-from mercer.auto.effort import EFFORTS, Clock
-from mercer.auto.ensemble import Growth
-from mercer.auto.judge import _bootstrap_r2
-from mercer.auto.pace import LogisticPace, TimeUp, until
-from mercer.auto.penalties import Equations, best_penalties
-from mercer.auto.rows import Rows
-from mercer.auto.search import Search
-from mercer.auto.steps import Steps
-from mercer.auto.tree_losses import LogLoss
-from mercer.auto.trials import Candidate
-from mercer.auto.wave_stage import WaveStage
+from mercer.auto import MercerClassifier, MercerRegressor, job
+from mercer.auto.boosting import ensemble
+from mercer.auto.boosting.boosting import boost
+from mercer.auto.boosting.ensemble import Growth
+from mercer.auto.boosting.losses import LogLoss
+from mercer.auto.budget import probe as pilot
+from mercer.auto.budget.effort import EFFORTS, Clock
+from mercer.auto.budget.progress import Steps
+from mercer.auto.budget.time_model import LogisticPace, TimeUp, until
+from mercer.auto.final.all_rows import sample_of
+from mercer.auto.final.baselines import Once
+from mercer.auto.holdout.evaluate import _bootstrap_r2
+from mercer.auto.ridge.penalties import Equations, best_penalties
+from mercer.auto.rows.training import Rows
+from mercer.auto.search.evaluation import Candidate
+from mercer.auto.search.fourier import WaveStage
+from mercer.auto.search.search import Search
 from mercer.io import read_table
 from mercer.source import MemorySource
 
@@ -225,7 +228,7 @@ def test_rows_are_encoded_once_for_two_models():
 def test_a_gathered_sample_is_the_sample():
     data, y = table(3000)
     source = read_table(data, y, weight=np.arange(3000.0))
-    part = fitting.sample_of(source, 0.2, 0)[0]
+    part = sample_of(source, 0.2, 0)[0]
     whole = pilot.gathered(part)
     blocks = [block for block in part.blocks() if len(block)]
     assert whole.n_rows == sum(map(len, blocks))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mercer.auto.penalties import Equations, best_penalties, fit_blocks
-from mercer.auto.rows import Rows
+from mercer.auto.ridge.penalties import Equations, best_penalties, fit_blocks
+from mercer.auto.rows.training import Rows
 
 
 @pytest.fixture

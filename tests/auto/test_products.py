@@ -7,14 +7,14 @@ import pytest
 
 import mercer
 from mercer.auto import Model
-from mercer.auto.blocks import Dictionary, Plain, Products
-from mercer.auto.effort import EFFORTS, Clock
-from mercer.auto.encoding import Encoded, encoded_rows
-from mercer.auto.learning import learn, learn_again
-from mercer.auto.predictor import Predictor
-from mercer.auto.products import best_pairs
-from mercer.auto.rows import Rows
-from mercer.auto.steps import Steps
+from mercer.auto.budget.effort import EFFORTS, Clock
+from mercer.auto.budget.progress import Steps
+from mercer.auto.features.blocks import Dictionary, Plain, Products
+from mercer.auto.final.predictor import Predictor
+from mercer.auto.rows.encoding import Encoded, encoded_rows
+from mercer.auto.rows.training import Rows
+from mercer.auto.search.learning import learn, learn_again
+from mercer.auto.search.products import best_pairs
 from mercer.io import read_table
 from mercer.tables import TableEncoder
 

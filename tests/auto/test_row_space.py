@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from mercer.auto.blocks import Dictionary, Plain, Products, Waves
-from mercer.auto.by_fold import ByFold
-from mercer.auto.equations import Equations
-from mercer.auto.penalties import best_penalties
-from mercer.auto.row_space import Kernels, RowEquations, axes, coordinates, row_equations
-from mercer.auto.rows import Rows
+from mercer.auto.features.blocks import Dictionary, Plain, Products, Waves
+from mercer.auto.features.cross_fitted import ByFold
+from mercer.auto.ridge.equations import Equations
+from mercer.auto.ridge.penalties import best_penalties
+from mercer.auto.ridge.row_space import Kernels, RowEquations, axes, coordinates, row_equations
+from mercer.auto.rows.training import Rows
 
 PENALTIES = np.array([3.0, 0.4])
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from mercer.auto import MercerClassifier, MercerRegressor
-from mercer.auto.blocks import Dictionary, Plain
-from mercer.auto.boosting import compared
-from mercer.auto.effort import EFFORTS, sized
-from mercer.auto.ensemble import Growth
-from mercer.auto.lenses import lenses
-from mercer.auto.penalties import Equations, best_penalties
-from mercer.auto.rows import Rows
-from mercer.auto.search import Found
-from mercer.auto.tree_losses import Squares
+from mercer.auto.boosting.boosting import compared
+from mercer.auto.boosting.ensemble import Growth
+from mercer.auto.boosting.losses import Squares
+from mercer.auto.budget.effort import EFFORTS, sized
+from mercer.auto.features.blocks import Dictionary, Plain
+from mercer.auto.ridge.penalties import Equations, best_penalties
+from mercer.auto.rows.training import Rows
+from mercer.auto.search.kernels import lenses
+from mercer.auto.search.search import Found
 
 
 def test_equal_rows_stand_apart_only_where_asked():

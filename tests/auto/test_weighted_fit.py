@@ -5,10 +5,10 @@ import pytest
 
 import mercer
 from mercer.auto import MercerClassifier, MercerRegressor, judge
-from mercer.auto.boosting import boost
-from mercer.auto.ensemble import Growth
-from mercer.auto.tree_losses import LogLoss, Squares
-from mercer.auto.weights import FEW, counted_rows
+from mercer.auto.boosting.boosting import boost
+from mercer.auto.boosting.ensemble import Growth
+from mercer.auto.boosting.losses import LogLoss, Squares
+from mercer.auto.rows.weights import FEW, counted_rows
 from mercer.io import read_table
 from mercer.source import Columns
 

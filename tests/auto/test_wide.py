@@ -7,9 +7,9 @@ from scipy import sparse
 
 import mercer
 from mercer.auto import MercerClassifier
-from mercer.auto.onnx_columns import refuse_untranslatable
-from mercer.auto.wide import learn_wide
-from mercer.auto.wide_model import WideModel
+from mercer.auto.onnx.columns import refuse_untranslatable
+from mercer.auto.text.sparse_linear import learn_wide
+from mercer.auto.text.sparse_model import WideModel
 
 WORDS = np.array([f"word{k}" for k in range(400)])
 

@@ -5,9 +5,9 @@ import pytest
 from sklearn.linear_model import RidgeCV
 
 import mercer
-from mercer.auto import encoding
-from mercer.auto.effort import EFFORTS, sized
-from mercer.auto.ensemble import Screen
+from mercer.auto.boosting.ensemble import Screen
+from mercer.auto.budget.effort import EFFORTS, sized
+from mercer.auto.rows import encoding
 
 
 def table(n, p, seed=0):

@@ -11,12 +11,13 @@ import pytest
 
 import mercer
 from mercer import _numeric
-from mercer.auto import MercerClassifier, MercerRegressor, encoding
-from mercer.auto.blocks import Dictionary, Pieces, Plain, Products, Score, TreeColumns, Waves
-from mercer.auto.boosting import boost
-from mercer.auto.chosen_columns import ChosenColumns
-from mercer.auto.ensemble import Growth
-from mercer.auto.tree_losses import Squares
+from mercer.auto import MercerClassifier, MercerRegressor
+from mercer.auto.boosting.boosting import boost
+from mercer.auto.boosting.ensemble import Growth
+from mercer.auto.boosting.losses import Squares
+from mercer.auto.features.blocks import Dictionary, Pieces, Plain, Products, Score, TreeColumns, Waves
+from mercer.auto.rows import encoding
+from mercer.auto.search.columns import ChosenColumns
 from mercer.source import base
 
 N, NEW = 400, 70  # NEW rows are more than go the short way at once

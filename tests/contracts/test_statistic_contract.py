@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from mercer._numeric.block import Block
-from mercer.expand.landmark_rows import AllRows, RowSample
-from mercer.linear.factor import Spectral
-from mercer.linear.joint import JointHessian
-from mercer.linear.loo import LeaveOneOut
+from mercer.expand.landmarks.rows import AllRows, RowSample
 from mercer.linear.losses import Hinge, Logistic, LogLoss, Squared
-from mercer.select.cross_moments import CrossMoments, LevelTables
-from mercer.select.histograms import Edges, JointHistogram
-from mercer.select.pair_information import PairTables
+from mercer.linear.optimize.joint import JointHessian
+from mercer.linear.ridge.factor import Spectral
+from mercer.linear.ridge.loo import LeaveOneOut
+from mercer.select.filters.cross_moments import CrossMoments, LevelTables
+from mercer.select.filters.histograms import Edges, JointHistogram
+from mercer.select.filters.pair_information import PairTables
 from mercer.stats import Counts, Gram, LabelCounts, LabelGram, LossAt, LossesAt, Moments, Sample, Together
 from mercer.stats.target_tables import TargetTables
 

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 from mercer._numeric.block import Block
 from mercer.expand import Landmarks
-from mercer.expand.landmark_rows import object_column
+from mercer.expand.landmarks.rows import object_column
 from mercer.kernels import (
     AllSubsets,
     Cauchy,
@@ -124,7 +124,7 @@ def test_a_share_of_the_trace_takes_the_smallest_number_of_landmarks():
 
 
 def test_a_share_that_is_out_of_reach_is_capped_with_a_warning(monkeypatch):
-    monkeypatch.setattr("mercer.expand.landmark_choice.MOST", 20)
+    monkeypatch.setattr("mercer.expand.landmarks.choice.MOST", 20)
     with pytest.warns(UserWarning, match="more than the tolerance 0.01"):
         features = Landmarks(Gaussian(0.01), n_landmarks=0.01).fit(rows(100))
     assert features.n_landmarks_ == 20

@@ -198,7 +198,7 @@ def test_sizes_are_told_before_anything_is_computed(monkeypatch):
     X = np.ones((100, 2000))
     with pytest.raises(ValueError, match="64-bit column numbers"):
         lift(Polynomial(3) * Polynomial(4)).fit(X)
-    monkeypatch.setattr("mercer._numeric.memory.available_memory", lambda: 10**8)
+    monkeypatch.setattr("mercer._runtime.memory.available_memory", lambda: 10**8)
     with pytest.raises(MemoryError, match=r"100 rows x 4,000,000 columns x 8 bytes = 3.2 GB"):
         lift(Linear() * Linear()).fit_transform(X)
     with pytest.raises(MemoryError, match=r"400,000,000 stored entries"):

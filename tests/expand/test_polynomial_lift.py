@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import PolynomialFeatures
 
-from mercer.expand import PolynomialLift, monomials
+from mercer.expand import PolynomialLift
+from mercer.expand.lifts import monomials
 from mercer.source import MemorySource
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix], ids=["dense", "array", "matrix"])
@@ -116,7 +117,7 @@ def test_the_last_column_of_the_64_bit_range():
 
 
 def test_what_does_not_fit_is_refused_with_its_size(monkeypatch):
-    monkeypatch.setattr("mercer._numeric.memory.available_memory", lambda: 10**9)
+    monkeypatch.setattr("mercer._runtime.memory.available_memory", lambda: 10**9)
     X = np.ones((1000, 1000), np.float32)
     lift = PolynomialLift(2).fit(X)
     said = r"1,000 rows x 501,501 columns x 4 bytes = 2.0 GB, and 1.0 GB are available.*CSR.*RandomFeatures"

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from estimates import LONG, Z, apply, assert_mean_is, contributions, draw, exact, over_seeds, pairs
 from mercer.expand import RandomFeatures
-from mercer.expand.count_sketch import CountSketch
-from mercer.expand.sketch import transforms
+from mercer.expand.random.count_sketch import CountSketch
+from mercer.expand.random.sketch import transforms
 from mercer.kernels import AllSubsets, Anova, Polynomial
 
 SEEDS = 4000 if LONG else 600
@@ -45,7 +45,7 @@ def test_a_tree_varies_less_than_one_flat_sketch_of_high_degree(monkeypatch):
     x = np.full((1, 32), 32**-0.5)
     kernel, n, seeds = Polynomial(8, offset=0.0), 256, 200
     tree = over_seeds(kernel, x, x, n, seeds).var()
-    monkeypatch.setattr("mercer.expand.sketch.FLAT", 8)
+    monkeypatch.setattr("mercer.expand.random.sketch.FLAT", 8)
     assert tree < 0.5 * over_seeds(kernel, x, x, n, seeds).var()
 
 
@@ -166,7 +166,7 @@ def test_power_sums_and_the_recursion_over_columns_give_the_same_anova_features(
     X = np.random.default_rng(0).normal(size=(20, 30)).astype(dtype)
     X[:, ::3] = 0
     by_sums = apply(draw(Anova(degree), 30, 50), X)
-    monkeypatch.setattr("mercer.expand.signs.NEWTON", 0)
+    monkeypatch.setattr("mercer.expand.random.signs.NEWTON", 0)
     by_columns = apply(draw(Anova(degree), 30, 50), X)
     size = np.sqrt(np.mean(by_columns**2))
     np.testing.assert_allclose(by_sums, by_columns, atol=(1e-4 if dtype == np.float32 else 1e-12) * size)

@@ -15,8 +15,8 @@ from scipy import sparse
 import mercer
 from mercer.expand import Landmarks, RandomFeatures
 from mercer.io import archive, load, save
-from mercer.io.pack import pack, unpack
 from mercer.io.former import FORMER
+from mercer.io.pack import pack, unpack
 from mercer.io.registry import TYPES, class_of, id_of
 from mercer.io.save import about
 from mercer.kernels import Custom, Gaussian

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 
 from mercer._numeric.block import Block
 from mercer.learn import ClusterFeatures, PatchWhitening, extract_patches
-from mercer.learn.lloyd import ClusterSums, lloyd, plus_plus
+from mercer.learn.clusters.lloyd import ClusterSums, lloyd, plus_plus
 from mercer.source import MemorySource, StreamSource
 
 

@@ -8,8 +8,8 @@ from mercer._numeric.block import Block
 from mercer.expand import RandomFeatures
 from mercer.kernels import Cauchy, Gaussian, Laplace, Linear
 from mercer.learn import LearnedMetric
-from mercer.learn.gradients import gradient_outer_product, smoothed
-from mercer.learn.metric import root_of
+from mercer.learn.metric.gradients import gradient_outer_product, smoothed
+from mercer.learn.metric.metric import root_of
 from mercer.linear import RidgeRegressor
 from mercer.source import MemorySource, StreamSource
 

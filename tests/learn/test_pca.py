@@ -10,8 +10,8 @@ from sklearn.decomposition import PCA as SklearnPCA
 
 from mercer._numeric.block import Block
 from mercer.learn import PCA
-from mercer.learn.scatter import Scatter
-from mercer.learn.spectrum import marchenko_pastur_median, noise_from_median, shrinkage
+from mercer.learn.pca.scatter import Scatter
+from mercer.learn.pca.spectrum import marchenko_pastur_median, noise_from_median, shrinkage
 from mercer.source import StreamSource
 
 
@@ -231,7 +231,7 @@ def test_pieces_of_two_blocks_give_the_bits_of_the_whole():
 
 
 def test_too_many_columns_for_their_square_are_refused_before_memory_runs_out(monkeypatch):
-    from mercer._numeric import memory
+    from mercer._runtime import memory
 
     monkeypatch.setattr(memory, "available_memory", lambda: 10**8)
     with pytest.raises(MemoryError, match="solver='randomized'"):

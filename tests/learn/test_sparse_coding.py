@@ -8,7 +8,7 @@ from sklearn.decomposition import SparseCoder
 
 from mercer._numeric.block import Block
 from mercer.learn import SparseCoding
-from mercer.learn.dictionary import CodeSums, _without_dead, updated
+from mercer.learn.dictionary.dictionary import CodeSums, _without_dead, updated
 from mercer.source import MemorySource, StreamSource
 
 

@@ -8,8 +8,8 @@ from scipy.stats import entropy
 
 from mercer._numeric.block import Block
 from mercer.learn import SupervisedBins
+from mercer.learn.bins.segmentation import Segmentation, entropy_costs, squared_costs
 from mercer.learn.out_of_fold import fold_of
-from mercer.learn.segmentation import Segmentation, entropy_costs, squared_costs
 from mercer.linear import RidgeRegressor
 from mercer.source import MemorySource
 

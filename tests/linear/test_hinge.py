@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from mercer.linear import HingeClassifier
-from mercer.linear.dual import best_intercept
+from mercer.linear.optimize.dual import best_intercept
 
 
 def problem(n=300, d=5, seed=0):

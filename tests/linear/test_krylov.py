@@ -7,8 +7,8 @@ from sklearn.linear_model import Ridge
 from mercer import _numeric
 from mercer._numeric.block import Block
 from mercer.linear import RidgeRegressor
-from mercer.linear.factor import Tridiagonal
-from mercer.linear.krylov import Krylov, KrylovWithEnds
+from mercer.linear.optimize.krylov import Krylov, KrylovWithEnds
+from mercer.linear.ridge.factor import Tridiagonal
 from mercer.stats import Gram
 
 ALPHAS = np.array([1e-3, 1.0, 30.0, 1e5])

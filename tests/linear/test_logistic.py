@@ -9,7 +9,8 @@ from sklearn.metrics import log_loss
 
 from mercer import _numeric
 from mercer._numeric.block import Block
-from mercer.linear import LogisticClassifier, curvature, search
+from mercer.linear import LogisticClassifier
+from mercer.linear.optimize import curvature, search
 from mercer.source import StreamSource
 
 LABELS = np.array(["ant", "bee", "cat", "dog"])

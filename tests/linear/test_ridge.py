@@ -7,8 +7,9 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import _numeric
 from mercer._numeric.block import Block
-from mercer.linear import RidgeClassifier, RidgeRegressor, path
+from mercer.linear import RidgeClassifier, RidgeRegressor
 from mercer.linear.losses import Hinge, Logistic, Squared
+from mercer.linear.ridge import path
 from mercer.stats import Gram
 
 

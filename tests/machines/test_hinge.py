@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from mercer import _numeric
-from mercer._numeric import dual
+from mercer._numeric.solvers import dual
 from mercer.kernels import Custom, Gaussian, Polynomial
 from mercer.machines import KernelHinge, KernelPerceptron
 from naive import squared_features

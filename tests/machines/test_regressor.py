@@ -5,7 +5,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 from mercer._numeric.block import Block
-from mercer._numeric.cholesky import solve_upper, upper_cholesky
+from mercer._numeric.linalg.cholesky import solve_upper, upper_cholesky
 from mercer.kernels import Custom, Gaussian, Linear, Polynomial
 from mercer.machines import KernelRegressor, falkon
 from mercer.source import MemorySource, StreamSource

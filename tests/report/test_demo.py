@@ -5,7 +5,7 @@ import json
 import pytest
 from rich.console import Console
 
-from mercer.auto.judge import Estimate, Judgment
+from mercer.auto.holdout.evaluate import Estimate, Judgment
 from mercer.report.demo import EXAMPLES, N_STEPS, conclude, gather_demo
 from mercer.report.terminal import closing_hint, render_demo, render_intro
 

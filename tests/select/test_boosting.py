@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
 from mercer.select import AdaBoost, GreedySelector
-from mercer.select.stumps import Stumps, thresholds_of
+from mercer.select.boosting.stumps import Stumps, thresholds_of
 
 
 def signs(seed=0, n=120, d=15):

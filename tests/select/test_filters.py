@@ -10,9 +10,9 @@ from sklearn.metrics import mutual_info_score
 
 from mercer._numeric.block import Block
 from mercer.select import FilterSelector, discoveries, knn_mutual_information
-from mercer.select.cross_moments import CrossMoments
-from mercer.select.minimum_loss import hinge_minimum, logistic_minimum
-from mercer.select.rank_correlation import average_ranks
+from mercer.select.filters.cross_moments import CrossMoments
+from mercer.select.filters.minimum_loss import hinge_minimum, logistic_minimum
+from mercer.select.filters.rank_correlation import average_ranks
 from mercer.source import MemorySource, StreamSource
 
 rng = np.random.default_rng(0)

@@ -144,7 +144,7 @@ def test_more_columns_than_rows_end_in_interpolation():
 @pytest.mark.parametrize("selector", [GreedySelector, OrthogonalMatchingPursuit])
 @pytest.mark.parametrize("noise", [0.1, 10.0])
 def test_looking_ahead_changes_nothing(monkeypatch, selector, noise):
-    from mercer.select import geometry, lookahead
+    from mercer.select.greedy import geometry, lookahead
 
     rng = np.random.default_rng(17)
     X = rng.normal(size=(100, 700)) + rng.normal(size=(100, 1))
@@ -264,7 +264,7 @@ def test_rows_and_gram_say_the_same_whatever_is_asked(parameters, intercept, sto
 
 @pytest.mark.parametrize("solver", ["gram", "rows"])
 def test_folds_choose_what_direct_cross_validation_chooses(solver):
-    from mercer.select.stopping import fold_of_each
+    from mercer.select.greedy.stopping import fold_of_each
 
     rng = np.random.default_rng(10)
     X = rng.normal(size=(150, 20))

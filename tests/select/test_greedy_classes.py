@@ -9,8 +9,8 @@ from sklearn.datasets import load_iris, load_wine
 
 from mercer._numeric.block import Block
 from mercer.select import AdaBoost, BestSubset, GreedySelector, L1Constrained, Lasso
-from mercer.select.refits import fit_weights
-from mercer.select.risks import RISKS
+from mercer.select.greedy.refits import fit_weights
+from mercer.select.greedy.risks import RISKS
 from mercer.source import StreamSource
 
 

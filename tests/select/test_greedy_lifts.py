@@ -12,8 +12,9 @@ from mercer.expand import PolynomialLift, RandomFeatures
 from mercer.io import load, save
 from mercer.kernels import Gaussian
 from mercer.learn import PiecewiseLinear
-from mercer.select import GreedySelector, lifted
-from mercer.select.products import Pairs
+from mercer.select import GreedySelector
+from mercer.select.greedy import lifted
+from mercer.select.greedy.products import Pairs
 
 CUBIC = PolynomialLift(3, include_bias=False)
 

@@ -10,9 +10,9 @@ from sklearn.base import is_classifier
 from sklearn.linear_model import LogisticRegression
 
 from mercer.select import GreedySelector
-from mercer.select.lines import best_hinge_steps, best_steps
-from mercer.select.refits import fit_weights
-from mercer.select.risks import LONGEST_STEP, RISKS, ExponentialRisk, HingeRisk, LogisticRisk
+from mercer.select.greedy.lines import best_hinge_steps, best_steps
+from mercer.select.greedy.refits import fit_weights
+from mercer.select.greedy.risks import LONGEST_STEP, RISKS, ExponentialRisk, HingeRisk, LogisticRisk
 
 LOSSES = ["logistic", "hinge", "exponential"]
 

@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 
 from mercer.select import GreedySelector
-from mercer.select.candidates import Columns
-from mercer.select.products import Pairs, factors
+from mercer.select.greedy.candidates import Columns
+from mercer.select.greedy.products import Pairs, factors
 
 
 def written_out(X):

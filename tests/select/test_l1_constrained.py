@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from mercer.select import L1Constrained, Lasso, sparsify, sparsify_risk
-from mercer.select.l1_ball import QuadraticProblem, frank_wolfe, project_l1
+from mercer.select.lasso.l1_ball import QuadraticProblem, frank_wolfe, project_l1
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 12))

@@ -7,9 +7,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso as Reference
 
 from mercer import _numeric
-from mercer.select import Lasso, lasso_path, lasso_problem
-from mercer.select.lasso_path import solve_path
-from mercer.select.lasso_problem import ColumnProblem, GramProblem
+from mercer.select import Lasso, lasso_path
+from mercer.select.lasso import problem as lasso_problem
+from mercer.select.lasso.path import solve_path
+from mercer.select.lasso.problem import ColumnProblem, GramProblem
 from mercer.source import MemorySource
 
 
@@ -167,7 +168,7 @@ def test_planted_columns_are_found_and_named():
 
 
 def test_wide_data_are_solved_in_memory_and_refuse_pieces(monkeypatch):
-    from mercer.select import lasso
+    from mercer.select.lasso import lasso
 
     monkeypatch.setattr(lasso, "GRAM_COLUMNS", 20)
     X, y = problem()

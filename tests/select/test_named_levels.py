@@ -9,7 +9,7 @@ import pytest
 
 from mercer.io import load, save
 from mercer.select import FilterSelector
-from mercer.select.filters import SCORES
+from mercer.select.filters.selector import SCORES
 from mercer.source.table import Columns, table_in_memory
 
 N = 300

@@ -8,7 +8,8 @@ from scipy import sparse, stats
 from sklearn.datasets import make_classification
 
 from mercer._numeric.block import Block
-from mercer.select import FilterSelector, pair_information
+from mercer.select import FilterSelector
+from mercer.select.filters import pair_information
 from mercer.source import MemorySource, StreamSource
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.feature_selection import SelectKBest, f_regression
 
 from mercer.select import FilterSelector, KnockoffSelector, StabilitySelector
-from mercer.select.knockoffs import knockoff_threshold, with_knockoffs
+from mercer.select.resampling.knockoffs import knockoff_threshold, with_knockoffs
 
 
 def data(seed, n=120, d=40, strong=3, size=1.0):

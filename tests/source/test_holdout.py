@@ -79,7 +79,7 @@ def test_pipelines_of_named_sources_are_quiet_about_names():
 
 
 def test_hashes_are_taken_once_and_kept_by_chosen_rows(monkeypatch):
-    from mercer._numeric import rows
+    from mercer._numeric.hashing import rows
 
     block = Block(np.arange(20.0).reshape(10, 2))
     expected, even = block.ids, np.arange(10) % 2 == 0

@@ -9,8 +9,8 @@ from scipy.special import logsumexp
 
 from mercer import _numeric
 from mercer._numeric.block import Block
-from mercer.linear.joint import JointHessian
 from mercer.linear.losses import LogLoss
+from mercer.linear.optimize.joint import JointHessian
 from mercer.stats import LossesAt
 from mercer.stats.loss import measured_from
 

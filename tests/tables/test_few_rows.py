@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from mercer._numeric.beside import Beside
+from mercer._runtime.derived import Beside
 from mercer.source.arrow import columns_of_rows
 from mercer.tables import TableEncoder
 from mercer.tables.few import few_values

@@ -7,60 +7,36 @@ to a lower instruction set.
 """
 
 import os
-import sys
 import warnings
+from importlib import import_module
 from types import ModuleType
+from typing import Any
 
-# A new family adds itself in two places: the star imports and `definitions`.
-from .bins import *  # noqa: F403
-from .descent import *  # noqa: F403
-from .dual import *  # noqa: F403
-from .hadamard import *  # noqa: F403
-from .hashing import *  # noqa: F403
-from .lasso import *  # noqa: F403
-from .machine import *  # noqa: F403
-from .monomials import *  # noqa: F403
-from .names import *  # noqa: F403
-from .ngrams import *  # noqa: F403
-from .omp import *  # noqa: F403
-from .outer import *  # noqa: F403
-from .projection import *  # noqa: F403
-from .rounds import *  # noqa: F403
-from .scatter import *  # noqa: F403
-from .sequences import *  # noqa: F403
-from .serving import *  # noqa: F403
-from .sums import *  # noqa: F403
-from .thin import *  # noqa: F403
-from .trees import *  # noqa: F403
-from .trig import *  # noqa: F403
-
-#: The modules of definitions, from `sys.modules` because a function may hide the module it is named like.
-definitions: tuple[ModuleType, ...] = tuple(
-    sys.modules[f"{__name__}.{name}"]
-    for name in (
-        "bins",
-        "descent",
-        "dual",
-        "hadamard",
-        "hashing",
-        "lasso",
-        "machine",
-        "monomials",
-        "names",
-        "ngrams",
-        "omp",
-        "outer",
-        "projection",
-        "rounds",
-        "scatter",
-        "sequences",
-        "serving",
-        "sums",
-        "thin",
-        "trees",
-        "trig",
-    )
+#: Modules of definitions, by room; `native/` has the same rooms, and a compiled family the same name.
+FAMILIES = (
+    "machine",
+    "hashing.hashing",
+    "hashing.names",
+    "linalg.outer",
+    "linalg.scatter",
+    "linalg.sums",
+    "linalg.thin",
+    "sketch.hadamard",
+    "sketch.monomials",
+    "sketch.projection",
+    "sketch.trig",
+    "solvers.descent",
+    "solvers.dual",
+    "solvers.lasso",
+    "solvers.omp",
+    "text.ngrams",
+    "text.sequences",
+    "trees.bins",
+    "trees.rounds",
+    "trees.serving",
+    "trees.trees",
 )
+definitions: tuple[ModuleType, ...] = tuple(import_module(f"{__name__}.{family}") for family in FAMILIES)
 
 
 class PureDefinitionsWarning(UserWarning):
@@ -83,15 +59,19 @@ def _load_native() -> ModuleType | None:
     return _native
 
 
-def _twins(native: ModuleType | None) -> dict[str, object]:
-    """The compiled function of every defined name that has one."""
-    names = [name for module in definitions for name in module.__all__]
-    return {name: getattr(native, name) for name in names if hasattr(native, name)}
+def _functions(native: ModuleType | None) -> dict[str, Any]:
+    """Every defined function, or its compiled twin where there is one."""
+    defined = {name: getattr(module, name) for module in definitions for name in module.__all__}
+    return {name: getattr(native, name, function) for name, function in defined.items()}
+
+
+def __getattr__(name: str) -> Any:  # tells type checkers that functions come from the families
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 _native_module = _load_native()
 compiled = _native_module is not None
-globals().update(_twins(_native_module))
+globals().update(_functions(_native_module))
 
-__all__ = ["PureDefinitionsWarning", "compiled", "definitions"]
+__all__ = ["FAMILIES", "PureDefinitionsWarning", "compiled", "definitions"]
 __all__ += [name for module in definitions for name in module.__all__]

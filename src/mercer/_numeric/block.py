@@ -42,7 +42,7 @@ class Block:
     @property
     def ids(self) -> np.ndarray:
         """The 64-bit hash of each row as read: equal rows share it, whatever the block, map or machine."""
-        from mercer._numeric.rows import hash_rows
+        from mercer._numeric.hashing.rows import hash_rows
 
         if self._ids is None:
             self._ids = hash_rows(self.raw)

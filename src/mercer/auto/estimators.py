@@ -11,13 +11,13 @@ from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer.auto.effort import Clock
-from mercer.auto.fitting import account, sizes
+from mercer.auto.budget.effort import Clock
+from mercer.auto.budget.progress import Steps
+from mercer.auto.final.all_rows import sample_of
+from mercer.auto.fit import account, sizes
 from mercer.auto.job import Job
-from mercer.auto.larger import sample_of
-from mercer.auto.steps import Steps
-from mercer.auto.weights import counted_rows
-from mercer.auto.wide_model import model_of
+from mercer.auto.rows.weights import counted_rows
+from mercer.auto.text.sparse_model import model_of
 from mercer.base import seed_of
 from mercer.source import Columns
 from mercer.source.arrow import columns_of_rows

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import sparse
 
-from mercer._numeric.pool import n_threads
-from mercer.auto.baselines import Encoding, Once, baseline
-from mercer.auto.effort import Clock, Effort
-from mercer.auto.judge import judge
-from mercer.auto.larger import AllRows, sample_of, weights_from_all
-from mercer.auto.learning import learn, learn_again
-from mercer.auto.memory import AMPLE, bytes_of_reading, narrower, rows_alone, rows_in, usable
-from mercer.auto.pace import MARGIN, TimeUp
-from mercer.auto.pilot import gathered, predicting_seconds, seconds_per_row, some_of
-from mercer.auto.predictor import Predictor
-from mercer.auto.steps import Steps
-from mercer.auto.wide_model import WidePredictor, learn_terms, learned_rows
+from mercer._runtime.pool import n_threads
+from mercer.auto.budget.effort import Clock, Effort
+from mercer.auto.budget.memory import AMPLE, bytes_of_reading, narrower, rows_alone, rows_in, usable
+from mercer.auto.budget.probe import gathered, predicting_seconds, seconds_per_row, some_of
+from mercer.auto.budget.progress import Steps
+from mercer.auto.budget.time_model import MARGIN, TimeUp
+from mercer.auto.final.all_rows import AllRows, sample_of, weights_from_all
+from mercer.auto.final.baselines import Encoding, Once, baseline
+from mercer.auto.final.predictor import Predictor
+from mercer.auto.holdout.evaluate import judge
+from mercer.auto.search.learning import learn, learn_again
+from mercer.auto.text.sparse_model import WidePredictor, learn_terms, learned_rows
 from mercer.source import Source, split_holdout
 from mercer.source.holdout import split_by_place
 from mercer.source.table import first_block

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from mercer.auto.steps import Steps
+from mercer.auto.budget.progress import Steps
 from mercer.expand import RandomFeatures
 from mercer.kernels import Gaussian
 from mercer.linear import RidgeClassifier, RidgeRegressor

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from mercer.auto.encoding import dense, encoded, encoded_rows, mapped_blocks, mapped_rows, named, one_row, opened
-from mercer.auto.explain import (
+from mercer.auto.explain.contributions import (
     Explanation,
     contributions,
     contributions_of_many,
     importances,
     importances_of_many,
 )
-from mercer.auto.predictor import Predictor
+from mercer.auto.final.predictor import Predictor
+from mercer.auto.rows.encoding import dense, encoded, encoded_rows, mapped_blocks, mapped_rows, named, one_row, opened
 from mercer.tables import TableEncoder
 from mercer.tables.unseen import Unseen
 
@@ -169,7 +169,7 @@ class Model:
             Run the graph on these rows (True: on made-up ones like those of the fit) and raise ValueError if it
             differs from the model by more than the rounding of float32 can explain.
         """
-        from mercer.auto.export import check_parity, onnx_model
+        from mercer.auto.onnx.export import check_parity, onnx_model
         from mercer.io.onnx import write
 
         graph = onnx_model(self)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._numeric.distances import is_sparse, paired_distances
+from mercer._numeric.linalg.distances import is_sparse, paired_distances
 from mercer.bounds.arguments import check_count, check_delta
 from mercer.bounds.certificate import Certificate
 from mercer.bounds.pairs import Pairs, draw_pairs

@@ -23,7 +23,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from mercer._numeric.distances import is_sparse
+from mercer._numeric.linalg.distances import is_sparse
 from mercer.bounds.arguments import check_accuracy, check_choice, check_count, check_delta
 from mercer.bounds.pairs import CHUNK, draw_pairs, sample_rows
 from mercer.bounds.sparse import divisors

@@ -10,8 +10,8 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.block import Block, take_rows
-from mercer._numeric.checks import refuse_missing
-from mercer._numeric.rows import hash_rows
+from mercer._numeric.hashing.rows import hash_rows
+from mercer._runtime.checks import refuse_missing
 from mercer.source import Source
 from mercer.stats import Sample
 

@@ -69,7 +69,7 @@ class _Predictions:
         self.known: Any = None
 
     def __call__(self, model, rows) -> dict:
-        from mercer.auto.known_rows import KnownRows
+        from mercer.auto.holdout.labeled_rows import KnownRows
 
         if self.proba and model.classes_ is None:
             raise click.UsageError("This model predicts a quantity, which has no probabilities: leave out --proba.")

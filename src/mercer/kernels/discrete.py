@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._numeric.distances import is_sparse
+from mercer._numeric.linalg.distances import is_sparse
 from mercer.kernels.base import Kernel
 from mercer.kernels.dot import inner_products
 from mercer.kernels.rows import matching_numbers

@@ -5,8 +5,8 @@ from math import comb
 
 import numpy as np
 
-from mercer._numeric.columns import all_subsets, elementary_symmetric
-from mercer._numeric.distances import is_sparse
+from mercer._numeric.linalg.column_kernels import all_subsets, elementary_symmetric
+from mercer._numeric.linalg.distances import is_sparse
 from mercer.kernels.base import Kernel
 from mercer.kernels.parameters import NON_NEGATIVE, POSITIVE, WHOLE
 from mercer.kernels.rows import matching_numbers

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._numeric.columns import sinc, sinc_product
-from mercer._numeric.stable import log_positive_stable, signed_log_stable
+from mercer._numeric.linalg.column_kernels import sinc, sinc_product
+from mercer._numeric.linalg.stable import log_positive_stable, signed_log_stable
 from mercer.kernels.parameters import BANDWIDTH, FLAG, Need, OneOf
 from mercer.kernels.rows import matching_numbers
 from mercer.kernels.stationary import Stationary

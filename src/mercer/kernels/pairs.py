@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mercer._numeric.pool import for_each
+from mercer._runtime.pool import for_each
 
 #: Pairs computed at a time.
 _PAIRS = 1 << 15

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._numeric.matern import matern
+from mercer._numeric.linalg.matern import matern
 from mercer.kernels.parameters import BANDWIDTH, POSITIVE, Need
 from mercer.kernels.stationary import Stationary
 

@@ -4,7 +4,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._numeric.distances import is_sparse
+from mercer._numeric.linalg.distances import is_sparse
 
 
 class Rows:

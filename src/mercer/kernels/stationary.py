@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mercer._numeric.distances import distances, paired_distances, squared_distances
+from mercer._numeric.linalg.distances import distances, paired_distances, squared_distances
 from mercer.kernels.base import Kernel
 from mercer.kernels.rows import matching_numbers
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mercer import _numeric
-from mercer._numeric.pool import for_each
+from mercer._runtime.pool import for_each
 from mercer.kernels.letters import Segments
 
 #: Rows of a Gram matrix computed at a time.

@@ -1,15 +1,15 @@
 """Features learned from the data: directions, clusters, dictionaries, bins, trees, the metric a target asks for."""
 
-from mercer.learn.clusters import ClusterFeatures
-from mercer.learn.metric import LearnedMetric
-from mercer.learn.patches import PatchWhitening, extract_patches
-from mercer.learn.pca import PCA
-from mercer.learn.piecewise import PiecewiseLinear
-from mercer.learn.repair import Changes
-from mercer.learn.sparse_coding import SparseCoding
-from mercer.learn.supervised_bins import SupervisedBins
+from mercer.learn.bins.piecewise import PiecewiseLinear
+from mercer.learn.bins.supervised_bins import SupervisedBins
+from mercer.learn.clusters.clusters import ClusterFeatures
+from mercer.learn.dictionary.patches import PatchWhitening, extract_patches
+from mercer.learn.dictionary.sparse_coding import SparseCoding
+from mercer.learn.metric.metric import LearnedMetric
+from mercer.learn.pca.pca import PCA
+from mercer.learn.pca.repair import Changes
 from mercer.learn.target_encoding import TargetEncoding
-from mercer.learn.trees import TreeFeatures
+from mercer.learn.trees.trees import TreeFeatures
 
 __all__ = [
     "PCA",

@@ -12,7 +12,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.block import Block
-from mercer._numeric.checks import check_weight
+from mercer._runtime.checks import check_weight
 from mercer.base import StreamingTransformer, seed_of
 from mercer.learn.targets import checked_target
 from mercer.linear.passes import IteratedEstimator

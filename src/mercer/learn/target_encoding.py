@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer._numeric.checks import check_whole
+from mercer._runtime.checks import check_whole
 from mercer.base import seed_of
 from mercer.learn.out_of_fold import OutOfFoldTransformer
 from mercer.learn.targets import check_task, classes_in, target_names, with_numeric_target

@@ -3,6 +3,6 @@
 from mercer.linear.hinge import HingeClassifier
 from mercer.linear.logistic import LogisticClassifier
 from mercer.linear.perceptron import Perceptron
-from mercer.linear.ridge import RidgeClassifier, RidgeRegressor
+from mercer.linear.ridge.ridge import RidgeClassifier, RidgeRegressor
 
 __all__ = ["HingeClassifier", "LogisticClassifier", "Perceptron", "RidgeClassifier", "RidgeRegressor"]

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer._numeric.block import Block, concatenate
-from mercer._numeric.pool import ordered_map
+from mercer._runtime.pool import ordered_map
 from mercer.base import seed_of
 from mercer.linear.classes import LinearClassifier, at_least_two
-from mercer.linear.dual import HingeProblem, solve
+from mercer.linear.optimize.dual import HingeProblem, solve
 from mercer.linear.passes import IteratedEstimator
 from mercer.source import MemorySource, Source
 

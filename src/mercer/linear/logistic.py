@@ -10,13 +10,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.base import seed_of
 from mercer.linear.classes import LinearClassifier, at_least_two, coded
-from mercer.linear.curvature import MOST_COLUMNS, Landscape
-from mercer.linear.joint import MOST_ENTRIES, JointHessian
-from mercer.linear.lbfgs import minimize, side_by_side
 from mercer.linear.losses import LogLoss
-from mercer.linear.overflow import refuse_overflow
+from mercer.linear.optimize.curvature import MOST_COLUMNS, Landscape
+from mercer.linear.optimize.joint import MOST_ENTRIES, JointHessian
+from mercer.linear.optimize.lbfgs import minimize, side_by_side
+from mercer.linear.optimize.search import Folds, Problem, fold_models, length, near_rows, penalized, temperature
 from mercer.linear.passes import IteratedEstimator
-from mercer.linear.search import Folds, Problem, fold_models, length, near_rows, penalized, temperature
+from mercer.linear.ridge.overflow import refuse_overflow
 from mercer.stats import LabelCounts, Moments
 
 N_ALPHAS = 12

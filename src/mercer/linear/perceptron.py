@@ -11,7 +11,7 @@ from mercer import _numeric
 from mercer._numeric.block import Block
 from mercer.base import StreamingEstimator, seed_of
 from mercer.linear.classes import LinearClassifier, at_least_two, classes_of
-from mercer.linear.overflow import refuse_overflow
+from mercer.linear.ridge.overflow import refuse_overflow
 
 
 class Perceptron(LinearClassifier, StreamingEstimator):

@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._numeric.block import Block, concatenate, take_rows
-from mercer._numeric.checks import check_weight, refuse_missing
+from mercer._runtime.checks import check_weight, refuse_missing
 from mercer.kernels import Gaussian, Kernel
 from mercer.machines import similarity
 from mercer.source import MemorySource, Source

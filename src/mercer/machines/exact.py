@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mercer._numeric.cholesky import solve_upper, upper_cholesky
+from mercer._numeric.linalg.cholesky import solve_upper, upper_cholesky
 from mercer.machines.similarity import BLOCK
 
 N_ALPHAS = 60

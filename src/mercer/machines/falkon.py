@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.block import Block, take_rows
-from mercer._numeric.pool import ordered_map
-from mercer._numeric.rpcholesky import rounding_in, rp_cholesky
+from mercer._numeric.solvers.rpcholesky import rounding_in, rp_cholesky
+from mercer._runtime.pool import ordered_map
 from mercer.kernels import Kernel
 from mercer.machines.similarity import cross, gram, is_vouched_for, symmetric_part
 from mercer.source import Source

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _numeric
 from mercer._numeric.block import take_rows
-from mercer._numeric.checks import check_whole
-from mercer._numeric.cholesky import solve_upper, upper_cholesky
-from mercer._numeric.gram import aligned_empty
-from mercer._numeric.pool import for_each, ordered_map
+from mercer._numeric.linalg.cholesky import solve_upper, upper_cholesky
+from mercer._numeric.linalg.gram import aligned_empty
+from mercer._runtime.checks import check_whole
+from mercer._runtime.pool import for_each, ordered_map
 from mercer.machines import similarity
 from mercer.machines.base import KernelMachine, known_classes, labels, winner
 

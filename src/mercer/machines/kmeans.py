@@ -7,7 +7,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._numeric.checks import check_whole
+from mercer._runtime.checks import check_whole
 from mercer.machines import similarity
 from mercer.machines.base import KernelMachine
 

@@ -7,8 +7,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._numeric.checks import check_whole
-from mercer._numeric.rows import as_float
+from mercer._numeric.hashing.rows import as_float
+from mercer._runtime.checks import check_whole
 from mercer.kernels import Gaussian
 from mercer.machines import similarity
 from mercer.machines.base import KernelMachine, are_objects

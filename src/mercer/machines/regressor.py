@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._numeric.block import Block
-from mercer._numeric.checks import check_weight, check_whole
+from mercer._runtime.checks import check_weight, check_whole
 from mercer.base import seed_of
 from mercer.machines import exact, falkon, similarity
 from mercer.machines.base import KernelMachine, are_objects, numeric_target, refuse_contradiction

@@ -9,7 +9,7 @@ from dataclasses import fields
 import numpy as np
 
 from mercer._numeric.block import take_rows
-from mercer._numeric.pool import for_each, ordered_map
+from mercer._runtime.pool import for_each, ordered_map
 from mercer.kernels import (
     AllSubsets,
     Anova,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from mercer._numeric.pool import for_each
+from mercer._runtime.pool import for_each
 
 _CHUNK_ENTRIES = 1 << 18  # 2 MB: small enough for the cache, large enough to hide the cost of a task
 

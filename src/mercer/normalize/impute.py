@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 from scipy import sparse
 
-from mercer._numeric.checks import refuse_missing
+from mercer._runtime.checks import refuse_missing
 from mercer.base import StreamingTransformer
 from mercer.normalize.elementwise import rewritten_entries
 from mercer.normalize.ranks import columns_of, quantiles

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.base import OneToOneFeatureMixin
 
-from mercer._numeric.pool import ordered_map
+from mercer._runtime.pool import ordered_map
 from mercer.base import InvertibleTransformer
 from mercer.normalize.elementwise import refuse_sparse
 from mercer.normalize.ranks import columns_of, interpolate, knots, mid_ranks

@@ -8,7 +8,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from mercer._numeric.pool import for_each
+from mercer._runtime.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
 from mercer.bounds import DistanceCertificate, jl_dimension
 from mercer.bounds.arguments import check_accuracy, check_delta

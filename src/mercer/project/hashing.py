@@ -10,8 +10,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, clone
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer import _numeric
-from mercer._numeric.checks import refuse_missing
-from mercer._numeric.names import packed_names
+from mercer._numeric.hashing.names import packed_names
+from mercer._runtime.checks import refuse_missing
 from mercer.base import StreamingTransformer, seed_of
 from mercer.bounds import Certificate, HashingRisk, certify_distances, hashing_risk
 from mercer.project.base import _whole

@@ -13,7 +13,7 @@ from rich.text import Text
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
-from mercer.auto.targets import checked_task
+from mercer.auto.rows.task import checked_task
 from mercer.learn.targets import classes_in
 from mercer.select import FilterSelector, GreedySelector, Lasso
 from mercer.source import Source

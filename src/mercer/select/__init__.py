@@ -1,18 +1,18 @@
 """Which columns to keep: filters, greedy searches, boosting, l1 paths, best subsets."""
 
-from mercer.select.boosting import AdaBoost
-from mercer.select.discoveries import discoveries
-from mercer.select.filters import FilterSelector
-from mercer.select.greedy import GreedySelector
-from mercer.select.hypotheses import compare_hypotheses
-from mercer.select.knockoffs import KnockoffSelector
-from mercer.select.l1_constrained import L1Constrained
-from mercer.select.lasso import Lasso, lasso_path
-from mercer.select.mutual_information import knn_mutual_information
-from mercer.select.pursuit import OrthogonalMatchingPursuit
-from mercer.select.sparsify import sparsify, sparsify_risk
-from mercer.select.stability import StabilitySelector
-from mercer.select.subset import BestSubset
+from mercer.select.boosting.adaboost import AdaBoost
+from mercer.select.filters.discoveries import discoveries
+from mercer.select.filters.hypotheses import compare_hypotheses
+from mercer.select.filters.mutual_information import knn_mutual_information
+from mercer.select.filters.selector import FilterSelector
+from mercer.select.greedy.pursuit import OrthogonalMatchingPursuit
+from mercer.select.greedy.selector import GreedySelector
+from mercer.select.lasso.l1_constrained import L1Constrained
+from mercer.select.lasso.lasso import Lasso, lasso_path
+from mercer.select.lasso.sparsify import sparsify, sparsify_risk
+from mercer.select.resampling.knockoffs import KnockoffSelector
+from mercer.select.resampling.stability import StabilitySelector
+from mercer.select.subset.best_subset import BestSubset
 
 __all__ = [
     "AdaBoost",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from mercer._numeric.block import Block
-from mercer._numeric.pool import ordered_map, single_threaded_blas
+from mercer._runtime.pool import ordered_map, single_threaded_blas
 from mercer.source.accumulator import BLOCK_ROWS, PART_ROWS, Accumulator
 from mercer.source.progress import tell
 

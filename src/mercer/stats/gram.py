@@ -13,8 +13,8 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.block import Block
-from mercer._numeric.gram import add_products, gathered, less_outer_products, mirror, sums_with_outer_products
-from mercer._numeric.pool import ordered_map
+from mercer._numeric.linalg.gram import add_products, gathered, less_outer_products, mirror, sums_with_outer_products
+from mercer._runtime.pool import ordered_map
 from mercer.stats.base import Statistic
 
 _PROBES = 4

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mercer import _numeric
-from mercer._numeric.gram import aligned_empty
-from mercer._numeric.scatter import FLOAT32_ROWS
+from mercer._numeric.linalg.gram import aligned_empty
+from mercer._numeric.linalg.scatter import FLOAT32_ROWS
 from mercer.stats.base import Statistic
 
 #: Numbers that stay in the caches, and rows that are moved to the origin as one.

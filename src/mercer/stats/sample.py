@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.block import Block, concatenate, take_rows
-from mercer._numeric.rows import distinct_hashes
+from mercer._numeric.hashing.rows import distinct_hashes
 from mercer.stats.base import Statistic
 
 SAMPLE_ROWS = 16_384

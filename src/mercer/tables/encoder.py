@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer._numeric.beside import Beside
 from mercer._numeric.block import Block
-from mercer._numeric.checks import check_weight, check_whole
+from mercer._runtime.checks import check_weight, check_whole
+from mercer._runtime.derived import Beside
 from mercer.base import seed_of
 from mercer.source import Columns, Source
 from mercer.source.accumulator import BLOCK_ROWS

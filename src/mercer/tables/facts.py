@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mercer import _numeric
-from mercer._numeric.rows import distinct_hashes
+from mercer._numeric.hashing.rows import distinct_hashes
 from mercer.source.arrow import hash_texts, kind_of
 from mercer.stats import Statistic
 

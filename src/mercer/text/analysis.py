@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mercer import _numeric
-from mercer._numeric.ngrams import SPARE
-from mercer._numeric.unicode import unicode_tables
+from mercer._numeric.text.ngrams import SPARE
+from mercer._numeric.text.unicode import unicode_tables
 from mercer.text.stemming import Stems, stems
 
 _KINDS = {"word": 0, "char": 1, "char_wb": 2}
@@ -21,7 +21,7 @@ _RUNS = {None: 2, r"(?u)\b\w\w+\b": 2, r"\b\w\w+\b": 2, r"\w\w+": 2, r"(?u)\b\w+
 
 
 class Units(NamedTuple):
-    """Words or characters of documents, see `mercer._numeric.ngrams`."""
+    """Words or characters of documents, see `mercer._numeric.text.ngrams`."""
 
     bytes: np.ndarray
     starts: np.ndarray

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer._numeric.pool import ordered_map
+from mercer._runtime.pool import ordered_map
 from mercer.base import StreamingTransformer, seed_of
 from mercer.source import Accumulator, Source
 from mercer.text.analysis import Analysis

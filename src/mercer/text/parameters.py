@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from numbers import Integral, Real
 
-from mercer._numeric.checks import check_whole
+from mercer._runtime.checks import check_whole
 from mercer.text.stemming import stems
 
 _CHOICES = {

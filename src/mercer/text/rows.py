@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import _numeric
-from mercer._numeric.pool import for_each
+from mercer._runtime.pool import for_each
 from mercer.text.analysis import Analysis
 from mercer.text.vocabulary import Rows, Terms
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mercer import _numeric
-from mercer._numeric.pool import n_threads, ordered_map
+from mercer._runtime.pool import n_threads, ordered_map
 from mercer.stats import Statistic
 from mercer.text.analysis import unpacked
 

@@ -1,0 +1,1 @@
+"""Hashes of keys, strings and rows."""

@@ -1,0 +1,1 @@
+"""Sums, products and distances of tall blocks of rows."""

@@ -1,0 +1,1 @@
+"""Trigonometric, Hadamard, hashed and monomial maps of rows."""

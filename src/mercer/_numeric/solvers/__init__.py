@@ -1,0 +1,1 @@
+"""Coordinate descent, matching pursuit and pivoted Cholesky."""

@@ -1,0 +1,1 @@
+"""N-grams of text, and kernels of sequences."""

@@ -1,0 +1,1 @@
+"""Binned columns, regression trees, rounds of boosting, and sums over trees."""

@@ -1,0 +1,1 @@
+"""Gradient boosting with out-of-fold scores."""

@@ -1,0 +1,1 @@
+"""Effort, time and memory of a search."""

@@ -1,0 +1,1 @@
+"""Contributions of columns to a prediction, and their importance."""

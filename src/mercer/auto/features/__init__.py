@@ -1,0 +1,1 @@
+"""Blocks of features, one file per kind."""

@@ -1,0 +1,1 @@
+"""The final linear model on the features that were found."""

@@ -1,0 +1,1 @@
+"""Evaluation on the holdout, with intervals."""

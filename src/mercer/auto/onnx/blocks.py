@@ -1,0 +1,164 @@
+"""The blocks of a dictionary and the linear head as nodes of an ONNX graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from mercer.auto.boosting.forest import Forest
+from mercer.auto.features.blocks import STRETCH, Pieces, Plain, Products, Score, TreeColumns, Waves
+from mercer.auto.final.predictor import Predictor
+from mercer.auto.search.columns import ChosenColumns
+from mercer.io.onnx import TREES, Graph
+
+
+def scores(graph: Graph, predictor: Predictor, x: str) -> str:
+    """features(x) @ coef + intercept: the features in float32, the sum in float64."""
+    features = graph.concat([block_features(graph, block, x) for block in predictor.dictionary.blocks])
+    product = graph.add("MatMul", features, predictor.coef.astype(np.float32))
+    return graph.add("Add", graph.cast(product, np.float64), np.asarray(predictor.intercept, dtype=np.float64))
+
+
+def block_features(graph: Graph, block, x: str) -> str:
+    """The features of one block of encoded rows, in float32."""
+    writers: dict[type, Callable[..., str]] = {
+        Plain: _plain,
+        ChosenColumns: _chosen,
+        Pieces: _pieces,
+        Products: _products,
+        Waves: _waves,
+        Score: _score,
+    }
+    if type(block) not in writers:
+        raise ValueError(f"The model has a block of {block.kind} features, which has no translation to ONNX yet.")
+    return writers[type(block)](graph, block, x)
+
+
+def _plain(graph: Graph, block: Plain, x: str) -> str:
+    return graph.cast(x, np.float32)
+
+
+def _chosen(graph: Graph, block: ChosenColumns, x: str) -> str:
+    there = (block.columns >= 0).astype(np.float64)
+    return graph.cast(graph.add("Mul", graph.columns(x, np.maximum(block.columns, 0)), there), np.float32)
+
+
+def _pieces(graph: Graph, block: Pieces, x: str) -> str:
+    """clip((x - low) / (high - low), 0, 1) for each bin."""
+    bins = [
+        (column, low, high)
+        for column, edges in zip(block.columns, block.bins.bins_, strict=True)
+        for low, high in pairwise(edges)
+    ]
+    column, low, high = (np.array(part) for part in zip(*bins, strict=True))
+    part = graph.add("Div", graph.add("Sub", graph.columns(x, column), low), high - low)
+    return graph.cast(graph.add("Clip", part, np.float64(0.0), np.float64(1.0)), np.float32)
+
+
+def _products(graph: Graph, block: Products, x: str) -> str:
+    """(x_i - c_i)(x_j - c_j) times a factor."""
+    first, second = (
+        graph.add("Sub", graph.columns(x, block.pairs[:, k]), np.ascontiguousarray(block.centers[:, k])) for k in (0, 1)
+    )
+    product = graph.add("Mul", graph.add("Mul", first, second), block.factor)
+    return graph.cast(product, np.float32)
+
+
+def _waves(graph: Graph, block: Waves, x: str) -> str:
+    turns = graph.add("MatMul", graph.cast(x, np.float32), block.frequencies.T.astype(np.float32))
+    both = graph.concat([graph.add("Cos", turns), graph.add("Sin", turns)])
+    return graph.add("Mul", both, np.float32(np.sqrt(1.0 / len(block.frequencies))))
+
+
+def _score(graph: Graph, block: Score, x: str) -> str:
+    """The scores over their scale, and for classes the probabilities they mean."""
+    total = graph.cast(_forests(graph, block, x), np.float64)
+    parts = [graph.add("Div", total, np.asarray(block.scale, dtype=np.float64))]
+    if block.classes:
+        chances = graph.add("Sigmoid", total) if len(block.scale) == 1 else graph.add("Softmax", total, axis=1)
+        parts.append(graph.add("Mul", chances, np.float64(STRETCH)))
+    return graph.cast(graph.concat(parts), np.float32)
+
+
+def _forests(graph: Graph, block: Score, x: str) -> str:
+    """The mean score of the forests, all their trees in one node, which gives float32."""
+    share = 1.0 / len(block.forests)
+    base = np.sum([forest.base for forest in block.forests], axis=0) * share
+    trees = [tree for k, forest in enumerate(block.forests) for tree in _trees(forest, share, block.columns, k)]
+    for output, nodes in trees:  # a tree without a split is a number
+        if len(nodes) == 1:
+            base[output] += nodes[0][-1]
+    trees = [tree for tree in trees if len(tree[1]) > 1]
+    if not trees:
+        nothing = graph.add("Mul", graph.columns(x, [0]), np.float64(0.0))
+        return graph.cast(graph.add("Add", nothing, base), np.float32)
+    seen = _seen(graph, block, x)
+    return graph.add("TreeEnsembleRegressor", seen, domain=TREES, **_tree_attributes(graph, trees, base))
+
+
+def _seen(graph: Graph, block: Score, x: str) -> str:
+    """What trees see: the columns that are no category, then for each forest its ranks of the categories.
+
+    The rank of a level is that of none plus the jump of the one indicator that is set. Ranks are whole numbers, so
+    the product with the indicators is exact.
+    """
+    kept, categories = block.columns.kept, block.columns.categories
+    if not categories:
+        return graph.columns(x, kept)
+    indicators = np.concatenate([np.arange(part.start, part.stop) for part in categories])
+    ranks = [rank for forest in block.forests for rank in _ranks(forest, block.columns)]
+    none = np.array([rank[0] for rank in ranks])
+    jumps = np.zeros((len(indicators), len(ranks)))
+    for j, rank in enumerate(ranks):
+        first = int(np.searchsorted(indicators, categories[j % len(categories)].start))
+        jumps[first : first + len(rank) - 1, j] = rank[1:] - rank[0]
+    codes = graph.add("Add", graph.add("MatMul", graph.columns(x, indicators), jumps), none)
+    return graph.concat([graph.columns(x, kept), codes]) if len(kept) else codes
+
+
+def _ranks(forest: Forest, columns: TreeColumns) -> list[np.ndarray]:
+    """For each category the ranks of no level and of its levels; without ranks the codes themselves."""
+    codes = zip(columns.codes.tolist(), columns.categories, strict=True)
+    return [forest.ranks.get(code, np.arange(1.0 + part.stop - part.start)) for code, part in codes]
+
+
+def _trees(forest: Forest, share: float, columns: TreeColumns, place: int):
+    """(output, nodes) of each tree; a node is (column, threshold, left, right, value), children from its root on.
+
+    Codes of the forest at `place` stand behind those of the forests before it.
+    """
+    ends = [*forest.roots.tolist(), len(forest.column)][1:]  # none where no tree was worth growing
+    column = np.where(
+        forest.column >= len(columns.kept), forest.column + place * len(columns.categories), forest.column
+    )
+    for root, end, output in zip(forest.roots.tolist(), ends, forest.output.tolist(), strict=True):
+        nodes = slice(root, end)
+        parts = column[nodes], forest.threshold[nodes], forest.left[nodes] - root, forest.right[nodes] - root
+        values = forest.value[nodes] * share
+        yield output, list(zip(*(part.tolist() for part in (*parts, values)), strict=True))
+
+
+def _tree_attributes(graph: Graph, trees, base) -> dict:
+    nodes = [(t, i, *node) for t, (_, tree) in enumerate(trees) for i, node in enumerate(tree)]
+    tree, place, column, threshold, left, right, _ = (list(part) for part in zip(*nodes, strict=True))
+    inner = [c >= 0 for c in column]
+    leaves = [(t, i, trees[t][0], value) for t, i, c, *_, value in nodes if c < 0]
+    leaf_tree, leaf_place, output, weight = (list(part) for part in zip(*leaves, strict=True))
+    return {
+        "n_targets": len(base),
+        "aggregate_function": "SUM",
+        "base_values_as_tensor": graph.tensor(base),
+        "nodes_treeids": tree,
+        "nodes_nodeids": place,
+        "nodes_modes": ["BRANCH_LEQ" if split else "LEAF" for split in inner],
+        "nodes_featureids": [max(c, 0) for c in column],
+        "nodes_values_as_tensor": graph.tensor(threshold),
+        "nodes_truenodeids": [max(child, 0) for child in left],
+        "nodes_falsenodeids": [max(child, 0) for child in right],
+        "target_treeids": leaf_tree,
+        "target_nodeids": leaf_place,
+        "target_ids": output,
+        "target_weights_as_tensor": graph.tensor(weight),
+    }

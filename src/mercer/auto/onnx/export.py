@@ -1,0 +1,160 @@
+"""A fitted model as an ONNX graph, and the proof that both predict the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from mercer.auto.features.blocks import Score, Waves
+from mercer.auto.final.predictor import Predictor
+from mercer.auto.onnx.blocks import scores
+from mercer.auto.onnx.columns import encoded_columns, input_type, known_levels, placed_encoders, used_columns
+from mercer.auto.rows.encoding import dense
+from mercer.io.onnx import Graph, run
+from mercer.source import Columns
+from mercer.tables import TableEncoder
+
+_EPS = float(np.finfo(np.float32).eps)
+_ROWS = 200
+
+
+def onnx_model(model) -> Any:
+    """The graph: an input of shape (rows, 1) per column; `prediction`, and for classes `probabilities`."""
+    graph, predictor = Graph(), model.predictor
+    values = scores(graph, predictor, encoded_columns(graph, model.encoder))
+    if model.classes_ is None:
+        n = predictor.coef.shape[1]
+        shape = ("rows", n) if n > 1 else ("rows",)
+        flat = values if n > 1 else graph.add("Reshape", values, np.array([-1]))
+        graph.output("prediction", flat, np.float64, shape)
+    else:
+        _class_outputs(graph, predictor, values, _labels(model.classes_))
+    return graph.model(f"A {model.task} model of Mercer: {model.report().get('model', 'linear on explicit features')}.")
+
+
+def _class_outputs(graph: Graph, predictor: Predictor, values: str, classes: np.ndarray) -> None:
+    cooled = graph.add("Div", values, np.float64(predictor.temperature))
+    if len(classes) == 2:
+        second = graph.add("Sigmoid", graph.cast(cooled, np.float32))
+        chances = graph.concat([graph.add("Sub", np.float32(1.0), second), second])
+        place = graph.cast(graph.add("Greater", values, np.float64(0.0)), np.int64)
+        place = graph.add("Reshape", place, np.array([-1]))
+    else:
+        chances = graph.add("Softmax", graph.cast(cooled, np.float32), axis=1)
+        place = graph.add("ArgMax", values, axis=1, keepdims=0)
+    graph.output("prediction", graph.add("Gather", classes, place, axis=0), classes.dtype, ("rows",))
+    graph.output("probabilities", chances, np.float32, ("rows", len(classes)))
+
+
+def _labels(classes: np.ndarray) -> np.ndarray:
+    """The classes in a type that ONNX has; strings are np.str_."""
+    if classes.dtype.kind in "OU":
+        strange = [label for label in classes.tolist() if not isinstance(label, str)]
+        if strange:
+            what = f"{strange[0]!r} is a {type(strange[0]).__name__}"
+            raise ValueError(f"The class {what}; classes of ONNX are all strings, or all numbers.")
+        return classes.astype(str)
+    return classes.astype({"b": np.bool_, "f": np.float64}.get(classes.dtype.kind, np.int64))
+
+
+def check_parity(model, graph: Any, rows=None) -> None:
+    """Run the graph on rows (on made-up ones if there are none) and compare; ValueError names the worst of them."""
+    table = likely_rows(model.encoder, model.seed) if rows is None else _table(rows)
+    found = list(run(graph, onnx_inputs(model.encoder, table)).values())
+    expected = [model.predict(table)]
+    allowed = _rounding(model.predictor, dense(model.encoder.transform(table)))
+    if model.classes_ is not None:
+        chances = model.predict_proba(table)
+        allowed = allowed.max(axis=1, keepdims=True) / model.predictor.temperature + 8 * _EPS
+        _compare(chances, found[1], allowed, "probability")
+        top = np.sort(chances, axis=1)
+        sure = np.ones(len(top), bool) if top.shape[1] < 2 else top[:, -1] - top[:, -2] > 2 * allowed[:, 0]
+        if not np.array_equal(found[0][sure].astype(str), np.asarray(expected[0])[sure].astype(str)):
+            raise ValueError("The ONNX graph predicts other classes than the model. Please report this.")
+        return
+    _compare(expected[0].reshape(len(allowed), -1), found[0].reshape(len(allowed), -1), allowed, "prediction")
+
+
+def _table(rows) -> Columns:
+    return rows if isinstance(rows, Columns) else Columns.of(rows)
+
+
+def _compare(expected, found, allowed, what: str) -> None:
+    excess = np.abs(expected - found) / allowed
+    if not np.all(excess <= 1):
+        row, column = np.unravel_index(np.argmax(np.where(np.isnan(excess), np.inf, excess)), excess.shape)
+        raise ValueError(
+            f"The ONNX graph and the model disagree: {what} {found[row, column]!r} instead of "
+            f"{expected[row, column]!r} in row {row}, where rounding allows {float(np.ravel(allowed[row])[0]):.2g}. "
+            "Please report this; check=False exports anyway."
+        )
+
+
+def _rounding(predictor: Predictor, X: np.ndarray) -> np.ndarray:
+    """What float32 may change in the scores of encoded rows, one column per output.
+
+    A sum of n rounded products is off by about eps sqrt(n) times the sum of their sizes (Higham and Mary 2019). For
+    waves the angle itself is such a sum, and moves the wave by as much. Trees and bins are rounded a few times, and a
+    score s that is off by eps |s| moves the probability it means by no more than that.
+    """
+    size = np.abs(predictor.coef)
+    features = np.abs(predictor.dictionary.features(X))
+    terms = features @ size
+    total = 4 * np.sqrt(len(size)) * terms + 4 * terms
+    for block, columns in zip(predictor.dictionary.blocks, predictor.dictionary.slices(), strict=True):
+        if isinstance(block, Waves):
+            angle = np.abs(X) @ np.abs(block.frequencies).T
+            off = (4 * np.sqrt(X.shape[1]) * angle + 4) / np.sqrt(len(block.frequencies))
+            total += np.hstack([off, off]) @ size[columns]
+        else:
+            total += 4 * np.sum(size[columns], axis=0)
+        if isinstance(block, Score) and block.classes:
+            means = slice(columns.start + len(block.scale), columns.stop)
+            largest = np.max(features[:, columns][:, : len(block.scale)] * block.scale, axis=1, keepdims=True)
+            total += 2 * largest * np.sum(size[means], axis=0)
+    return _EPS * (total + np.abs(predictor.intercept)) + np.finfo(np.float64).tiny
+
+
+def onnx_inputs(encoder: TableEncoder, table: Columns) -> dict[str, np.ndarray]:
+    """The columns of a table as a session takes them: NaN for missing numbers, "" for missing text."""
+    from mercer.tables.schema import conformed
+
+    table = conformed(table, encoder.schema_)
+    found = {}
+    for name in used_columns(encoder):
+        column = table.table[name]
+        if input_type(encoder, name) is str:
+            values = np.array(["" if value is None else value for value in column.to_pylist()], dtype=object)
+        else:
+            values = column.cast(pa.float64()).to_numpy().astype(np.float64)
+        found[name] = values.reshape(-1, 1)
+    return found
+
+
+def likely_rows(encoder: TableEncoder, seed=0, n: int = _ROWS) -> Columns:
+    """Rows like those of fit, from what the encoder knows: numbers around their medians, levels, new ones, gaps."""
+    rng = np.random.default_rng(seed)
+    return Columns(pa.table({name: _likely(encoder, name, rng, n) for name in encoder.schema_}))
+
+
+def _likely(encoder: TableEncoder, name: str, rng, n: int) -> pa.Array:
+    kind = encoder.schema_[name]
+    types = {"text": pa.string(), "integer": pa.int64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}
+    gone = rng.random(n) < 0.1
+    if name not in used_columns(encoder):
+        return pa.nulls(n, types.get(kind, pa.float64()))
+    levels = known_levels(encoder, name)
+    if levels:
+        new = [] if kind == "boolean" else ["a new level"] if kind == "text" else [max(levels) + 1]
+        values = [*levels, *new]
+        places = rng.integers(len(values), size=n).tolist()
+        drawn = [None if g else values[place] for g, place in zip(gone, places, strict=True)]
+        return pa.array(drawn, types.get(kind, pa.float64()))
+    part = next(part for part, _ in placed_encoders(encoder, name) if part.kind == "number")
+    with np.errstate(over="ignore"):
+        x = part.center + (0.5 * part.scale) * rng.standard_t(4, size=n)
+    x = np.where(np.isfinite(x), x, part.center)
+    x = (x > 0.5).astype(float) if kind == "boolean" else np.rint(x) if kind == "integer" else x
+    return pa.array(np.where(gone, np.nan, x), from_pandas=True).cast(types.get(kind, pa.float64()))

@@ -1,0 +1,1 @@
+"""Ridge regression with one penalty per block of features."""

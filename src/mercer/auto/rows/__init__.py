@@ -1,0 +1,1 @@
+"""Training rows: encoded columns, targets, weights."""

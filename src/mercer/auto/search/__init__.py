@@ -1,0 +1,1 @@
+"""The search for features, one file per stage."""

@@ -1,0 +1,1 @@
+"""Landmarks: similarities to chosen rows, and the Nystrom approximation."""

@@ -1,0 +1,286 @@
+"""Landmarks: a kernel as the similarity to a few chosen rows."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+
+from mercer._numeric.block import take_rows
+from mercer._numeric.linalg.distances import is_sparse
+from mercer._numeric.solvers.rpcholesky import rounding_in
+from mercer._runtime.pool import for_each
+from mercer.base import StreamingTransformer, seed_of
+from mercer.expand.landmarks.certificate import ResidualCertificate
+from mercer.expand.landmarks.choice import check_columns, choose_columns, choose_landmarks, stored_as
+from mercer.expand.landmarks.rows import AllRows, RowSample, for_kernel, holds_objects, object_column, of_objects, wide
+from mercer.expand.landmarks.whitening import triangular_product, whitening
+from mercer.kernels import Gaussian, Kernel, Precomputed
+from mercer.stats.sample import SAMPLE_ROWS
+
+WAYS = ("rpcholesky", "uniform", "kmeans", "all")
+#: Entries of similarities computed at a time: they stay in the cache until they are whitened.
+_ENTRIES = 2**19
+_MEDIAN_ROWS = 2048
+
+
+class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
+    """Similarity to landmarks s_1..s_m, plain or whitened (the Nystrom approximation of the kernel).
+
+        plain     z(x) = (k(x, s_1), ..., k(x, s_m))
+        whitened  z(x) = L^-1 (k(x, s_1), ..., k(x, s_m)),   LL' = (k(s_i, s_j))_ij
+
+    Whitened, <z(x), z(x')> is the inner product of the projections of phi(x) and phi(x') on the span of the landmarks:
+    exact when every row is a landmark, and otherwise with an error that is known for each pair (`residual`,
+    `certificate`). What is left of k(x, x) is r(x) = k(x, x) - ||z(x)||^2 >= 0, and
+    |k(x, x') - <z(x), z(x')>| <= sqrt(r(x) r(x')).
+
+    Parameters
+    ----------
+    kernel : Kernel or None, default=None
+        Any of ``mercer.kernels``; None is ``Gaussian(bandwidth="median")``. With ``Precomputed()``, X holds the
+        similarities of its rows to all training rows, and landmarks are columns.
+    n_landmarks : int or float in (0, 1), default=500
+        How many, or which share of the trace of the kernel matrix of the sample may be left: the smallest number of
+        landmarks whose mean r(x) is at most that share of the mean k(x, x) ("rpcholesky" only).
+    choose : {"rpcholesky", "uniform", "kmeans", "all"}, default="rpcholesky"
+        "rpcholesky" draws each landmark in proportion to r(x) given those before, which finds small clusters and never
+        takes a row twice (Chen et al. 2023, in the accelerated form of Epperly et al. 2024). "uniform" draws distinct
+        rows, "kmeans" takes the centers of clusters, "all" every distinct row in the order of the data. All but "all"
+        choose from a sample of at most 16,384 distinct rows (or n_landmarks, if that is more).
+    landmarks : array, CSR matrix or list of objects, default=None
+        Landmarks of your own; with ``Precomputed()``, numbers of columns. Nothing else is learned then.
+    whiten : bool, default=True
+        False gives the plain similarities, for which k need not be a Mercer kernel.
+    random_state : int, RandomState or None, default=0
+
+    Attributes
+    ----------
+    kernel_ : the kernel with every parameter a number
+    landmarks_ : array, CSR matrix or list of objects; positions of columns with ``Precomputed()``
+    n_landmarks_ : int
+        Their number: fewer than asked when there are fewer rows, or when others are combinations of these in this
+        precision (whitened; the rank of the kernel on these rows).
+    whitening_ : array of shape (n_landmarks_, n_landmarks_), float64
+        The upper triangular L^-T, if whitened.
+    residual_path_ : array
+        Mean r(x) on the sample after 0, 1, 2, ... landmarks ("rpcholesky").
+
+    Notes
+    -----
+    Features are a product with the inverse factor, computed in float64. Landmarks whose pivot is below 64 times the
+    rounding of the rows are dropped, so its entries stay harmless: fitted on float32, the map works in float32; a map
+    fitted on float64 works on float32 rows in float64 when its smallest pivot demands it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.expand import Landmarks
+    >>> from mercer.kernels import Custom, Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> features = Landmarks(Gaussian(2.0), n_landmarks=60).fit(X)
+    >>> Z = features.transform(X)
+    >>> bool(abs(Z @ Z.T - Gaussian(2.0)(X)).max() <= features.residual(X).max() < 1e-4)
+    True
+    >>> letters = Custom(lambda a, b: float(len(set(a) & set(b))))
+    >>> Landmarks(letters, landmarks=["abc", "xyz"], whiten=False).fit_transform(["a", "cabby", "ax"])
+    array([[1., 0.],
+           [3., 1.],
+           [1., 1.]])
+    """
+
+    def __init__(self, kernel=None, n_landmarks=500, choose="rpcholesky", landmarks=None, whiten=True, random_state=0):
+        self.kernel = kernel
+        self.n_landmarks = n_landmarks
+        self.choose = choose
+        self.landmarks = landmarks
+        self.whiten = whiten
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        if not isinstance(self._kernel(), Kernel):
+            raise TypeError(f"kernel must be one of mercer.kernels, not {self.kernel!r}.")
+        if self.choose not in WAYS:
+            raise ValueError(f"choose must be one of {', '.join(WAYS)}, not {self.choose!r}.")
+        n = self.n_landmarks
+        counted = isinstance(n, Integral) and not isinstance(n, bool) and n >= 1
+        if not counted and (isinstance(n, Integral) or not isinstance(n, Real) or not 0 < n < 1):
+            raise ValueError(f"n_landmarks must be a positive whole number or a share in (0, 1), not {n!r}.")
+        if not counted and self.landmarks is None and self.choose in ("uniform", "kmeans"):
+            raise ValueError(f"n_landmarks={n!r}, a share of the trace, needs choose='rpcholesky'.")
+
+    def _kernel(self):
+        return Gaussian(bandwidth="median") if self.kernel is None else self.kernel
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self._kernel(), Precomputed)
+
+    # learning
+
+    def _empty(self):
+        if self._precomputed:
+            return AllRows(distinct=False)
+        if self.landmarks is not None:
+            learns = self._kernel().waits_for_data
+            return RowSample(_MEDIAN_ROWS) if learns else None
+        if self.choose == "all":
+            return AllRows()
+        return RowSample(max(SAMPLE_ROWS, self.n_landmarks))
+
+    def _finish(self, learned):
+        for name in ("residual_path_", "whitening_"):  # of another fit, with other parameters
+            vars(self).pop(name, None)
+        landmarks, gram = self._columns(learned) if self._precomputed else self._rows(learned)
+        if self.whiten:
+            found = whitening(gram(landmarks), self._rounding, in_order=hasattr(self, "residual_path_"))
+            landmarks = take_rows(landmarks, found.kept)
+            self.whitening_, self._smallest_pivot = found.matrix, found.smallest
+        self.n_landmarks_ = landmarks.shape[0]
+        self._landmarks = landmarks
+        self.landmarks_ = for_kernel(landmarks)
+        self._prepared = {}
+
+    def _rows(self, sample):
+        """Landmarks, and how to get the matrix of their similarities."""
+        kernel = self._kernel()
+        first = None if sample is None else for_kernel(take_rows(sample.X, slice(0, _MEDIAN_ROWS)))
+        self.kernel_ = kernel if sample is None else kernel.resolve(first)
+        if self.landmarks is not None:
+            landmarks = self._checked_X(self.landmarks, reset=None)
+        else:
+            seed = seed_of(self.random_state)
+            choice = choose_landmarks(self.choose, self.kernel_, sample, self.n_landmarks, seed, self._rounding)
+            landmarks = self._noted(choice)
+        return landmarks, lambda chosen: self.kernel_(for_kernel(wide(chosen))).astype(np.float64, copy=False)
+
+    def _columns(self, known):
+        """The same for a precomputed matrix, whose landmarks are positions."""
+        self.kernel_, K = self._kernel(), wide(known.X)
+        K = K.toarray() if is_sparse(K) else K
+        if self.landmarks is not None:
+            landmarks = check_columns(self.landmarks, K.shape[0])
+        else:
+            seed = seed_of(self.random_state)
+            landmarks = self._noted(
+                choose_columns(self.choose, K, known.weight, self.n_landmarks, seed, self._rounding)
+            )
+        return landmarks, lambda chosen: K[np.ix_(chosen, chosen)]
+
+    def _noted(self, choice):
+        if choice.path is not None:
+            self.residual_path_ = choice.path
+        return choice.landmarks
+
+    @property
+    def _rounding(self) -> float:
+        """Pivots below this share of k(x, x) are rounding, in the precision of the rows seen by fit."""
+        return rounding_in(self._fit_dtype)
+
+    def _rounding_of(self, rows) -> float:
+        """The rounding of features of these rows."""
+        return max(self._rounding, rounding_in(getattr(rows, "dtype", None)))
+
+    # checking: numbers as every estimator does, objects not at all
+
+    def _checked_X(self, X, reset, start=0):
+        if not holds_objects(X) or self._precomputed or self.kernel is None:
+            X = super()._checked_X(X, reset, start)
+        else:
+            X = object_column(X)
+            if reset:
+                self.n_features_in_ = 1
+                vars(self).pop("feature_names_in_", None)
+        if reset:
+            self._fit_dtype = X.dtype
+        elif of_objects(X) != (self._fit_dtype.kind == "O"):
+            raise ValueError(
+                "Some rows are numbers and others objects: fit, transform and landmarks must agree on what a row is."
+            )
+        return X
+
+    def _checked_block(self, X, y, sample_weight, reset, start=0):
+        if self._precomputed and sample_weight is not None and np.any(np.asarray(sample_weight) == 0):
+            raise ValueError("A row of weight zero is left out: with Precomputed(), leave out its column too.")
+        return super()._checked_block(X, y, sample_weight, reset, start)
+
+    # applying
+
+    def _apply(self, X):
+        dtype = np.dtype(np.float64) if of_objects(X) else X.dtype
+        out = np.empty((X.shape[0], self.n_landmarks_), dtype=dtype)
+        self._by_blocks(X, X.dtype, lambda rows, part: self._write(part, out[rows]))
+        return out
+
+    def _by_blocks(self, X, dtype, function):
+        """Call function(rows, X[rows] in this precision) for blocks of rows that fit the cache, on all cores."""
+        self._prepare(dtype, is_sparse(X))
+        step = max(64, _ENTRIES // self.n_landmarks_)
+        spans = [slice(start, start + step) for start in range(0, X.shape[0], step)]
+        for_each(lambda rows: function(rows, X[rows].astype(dtype, copy=False)), spans)
+
+    def _write(self, X, out):
+        landmarks, upper, working = self._prepared[X.dtype, is_sparse(X)]
+        similarities = self._similarities(X.astype(working, copy=False), landmarks)
+        if upper is None:
+            out[:] = similarities
+        elif similarities.dtype == out.dtype == upper.dtype:
+            triangular_product(similarities, upper, out)
+        else:
+            out[:] = similarities @ upper
+
+    def _similarities(self, X, landmarks):
+        if self._precomputed:
+            columns = X[:, landmarks]
+            return columns.toarray() if is_sparse(columns) else columns
+        return self.kernel_(for_kernel(X), landmarks)
+
+    def _prepare(self, dtype, sparse):
+        """Landmarks and whitening as rows of this kind need them, made once."""
+        if (dtype, sparse) in self._prepared:
+            return
+        working = self._working(dtype)
+        landmarks = self._landmarks
+        if of_objects(landmarks):
+            landmarks = for_kernel(landmarks)
+        elif not self._precomputed:
+            landmarks = stored_as(landmarks.astype(working, copy=False), sparse)
+        upper = self.whitening_.astype(working if working.kind == "f" else np.float64) if self.whiten else None
+        self._prepared[dtype, sparse] = landmarks, upper, working
+
+    def _working(self, dtype):
+        """The precision to compute in: float32 only if no pivot is so small that it would show."""
+        if dtype != np.float32 or not self.whiten:
+            return dtype
+        return dtype if self._smallest_pivot >= rounding_in(np.float32) else np.dtype(np.float64)
+
+    def _residual(self, X):
+        """r(x) and k(x, x) of checked rows, in float64 and without keeping the features."""
+        # Of a precomputed matrix only the whole has a diagonal.
+        diagonal = self.kernel_.diag(wide(X)) if self._precomputed else np.empty(X.shape[0])
+        explained = np.empty(X.shape[0])
+
+        def explain(rows, part):
+            Z = np.empty((part.shape[0], self.n_landmarks_))
+            self._write(part, Z)
+            explained[rows] = np.einsum("ij,ij->i", Z, Z)
+            if not self._precomputed:
+                diagonal[rows] = self.kernel_.diag(for_kernel(part))
+
+        self._by_blocks(X, X.dtype if of_objects(X) else np.dtype(np.float64), explain)
+        return np.maximum(diagonal - explained, 0.0), diagonal
+
+    @property
+    def _n_features_out(self):
+        return self.n_landmarks_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        return tags
+
+    def __getstate__(self):
+        # Copies in other precisions are made again where they are needed.
+        state = super().__getstate__()
+        return {**state, "_prepared": {}} if "_prepared" in state else state

@@ -1,0 +1,1 @@
+"""Exact finite feature maps."""

@@ -1,0 +1,164 @@
+"""The parabolic lift: balls become halfspaces, and halfspaces become balls again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._numeric.hashing.rows import as_float
+from mercer._numeric.linalg.distances import is_sparse
+from mercer._runtime.memory import refuse_too_large
+from mercer.base import StreamingTransformer
+
+
+class ParabolicLift(StreamingTransformer):
+    """phi(x) = (x, ||x||^2): every ball of x is a halfspace of phi(x).
+
+    The ball of center c and radius r is {x: <(2c, -1), phi(x)> >= ||c||^2 - r^2}, because
+    ||x - c||^2 = ||x||^2 - 2 <c, x> + ||c||^2. Conversely, a linear rule on phi(x) whose last coefficient is negative
+    is a ball, positive the complement of a ball, zero a halfspace; `ball` tells which and where. So a linear classifier
+    after this lift is one that may also draw circles, at the price of one column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.expand import ParabolicLift
+    >>> lift = ParabolicLift().fit(np.zeros((1, 2)))
+    >>> lift.transform([[3.0, 4.0]])
+    array([[ 3.,  4., 25.]])
+    >>> center, radius = lift.ball([2.0, 4.0, -1.0], intercept=4.0)
+    >>> center, radius
+    (array([1., 2.]), 3.0)
+    """
+
+    def _apply(self, X):
+        if is_sparse(X):
+            return _with_column(X, _squared_norms(X))
+        refuse_too_large(X.shape[0], X.shape[1] + 1, X.dtype.itemsize, "Transform fewer rows at a time.")
+        out = np.empty((X.shape[0], X.shape[1] + 1), dtype=X.dtype)
+        out[:, :-1] = X
+        out[:, -1] = _squared_norms(X)
+        return out
+
+    def inverse_transform(self, X):
+        """The rows without their last column."""
+        check_is_fitted(self)
+        X = X.tocsr() if hasattr(X, "tocsr") else as_float(np.asarray(X))
+        if X.ndim != 2 or X.shape[1] != self.n_features_in_ + 1:
+            raise ValueError(
+                f"inverse_transform expects {self.n_features_in_ + 1} columns, got an array of shape {X.shape}."
+            )
+        return X[:, :-1]
+
+    def ball(self, coef, intercept=0.0) -> Region:
+        """Where <coef, phi(x)> + intercept > 0: a region that unpacks as (center, radius).
+
+        Parameters
+        ----------
+        coef : array of n_features_in_ + 1 numbers, such as `coef_` of a binary linear classifier
+        intercept : number
+        """
+        check_is_fitted(self)
+        coef, intercept = np.asarray(coef, np.float64), np.asarray(intercept, np.float64)
+        if coef.size != self.n_features_in_ + 1 or coef.ndim > 2 or intercept.size != 1:
+            raise ValueError(
+                f"One rule has {self.n_features_in_ + 1} coefficients and one intercept, got shapes {coef.shape} and "
+                f"{intercept.shape}. Of several classes, give one row of coef_ and its intercept_."
+            )
+        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+            raise ValueError("coef and intercept must be finite.")
+        return region_of_rule(coef.ravel(), float(intercept.ravel()[0]))
+
+    def get_feature_names_out(self, input_features=None):
+        """The names of the columns, then "squared_norm"."""
+        names = self._input_names(input_features)
+        last = "squared_norm"
+        while last in names:
+            last += "_"
+        return np.array([*names, last], dtype=object)
+
+    @property
+    def _n_features_out(self):
+        return self.n_features_in_ + 1
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where v.x + w ||x||^2 + b > 0. Unpacks as (center, radius).
+
+    Attributes
+    ----------
+    kind : "ball" (w < 0), "complement" of a ball (w > 0), "halfspace" (w = 0), "everything" or "nothing"
+    center : array; None without curvature
+    radius : the radius of the ball or of what the complement leaves out; inf for a halfspace, and nan where the
+        curved rule has one sign everywhere (r^2 < 0)
+    normal : v, the direction in which a halfspace lies; None for the others
+    """
+
+    kind: str
+    center: np.ndarray | None
+    radius: float
+    normal: np.ndarray | None = None
+    rule: Any = field(default=None, repr=False)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.center, self.radius))
+
+    def contains(self, X) -> np.ndarray:
+        """Whether each row of X lies in the region.
+
+        Evaluates the rule itself: center and radius are as good unless the ball is so large that it hardly bends.
+        """
+        v, w, b = self.rule
+        X = X.tocsr() if hasattr(X, "tocsr") else np.atleast_2d(np.asarray(X, dtype=np.float64))
+        return X @ v + w * _squared_norms(X) + b > 0
+
+
+def region_of_rule(coef: np.ndarray, intercept: float) -> Region:
+    """The region where <coef, (x, ||x||^2)> + intercept > 0.
+
+    With coef = (v, w) and w != 0 the rule is w (||x - c||^2 - r^2) > 0, c = -v/(2w), r^2 = (||v||^2 - 4 w b)/(4 w^2).
+    """
+    size = max(np.abs(coef).max(), abs(intercept)) or 1.0
+    v, w, b = coef[:-1] / size, float(coef[-1] / size), intercept / size  # of size 1: squares stay among the floats
+    rule = v, w, b
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        center = -v / (2 * w)
+    if w == 0 or not np.isfinite(center).all():  # or bends too little for a float to say so
+        if np.any(v):
+            return Region("halfspace", None, np.inf, v, (v, 0.0, b))
+        return Region("everything" if b > 0 else "nothing", None, np.nan, None, rule)
+    discriminant = float(v @ v) - 4 * w * b
+    if discriminant < 0 or (discriminant == 0 and w < 0):  # an open ball of radius 0 is empty
+        return Region("everything" if w > 0 else "nothing", center, np.nan if discriminant else 0.0, None, rule)
+    return Region("complement" if w > 0 else "ball", center, float(np.sqrt(discriminant)) / (2 * abs(w)), None, rule)
+
+
+def _squared_norms(X):
+    with np.errstate(over="ignore"):
+        squares = X.multiply(X).sum(axis=1) if is_sparse(X) else np.einsum("ij,ij->i", X, X)
+    squares = np.asarray(squares).ravel()
+    if not np.isfinite(squares).all():
+        row = int(np.argmin(np.isfinite(squares)))
+        raise ValueError(
+            f"The squared norm of row {row} leaves the range of {X.dtype}: "
+            "bring the columns to a common scale first (for example mercer.normalize.Standardize)."
+        )
+    return squares
+
+
+def _with_column(X, column):
+    """A CSR matrix with one column more; a zero is not stored."""
+    stored = column != 0
+    ends = X.indptr[1:].astype(np.int64)
+    indptr = np.concatenate([[0], ends + np.cumsum(stored)])
+    data, indices = np.empty(indptr[-1], X.dtype), np.empty(indptr[-1], np.int64)
+    added = np.zeros(len(data), dtype=bool)
+    added[indptr[1:][stored] - 1] = True
+    data[added], indices[added] = column[stored], X.shape[1]
+    data[~added], indices[~added] = X.data[: ends[-1]], X.indices[: ends[-1]]
+    return type(X)((data, indices, indptr), shape=(X.shape[0], X.shape[1] + 1))

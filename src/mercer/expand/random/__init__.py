@@ -1,0 +1,1 @@
+"""Random features and sketches of kernels."""

@@ -1,0 +1,251 @@
+"""From a kernel to a drawn feature map, by recursion over the structure of the kernel.
+
+shift-invariant (compositions included)   waves                        sqrt(mass/m) cos, sin
+constant, linear                          the columns themselves, or a sketch of degree 1
+polynomial                                TensorSketch, beside the constant and linear terms
+all subsets, ANOVA                        polynomials of randomly signed columns
+sum                                       the maps of its terms, side by side
+product                                   products of the columns of two independent maps
+scale, restriction, normalization         sqrt(scale) z,  z(x[columns]),  z(x) / sqrt(k(x, x))
+linear map of the rows                    the waves of A omega, or z(x A)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from mercer.expand.random.allocation import share_columns
+from mercer.expand.random.fourier import Waves, fourier_map
+from mercer.expand.random.maps import Chosen, Columns, FeatureMap, Flat, Mapped, Products, SideBySide, Unit
+from mercer.expand.random.sampling import applicable
+from mercer.expand.random.seeds import Seed
+from mercer.expand.random.signs import AllSubsetsMap, AnovaMap
+from mercer.expand.random.sketch import TensorSketch, polynomial_map
+from mercer.kernels import (
+    AllSubsets,
+    Anova,
+    Constant,
+    Kernel,
+    Linear,
+    Normalized,
+    Polynomial,
+    Product,
+    Restricted,
+    Scaled,
+    Sum,
+    Through,
+)
+from mercer.kernels.rows import column_positions
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a map is to be drawn for: d input columns, n output columns, `weight` times the kernel.
+
+    `spread` asks for a map in which every column matters alike, as a factor of a product must be.
+    """
+
+    d: int
+    n: int
+    sampling: str
+    pairing: str
+    seed: Seed
+    weight: float = 1.0
+    spread: bool = False
+
+    def child(self, i: int, **changes) -> Plan:
+        return replace(self, seed=self.seed.child(i), **changes)
+
+
+def prepare(kernel: Kernel, plan: Plan) -> FeatureMap:
+    """Draw the feature map of the kernel."""
+    if plan.weight == 0:
+        return Flat(plan.n, 0.0)
+    node = _NODES.get(type(kernel))
+    if node is None or (type(kernel) in (Product, Normalized) and is_stationary(kernel)):
+        return _waves(kernel, plan)
+    return node(kernel, plan)
+
+
+def check_kernel(kernel: Kernel) -> None:
+    """Refuse a kernel that has no random features, saying which part of it and what to do."""
+    if type(kernel) in _NODES:
+        for part in _named_parts(kernel).values():
+            check_kernel(part)
+    elif not is_stationary(kernel):
+        raise ValueError(
+            f"{kernel!r} has no random features: it is neither a function of x - z with a known spectrum nor built "
+            "from products of columns. Use Landmarks(kernel), which needs nothing but values of the kernel."
+        )
+
+
+def is_stationary(kernel: Kernel) -> bool:
+    """Whether the kernel is a function of x - z with a spectral law to draw from."""
+    try:
+        return kernel.mass >= 0
+    except TypeError:
+        return False
+
+
+def bind_columns(kernel: Kernel, d: int, names=None) -> Kernel:
+    """The kernel with the columns of every restriction as a list of positions; refuses columns that are not there."""
+    if isinstance(kernel, Restricted):
+        columns = np.atleast_1d(column_positions(kernel.columns, d, names)).tolist()
+        below = None if names is None else [names[j] for j in columns]
+        return Restricted(bind_columns(kernel.kernel, len(columns), below), columns)
+    if isinstance(kernel, Through):
+        kernel.check_width(d)
+        return replace(kernel, kernel=bind_columns(kernel.kernel, np.shape(kernel.matrix)[1]))
+    parts = {name: bind_columns(part, d, names) for name, part in _named_parts(kernel).items()}
+    return replace(kernel, **parts) if parts else kernel  # type: ignore[type-var]
+
+
+def _named_parts(kernel):
+    names = [name for name in ("left", "right", "kernel") if hasattr(kernel, name)]
+    return {name: getattr(kernel, name) for name in names}
+
+
+# one function per kind of node
+
+
+def _waves(kernel, plan):
+    sampling = applicable(kernel, plan.sampling)
+    return fourier_map(kernel, plan.n, plan.d, plan.weight, sampling, plan.pairing, plan.seed)
+
+
+def _constant(kernel, plan):
+    return Flat(plan.n, plan.weight * kernel.value)
+
+
+def _linear(kernel, plan):
+    if plan.d <= plan.n and not plan.spread:
+        return Columns(plan.d, plan.n, plan.weight)
+    return TensorSketch(Polynomial(1, offset=0.0), plan.d, plan.n, plan.weight, plan.seed)
+
+
+def _polynomial(kernel, plan):
+    if kernel.degree == 0:
+        return Flat(plan.n, plan.weight)
+    return polynomial_map(kernel, plan.d, plan.n, plan.weight, plan.seed, plan.spread)
+
+
+def _all_subsets(kernel, plan):
+    return AllSubsetsMap(kernel.scale, plan.d, plan.n, plan.weight, plan.seed)
+
+
+def _anova(kernel, plan):
+    if kernel.degree == 0:
+        return Flat(plan.n, plan.weight)
+    return AnovaMap(kernel.degree, plan.d, plan.n, plan.weight, plan.seed)
+
+
+def _scaled(kernel, plan):
+    return prepare(kernel.kernel, replace(plan, weight=plan.weight * kernel.scale))
+
+
+def _restricted(kernel, plan):
+    part = prepare(kernel.kernel, replace(plan, d=len(kernel.columns)))
+    return Chosen(part, kernel.columns, plan.d)
+
+
+def _normalized(kernel, plan):
+    return Unit(prepare(kernel.kernel, replace(plan, weight=1.0)), kernel.kernel, plan.weight)
+
+
+def _through(kernel, plan):
+    matrix = np.asarray(kernel.matrix, dtype=np.float64)
+    part = prepare(kernel.kernel, replace(plan, d=matrix.shape[1]))
+    if isinstance(part, Waves):  # <omega, x A> = <A omega, x>
+        return Waves(part.frequencies @ matrix.T, part.shift, part.scale, *part.how)
+    return Mapped(part, matrix)
+
+
+def _sum(kernel, plan):
+    terms = _gathered(kernel)
+    masses = [weight * (term.mass if is_stationary(term) else 1.0) for term, weight in terms]
+    if len(terms) > plan.n:
+        return _sum_at_random(terms, masses, plan)
+    enough = [None if plan.spread else _exact_width(term, plan.d) for term, _ in terms]
+    waves = [is_stationary(term) and not isinstance(term, Constant) for term, _ in terms]
+    in_pairs = [wave and plan.pairing == "cos-sin" for wave in waves]
+    counts = share_columns(plan.n, masses, enough, in_pairs)
+    parts = [
+        prepare(term, plan.child(i, n=count, weight=plan.weight * weight))
+        for i, ((term, weight), count) in enumerate(zip(terms, counts, strict=True))
+    ]
+    spare = plan.n - sum(counts)
+    return SideBySide([*parts, Flat(spare, 0.0)] if spare else parts)
+
+
+def _sum_at_random(terms, masses, plan):
+    """One term per column, drawn in proportion to its mass p and divided by n p, when there are too few columns."""
+    chances = np.array(masses) / sum(masses)
+    drawn = plan.seed.rng().choice(len(terms), size=plan.n, p=chances)
+    parts = []
+    for i, t in enumerate(drawn):
+        term, weight = terms[t]
+        parts.append(prepare(term, plan.child(i, n=1, weight=plan.weight * weight / (plan.n * chances[t]))))
+    return SideBySide(parts)
+
+
+def _gathered(kernel):
+    """The terms with their weights, the constants as one; those of no weight are left out."""
+    terms = _terms(kernel)
+    constant = sum(weight * term.value for term, weight in terms if isinstance(term, Constant))
+    terms = [(term, weight) for term, weight in terms if weight > 0 and not isinstance(term, Constant)]
+    if constant > 0 or not terms:
+        terms.append((Constant(constant), 1.0))
+    return terms
+
+
+def _terms(kernel, weight=1.0):
+    """The kernel as a list of (term, weight), sums and scales opened up."""
+    if isinstance(kernel, Sum):
+        return _terms(kernel.left, weight) + _terms(kernel.right, weight)
+    if isinstance(kernel, Scaled):
+        return _terms(kernel.kernel, weight * kernel.scale)
+    return [(kernel, weight)]
+
+
+def _exact_width(kernel, d):
+    """How many columns make the map of the kernel exact, if that is known to be few."""
+    if isinstance(kernel, Constant):
+        return 1
+    if isinstance(kernel, Restricted):
+        return _exact_width(kernel.kernel, len(kernel.columns))
+    return d if isinstance(kernel, Linear) else None
+
+
+def _product(kernel, plan):
+    factors = _factors(kernel)
+    waves = [factor for factor in factors if is_stationary(factor)]
+    others = [factor for factor in factors if not is_stationary(factor)]
+    kernels = ([reduce(Product, waves)] if waves else []) + others
+    maps = [prepare(part, plan.child(i, weight=1.0, spread=True)) for i, part in enumerate(kernels[1:], start=1)]
+    first = prepare(kernels[0], plan.child(0, spread=True))
+    orders = (plan.seed.child(len(kernels) + i).rng().permutation(plan.n) for i in range(len(maps)))
+    return reduce(lambda left, right: Products(left, *right), zip(maps, orders, strict=True), first)
+
+
+def _factors(kernel):
+    if isinstance(kernel, Product):
+        return _factors(kernel.left) + _factors(kernel.right)
+    return [kernel]
+
+
+_NODES = {
+    Constant: _constant,
+    Linear: _linear,
+    Polynomial: _polynomial,
+    AllSubsets: _all_subsets,
+    Anova: _anova,
+    Scaled: _scaled,
+    Restricted: _restricted,
+    Normalized: _normalized,
+    Through: _through,
+    Sum: _sum,
+    Product: _product,
+}

@@ -1,0 +1,181 @@
+"""What a prepared feature map is, and the maps that are made of other maps.
+
+A map is drawn once (`prepare` in `compose`) and then only applied. It writes the features of a block of rows into a
+given array, so nothing larger than a block is ever held beside the output.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class FeatureMap:
+    """z with E <z(x), z(x')> = k(x, x'): `n_components` columns for every row.
+
+    `how` names the ways its columns were drawn, in order of appearance.
+    """
+
+    n_components: int
+    how: tuple[str, ...] = ()
+    #: Rows to apply it to at a time: few where much is computed on the way to the features.
+    rows = 64
+    #: The frequencies, where the map is one set of waves.
+    frequencies: np.ndarray | None = None
+    #: The phases of those frequencies that are not paired.
+    shift: np.ndarray | None = None
+
+    def ready(self, dtype: np.dtype, sparse: bool) -> None:
+        """Lay out what `apply` needs for such input, before threads share the map."""
+
+    def check(self, X) -> None:
+        """Refuse rows outside the domain of the map, saying where they are."""
+
+    def apply(self, X, out: np.ndarray) -> None:
+        """Write the features of the rows of X, an array or CSR matrix, into `out`, maybe columns of a wider array."""
+        raise NotImplementedError
+
+
+class Columns(FeatureMap):
+    """sqrt(weight) times the columns as they are: the linear kernel, exactly. Columns to spare are zero."""
+
+    how = ("exact",)
+    rows = 256
+
+    def __init__(self, d: int, n_components: int, weight: float):
+        self.d, self.n_components, self.weight = d, n_components, weight
+
+    def apply(self, X, out):
+        values = X.toarray() if hasattr(X, "tocsr") else X
+        np.multiply(values, np.sqrt(self.weight), out=out[:, : self.d], dtype=out.dtype)
+        out[:, self.d :] = 0
+
+
+class Flat(FeatureMap):
+    """sqrt(value/n) in each of n columns: the constant kernel, exactly."""
+
+    how = ("exact",)
+    rows = 256
+
+    def __init__(self, n_components: int, value: float):
+        self.n_components, self.value = n_components, value
+
+    def apply(self, X, out):
+        out[...] = np.sqrt(self.value / self.n_components)
+
+
+class Chosen(FeatureMap):
+    """A map that sees some columns only."""
+
+    def __init__(self, part: FeatureMap, columns: list[int], d: int):
+        self.part, self.columns, self.d = part, columns, d
+        self.n_components, self.how, self.rows, self.shift = part.n_components, part.how, part.rows, part.shift
+
+    @property
+    def frequencies(self):
+        if self.part.frequencies is None:
+            return None
+        everywhere = np.zeros((len(self.part.frequencies), self.d))
+        np.add.at(everywhere, (slice(None), self.columns), self.part.frequencies)  # a column may be chosen twice
+        return everywhere
+
+    def ready(self, dtype, sparse):
+        self.part.ready(dtype, sparse)
+
+    def check(self, X):
+        self.part.check(X[:, self.columns])
+
+    def apply(self, X, out):
+        chosen = X[:, self.columns]
+        self.part.apply(chosen if hasattr(X, "tocsr") else np.ascontiguousarray(chosen), out)
+
+
+class Mapped(FeatureMap):
+    """A map of the rows x A."""
+
+    def __init__(self, part: FeatureMap, matrix: np.ndarray):
+        self.part, self.matrix = part, matrix
+        self.n_components, self.how, self.rows = part.n_components, part.how, part.rows
+
+    def ready(self, dtype, sparse):
+        self.part.ready(dtype, False)
+
+    def check(self, X):
+        self.part.check(self._image(X))
+
+    def apply(self, X, out):
+        self.part.apply(self._image(X), out)
+
+    def _image(self, X):
+        return np.ascontiguousarray(X @ self.matrix.astype(X.dtype))
+
+
+class SideBySide(FeatureMap):
+    """The columns of several maps: the sum of their kernels."""
+
+    def __init__(self, parts: list[FeatureMap]):
+        self.parts = parts
+        self.n_components = sum(part.n_components for part in parts)
+        self.how = tuple(dict.fromkeys(name for part in parts for name in part.how))
+        self.rows = min(part.rows for part in parts)
+
+    def ready(self, dtype, sparse):
+        for part in self.parts:
+            part.ready(dtype, sparse)
+
+    def check(self, X):
+        for part in self.parts:
+            part.check(X)
+
+    def apply(self, X, out):
+        start = 0
+        for part in self.parts:
+            part.apply(X, out[:, start : start + part.n_components])
+            start += part.n_components
+
+
+class Products(FeatureMap):
+    """sqrt(n) z_i(x) z'_perm(i)(x), i = 1..n: the product of two kernels from independent maps of n columns each.
+
+    With a uniformly random permutation the mean over it of sum_i n z_i(x) z_i(y) z'_perm(i)(x) z'_perm(i)(y) is
+    <z(x), z(y)> <z'(x), z'(y)>, the product of the two estimates, so any two unbiased independent maps will do.
+    """
+
+    def __init__(self, left: FeatureMap, right: FeatureMap, order: np.ndarray):
+        self.left, self.right, self.order = left, right, order
+        self.n_components = left.n_components
+        self.how = tuple(dict.fromkeys(left.how + right.how))
+
+    def ready(self, dtype, sparse):
+        self.left.ready(dtype, sparse)
+        self.right.ready(dtype, sparse)
+
+    def check(self, X):
+        self.left.check(X)
+        self.right.check(X)
+
+    def apply(self, X, out):
+        other = np.empty((X.shape[0], self.n_components), dtype=out.dtype)
+        self.left.apply(X, out)
+        self.right.apply(X, other)
+        out *= other[:, self.order]
+        out *= out.dtype.type(np.sqrt(self.n_components))
+
+
+class Unit(FeatureMap):
+    """sqrt(weight / k(x, x)) z(x): the normalized kernel. A row with k(x, x) = 0 has no features."""
+
+    def __init__(self, part: FeatureMap, kernel, weight: float):
+        self.part, self.kernel, self.weight = part, kernel, weight
+        self.n_components, self.how = part.n_components, part.how
+
+    def ready(self, dtype, sparse):
+        self.part.ready(dtype, sparse)
+
+    def check(self, X):
+        self.part.check(X)
+
+    def apply(self, X, out):
+        self.part.apply(X, out)
+        squares = self.kernel.diag(X).astype(np.float64)
+        factors = np.sqrt(np.divide(self.weight, squares, out=np.zeros_like(squares), where=squares > 0))
+        out *= factors[:, None].astype(out.dtype)

@@ -1,0 +1,145 @@
+"""Random features: a kernel as the inner product of a few random columns."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+
+from mercer._runtime.pool import for_each
+from mercer.base import StreamingTransformer, seed_of
+from mercer.bounds import KernelCertificate
+from mercer.expand.random.compose import Plan, bind_columns, check_kernel, prepare
+from mercer.expand.random.sampling import SAMPLINGS
+from mercer.expand.random.seeds import Seed
+from mercer.kernels import Gaussian, Kernel
+from mercer.stats import Sample
+
+_SAMPLE_ROWS = 2048
+_PAIRINGS = ("cos-sin", "phase")
+
+
+class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
+    """Random features z(x) with E <z(x), z(x')> = k(x, x'), for shift-invariant and polynomial kernels and what is
+    composed of them.
+
+    **Shift-invariant kernels** (Rahimi and Recht 2007), sums, products, scales and restrictions of them included. With
+    frequencies omega_1..omega_m from the spectral law of the kernel and mass = k(x, x),
+
+        z(x) = sqrt(mass/m) (cos<omega_i, x>, sin<omega_i, x>)_{i=1..m}           (pairing="cos-sin", n_components = 2m)
+        z(x) = sqrt(2 mass/m) (cos(<omega_i, x> + b_i))_{i=1..m},  b_i ~ U[0, 2pi) (pairing="phase",   n_components = m)
+
+    Cos-sin has the variance (1 + k(2r) - 2k(r)^2)/n_components for mass 1, never more than that of phase for Gaussian
+    and Laplace kernels, and gives ||z(x)||^2 = k(x, x) exactly.
+
+    **Polynomial** kernels: TensorSketch (Pham and Pagh 2013), a tree of sketches from degree 4 on (Ahle et al. 2020).
+    At degree 2 and 3 the constant and the linear term are exact where they take no more than a quarter of the columns.
+    **AllSubsets** and **Anova**: polynomials of randomly signed columns. **Linear** and **Constant**: exactly where
+    there are columns enough.
+
+    **Compositions.** A sum puts the maps of its terms side by side: columns in proportion to scale times mass (mass 1
+    for kernels that are not shift-invariant), at least one each; with more terms than columns each column is of a term
+    drawn at random. A product of a shift-invariant kernel and others
+    multiplies the columns of independent maps, in random order. A scale multiplies, a restriction selects columns,
+    `normalized()` divides by sqrt(k(x, x)).
+
+    Parameters
+    ----------
+    kernel : Kernel or None, default=None
+        None is ``Gaussian(bandwidth="median")``.
+    n_components : int, default=1024
+        Number of output columns. If it is odd, the last cos-sin column is a phase feature.
+    sampling : {"orthogonal", "iid", "structured", "quasi"}, default="orthogonal"
+        How frequencies are drawn; other features have their own ways. Orthogonal frequencies (Yu et al. 2016) have
+        less variance. "structured" are nearly orthogonal and are applied by fast Hadamard transforms without ever being
+        stored: for rows of thousands of columns. Both are for kernels of the Euclidean distance; other shift-invariant
+        parts (Laplace with the l1 norm, the product sinc) are drawn "iid" instead. "quasi" uses scrambled Sobol points
+        (Avron et al. 2016), for all shift-invariant kernels and best below about 20 columns.
+    pairing : {"cos-sin", "phase"}, default="cos-sin"
+    random_state : int, RandomState or None, default=0
+        The same seed gives the same map for any block size and on any engine. For one shift-invariant, all-subsets or
+        ANOVA kernel a smaller map is the beginning of a larger one.
+
+    Attributes
+    ----------
+    kernel_ : the kernel with every parameter a number
+    sampling_ : how the columns were drawn, for example "orthogonal", or "orthogonal, iid, tensor sketch"
+    frequencies_ : array of shape (m, n_features), float64
+        Only where the map is one set of waves, and not structured.
+    shift_ : phases of the frequencies that are not paired: all of them, the last, or none
+
+    Notes
+    -----
+    Memory: m x n_features float64 numbers and a copy in the precision of the input for waves; bytes and such a copy for
+    all-subsets and ANOVA; for polynomials one bucket and one sign per column and degree, for every 16,384 outputs anew;
+    for structured frequencies 3 bytes per column and block. Beside the output `transform` holds the size of one block
+    of 256 rows of it per thread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.expand import RandomFeatures
+    >>> from mercer.kernels import Gaussian, Polynomial
+    >>> X = np.random.default_rng(0).normal(size=(100, 5)) / 3
+    >>> Z = RandomFeatures(Gaussian(2.0), n_components=4096).fit_transform(X)
+    >>> float(abs(Z @ Z.T - Gaussian(2.0)(X)).max()) < 0.1
+    True
+    >>> kernel = Gaussian(1.0) + 0.5 * Polynomial(2).on([0, 1, 2])
+    >>> features = RandomFeatures(kernel, n_components=4096).fit(X)
+    >>> features.sampling_
+    'orthogonal, tensor sketch'
+    >>> float(abs(features.transform(X) @ features.transform(X).T - kernel(X)).mean()) < 0.1
+    True
+    """
+
+    def __init__(self, kernel=None, n_components=1024, sampling="orthogonal", pairing="cos-sin", random_state=0):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.sampling = sampling
+        self.pairing = pairing
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        if not isinstance(self.n_components, Integral) or self.n_components < 1:
+            raise ValueError(f"n_components must be a positive whole number, not {self.n_components!r}.")
+        for name, allowed in (("sampling", SAMPLINGS), ("pairing", _PAIRINGS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}.")
+        if not isinstance(self._kernel(), Kernel):
+            raise TypeError(f"kernel must be one of mercer.kernels, not {self._kernel()!r}.")
+        check_kernel(self._kernel())
+
+    def _kernel(self):
+        return Gaussian(bandwidth="median") if self.kernel is None else self.kernel
+
+    def _empty(self):
+        learns = self._kernel().waits_for_data
+        return Sample(_SAMPLE_ROWS) if learns else None
+
+    def _finish(self, learned):
+        names = getattr(self, "feature_names_in_", None)
+        kernel = bind_columns(self._kernel(), self.n_features_in_, None if names is None else list(names))
+        self.kernel_ = kernel if learned is None else kernel.resolve(learned.X)
+        seed = Seed(seed_of(self.random_state))
+        plan = Plan(self.n_features_in_, int(self.n_components), self.sampling, self.pairing, seed)
+        self._map = prepare(self.kernel_, plan)
+        self.sampling_ = ", ".join(self._map.how)
+        for name in ("frequencies", "shift"):
+            self.__dict__.pop(f"{name}_", None)  # of an earlier fit with another kernel
+            if self._map.frequencies is not None:
+                setattr(self, f"{name}_", getattr(self._map, name))
+
+    def _apply(self, X):
+        out = np.empty((X.shape[0], self.n_components), dtype=X.dtype)
+        sparse = hasattr(X, "tocsr")
+        X = X if sparse else np.ascontiguousarray(X)
+        self._map.check(X)
+        self._map.ready(X.dtype, sparse)
+        spans = [slice(i, i + self._map.rows) for i in range(0, X.shape[0], self._map.rows)]
+        for_each(lambda rows: self._map.apply(X[rows], out[rows]), spans)
+        return out
+
+    @property
+    def _n_features_out(self):
+        return self.n_components

@@ -1,0 +1,1 @@
+"""Piecewise-linear and supervised bins."""

@@ -1,0 +1,1 @@
+"""Cluster features and streaming k-means."""

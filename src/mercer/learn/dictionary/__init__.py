@@ -1,0 +1,1 @@
+"""Sparse coding, dictionary learning and image patches."""

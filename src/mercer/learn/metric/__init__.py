@@ -1,0 +1,1 @@
+"""The learned metric (AGOP)."""

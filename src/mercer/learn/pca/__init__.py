@@ -1,0 +1,1 @@
+"""Principal components, and the repair of rows."""

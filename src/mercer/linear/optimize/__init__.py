@@ -1,0 +1,1 @@
+"""Solvers: L-BFGS, Newton, conjugate gradients, interior point, dual coordinate ascent."""

@@ -1,0 +1,1 @@
+"""Ridge regression: Gram matrices, penalty paths, blocks of columns."""

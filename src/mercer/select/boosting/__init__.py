@@ -1,0 +1,1 @@
+"""AdaBoost over stumps or columns."""

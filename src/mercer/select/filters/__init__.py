@@ -1,0 +1,1 @@
+"""Filters: every column scored alone."""

@@ -1,0 +1,1 @@
+"""Forward selection and matching pursuit for any loss."""

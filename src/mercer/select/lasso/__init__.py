@@ -1,0 +1,1 @@
+"""L1 penalties and constraints."""

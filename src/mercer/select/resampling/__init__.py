@@ -1,0 +1,1 @@
+"""Selection by resampling: stability selection and knockoffs."""
