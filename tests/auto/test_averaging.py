@@ -10,7 +10,7 @@ from mercer.auto.budget.progress import Steps
 from mercer.auto.features.blocks import Dictionary, Plain
 from mercer.auto.final.averaging import averaged, members, redrawn
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.fit import sizes
+from mercer.auto.fitting import sizes
 from mercer.auto.rows.encoding import Encoded
 from mercer.auto.search.evaluation import Candidate
 from mercer.auto.search.kernels import Lens

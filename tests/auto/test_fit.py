@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import mercer
-from mercer.auto.fit import sizes
+from mercer.auto.fitting import sizes
 
 
 def table(n=700, seed=0, noise=0.1):

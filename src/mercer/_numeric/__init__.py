@@ -47,7 +47,7 @@ def _load_native() -> ModuleType | None:
     if os.environ.get("MERCER_PURE", "") not in ("", "0"):
         return None
     try:
-        from . import _native  # type: ignore[attr-defined]
+        from . import _native
     except ImportError as error:
         warnings.warn(
             "Mercer runs on its pure NumPy definitions, which are slower: its compiled core could not be "

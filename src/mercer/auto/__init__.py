@@ -3,7 +3,7 @@
 from mercer.auto.budget.progress import Steps
 from mercer.auto.estimators import MercerClassifier, MercerRegressor
 from mercer.auto.explain.contributions import Explanation
-from mercer.auto.fit import fit
+from mercer.auto.fitting import fit
 from mercer.auto.holdout.evaluate import Judgment, judge
 from mercer.auto.lifting import Search, Trial, compare_lifts
 from mercer.auto.model import Model

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer.auto.budget.effort import Clock
 from mercer.auto.budget.progress import Steps
 from mercer.auto.final.all_rows import sample_of
-from mercer.auto.fit import account, sizes
+from mercer.auto.fitting import account, sizes
 from mercer.auto.job import Job
 from mercer.auto.rows.weights import counted_rows
 from mercer.auto.text.sparse_model import model_of

@@ -208,7 +208,7 @@ class _Unpacker:
         return {} if key in _made_again(kind) else self.thing(value, depth)
 
     def _made(self, kind: type, values: dict[str, Any]) -> Any:
-        thing = object.__new__(kind)
+        thing: Any = object.__new__(kind)
         vars(thing).update(values)
         return thing
 
