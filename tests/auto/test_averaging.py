@@ -5,7 +5,8 @@ import pytest
 
 import mercer
 from mercer.auto import MercerClassifier, MercerRegressor
-from mercer.auto.budget.effort import EFFORTS, Clock
+from mercer.auto.budget.clock import Clock
+from mercer.auto.budget.effort import EFFORTS
 from mercer.auto.budget.progress import Steps
 from mercer.auto.features.blocks import Dictionary, Plain
 from mercer.auto.final.averaging import averaged, members, redrawn

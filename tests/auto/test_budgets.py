@@ -10,7 +10,7 @@ from clocks import Hours
 from mercer.auto import fit as fitting
 from mercer.auto import job
 from mercer.auto.budget import memory
-from mercer.auto.budget.effort import Clock
+from mercer.auto.budget.clock import Clock
 from mercer.auto.text.sparse_linear import learn_wide
 from mercer.auto.text.sparse_model import learned_rows
 from mercer.io import read_table

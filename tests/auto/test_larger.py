@@ -8,7 +8,7 @@ import mercer
 from clocks import Hours
 from mercer.auto import fit as fitting
 from mercer.auto.budget import memory
-from mercer.auto.budget.effort import Clock
+from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.time_model import Passing, TimeUp
 from mercer.auto.final import all_rows as larger
 from mercer.auto.final.streamed import descend

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mercer.auto.budget.effort import EFFORTS, Clock
+from mercer.auto.budget.clock import Clock
+from mercer.auto.budget.effort import EFFORTS
 from mercer.auto.budget.progress import Steps
 from mercer.auto.features.blocks import Waves
 from mercer.auto.rows.encoding import encoded_rows, one_array

@@ -11,7 +11,8 @@ from mercer.auto.boosting.boosting import boost
 from mercer.auto.boosting.ensemble import Growth
 from mercer.auto.boosting.losses import LogLoss
 from mercer.auto.budget import probe as pilot
-from mercer.auto.budget.effort import EFFORTS, Clock
+from mercer.auto.budget.clock import Clock
+from mercer.auto.budget.effort import EFFORTS
 from mercer.auto.budget.progress import Steps
 from mercer.auto.budget.time_model import LogisticPace, TimeUp, until
 from mercer.auto.final.all_rows import sample_of

@@ -7,7 +7,8 @@ import pytest
 
 import mercer
 from mercer.auto import Model
-from mercer.auto.budget.effort import EFFORTS, Clock
+from mercer.auto.budget.clock import Clock
+from mercer.auto.budget.effort import EFFORTS
 from mercer.auto.budget.progress import Steps
 from mercer.auto.features.blocks import Dictionary, Plain, Products
 from mercer.auto.final.predictor import Predictor

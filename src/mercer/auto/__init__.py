@@ -1,16 +1,16 @@
-"""Choices made by the data: which features, how wide, how strong a penalty, and an honest score of the result."""
+"""The search behind `mercer.fit`: features, penalties and their evaluation on held-out rows."""
 
 from mercer.auto.budget.progress import Steps
 from mercer.auto.estimators import MercerClassifier, MercerRegressor
 from mercer.auto.explain.contributions import Explanation
 from mercer.auto.fitting import fit
-from mercer.auto.holdout.evaluate import Judgment, judge
+from mercer.auto.holdout.evaluate import Comparison, evaluate
 from mercer.auto.lifting import Search, Trial, compare_lifts
 from mercer.auto.model import Model
 
 __all__ = [
+    "Comparison",
     "Explanation",
-    "Judgment",
     "MercerClassifier",
     "MercerRegressor",
     "Model",
@@ -18,6 +18,6 @@ __all__ = [
     "Steps",
     "Trial",
     "compare_lifts",
+    "evaluate",
     "fit",
-    "judge",
 ]

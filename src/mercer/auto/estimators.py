@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Self
+from collections.abc import Callable, Mapping
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -11,88 +11,88 @@ from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer.auto.budget.effort import Clock
+from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.progress import Steps
-from mercer.auto.final.all_rows import sample_of
-from mercer.auto.fitting import account, sizes
-from mercer.auto.job import Job
-from mercer.auto.rows.weights import counted_rows
+from mercer.auto.fitting import effort_of, search_report
+from mercer.auto.rows.weights import weighted_rows
+from mercer.auto.run import FitRun
 from mercer.auto.text.sparse_model import model_of
 from mercer.base import seed_of
 from mercer.source import Columns
 from mercer.source.arrow import columns_of_rows
 from mercer.source.table import table_in_memory
 
-#: The share of a time budget for the search: of all rows, and of a sample, after which come the weights of all.
-_ALL, _SAMPLE = 0.95, 0.6
 
-
-class _Searched(BaseEstimator):
-    """Encode, search, fit: no holdout here, for who calls `fit` scores on rows of their own."""
+class SearchedEstimator(BaseEstimator):
+    """Encode, search, fit. No holdout: callers evaluate on their own data."""
 
     _task: str
 
-    def __init__(self, effort="normal", time_budget=None, max_features=None, random_state=0, n_seeds=1):
+    def __init__(
+        self,
+        effort: str = "normal",
+        time_budget: float | None = None,
+        max_features: int | None = None,
+        random_state: Any = 0,
+        n_seeds: int = 1,
+    ):
         self.effort = effort
         self.time_budget = time_budget
         self.max_features = max_features
         self.random_state = random_state
         self.n_seeds = n_seeds
 
-    def fit(self, X, y, sample_weight=None) -> Self:
-        """Learn from a frame or array X of mixed columns and a target y.
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to a frame or array X of mixed columns and a target y.
 
-        A row of `sample_weight` 2 counts as two equal rows, one of 0 not at all.
+        A row of `sample_weight` 2 counts as two equal rows, a row of weight 0 as none.
 
         Returns
         -------
         self
         """
         clock, steps, seed = Clock(self.time_budget), Steps(), seed_of(self.random_state)
-        effort = sizes(self.effort, self.max_features, self.n_seeds)
+        effort = effort_of(self.effort, self.max_features, self.n_seeds)
         y = self._checked_target(y)
         table = Columns.of(self._checked(X, reset=True))
         if len(table) != len(y):
             raise ValueError(f"X has {len(table)} rows but y has {len(y)} entries.")
-        classify = self._task == "classify"
-        source = table_in_memory(*counted_rows(table, y, sample_weight))
+        classify = self._task == "classification"
+        source = table_in_memory(*weighted_rows(table, y, sample_weight))
         n_classes = len(np.unique(y)) if classify else 0
-        job = Job(None, effort, seed, steps, clock, classify, source.n_rows, n_classes)
-        share = job.share_in_time(source, 1.0, 1.0)
-        encoder, rows, predictor = job.learn(job.part(source, share), clock.part(_ALL if share == 1 else _SAMPLE))
-        if share < 1:
-            predictor = job.weights_from(sample_of(source, share, seed)[1], encoder, rows, predictor)
-        told = {"task": self._task, "effort": self.effort, "said": job.notes, **account(predictor, steps, encoder)}
-        self.model_ = model_of(self._task, encoder, predictor, rows.X, told, seed)
+        run = FitRun(None, effort, seed, steps, clock, classify, source.n_rows, n_classes)
+        learned, _ = run.run(source, 0.0, None)
+        report = {"task": self._task, "effort": self.effort, "notes": run.notes, **search_report(learned, steps)}
+        self.model_ = model_of(self._task, learned.encoder, learned.predictor, learned.rows.X, report, seed)
         return self
 
-    def _checked_target(self, y):
+    def _checked_target(self, y: Any) -> np.ndarray:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
         return y
 
-    def _checked(self, X, reset):
+    def _checked(self, X: Any, reset: bool) -> Any:
         """X after the checks of scikit-learn: an array, or a frame as it is."""
         if hasattr(X, "columns"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
 
-    def _mapped(self, X, function) -> np.ndarray:
+    def _mapped(self, X: Any, function: Callable) -> np.ndarray:
         """function(encoded rows), as the model does it."""
         if not self._is_as_in_fit(X):
             X = self._checked(X, reset=False)
-        if hasattr(X, "columns") and not hasattr(self, "feature_names_in_"):  # the columns are those that fit has seen
+        if hasattr(X, "columns") and not hasattr(self, "feature_names_in_"):  # the columns are those of fit
             X = Columns(Columns.of(X).table.rename_columns(list(self.model_.encoder.schema_)))
-        return self.model_._mapped(X, function)
+        return self.model_.map_encoded(X, function)
 
-    def _is_as_in_fit(self, X) -> bool:
-        """Whether the checks of scikit-learn, which take longer than a row, would find nothing to say.
+    def _is_as_in_fit(self, X: Any) -> bool:
+        """Whether the checks of scikit-learn, which take longer than a row, are not needed.
 
-        That is so for plain arrays where fit had one, and where it had names for frames of pandas with the same and for
-        dicts, in which these are looked up.
+        That is so for plain arrays if `fit` had an array, and if it had names for pandas frames with the same names and
+        for dicts, in which names are looked up.
         """
         names = getattr(self, "feature_names_in_", None)
         if names is None:
@@ -104,13 +104,13 @@ class _Searched(BaseEstimator):
             type(X).__module__.startswith("pandas") and hasattr(X, "columns") and X.columns.tolist() == names.tolist()
         )
 
-    def predict(self, X):
-        """Predictions, one for each row of X; where fit had names, X may also be rows or columns in dicts."""
+    def predict(self, X: Any) -> np.ndarray:
+        """Predictions, one for each row of X; if `fit` had names, X may also be rows or columns in dicts."""
         if not hasattr(self, "model_"):
             check_is_fitted(self)
         return self._mapped(X, self.model_.predictor.predict)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
@@ -119,23 +119,23 @@ class _Searched(BaseEstimator):
         return tags
 
 
-class MercerRegressor(RegressorMixin, _Searched):
-    """A linear model on features that are searched for: trees' scores, bins, kernels in a learned metric.
+class MercerRegressor(RegressorMixin, SearchedEstimator):
+    """Linear regression on features found by a search: scores of trees, bins, random features in a learned metric.
 
-    The search of `mercer.fit` without its holdout. Frames may mix numbers, categories and dates, with gaps. The target
-    may have several columns.
+    The search of `mercer.fit` without a holdout. Frames may mix numbers, categories and dates, with missing values. The
+    target may have several columns.
 
     Parameters
     ----------
     effort : {"fast", "normal", "high"}, default="normal"
     time_budget : float, default=None
-        Seconds; stages that would not fit are left out. If all rows are too many to search with, that goes by an even
-        sample of them, and the weights come from all.
+        Seconds; stages that would not fit are left out. If all rows are too many to search with, the search uses a
+        random sample of them, and the weights come from all rows.
     max_features : int, default=None
-        The most features of the model.
+        Maximum number of features of the model.
     random_state : int, default=0
     n_seeds : int, default=1
-        Take the mean of so many models, each with waves of a seed of its own: one linear model on the waves of all.
+        Average `n_seeds` models with independently drawn random features: one linear model on all their features.
 
     Attributes
     ----------
@@ -150,24 +150,24 @@ class MercerRegressor(RegressorMixin, _Searched):
     True
     """
 
-    _task = "regress"
+    _task = "regression"
 
-    def _checked_target(self, y):
+    def _checked_target(self, y: Any) -> np.ndarray:
         values = np.asarray(y)
         if values.ndim == 2 and values.shape[1] > 1:
             return check_array(values, dtype=np.float64, input_name="y")
         return super()._checked_target(y).astype(np.float64)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
 
 
-class MercerClassifier(ClassifierMixin, _Searched):
-    """A logistic model on features that are searched for: trees' scores, bins, kernels in a learned metric.
+class MercerClassifier(ClassifierMixin, SearchedEstimator):
+    """Logistic regression on features found by a search: scores of trees, bins, random features in a learned metric.
 
-    The search of `mercer.fit` without its holdout. Frames may mix numbers, categories and dates, with gaps.
+    The search of `mercer.fit` without a holdout. Frames may mix numbers, categories and dates, with missing values.
 
     Parameters
     ----------
@@ -187,12 +187,12 @@ class MercerClassifier(ClassifierMixin, _Searched):
     True
     """
 
-    _task = "classify"
+    _task = "classification"
 
-    def fit(self, X, y, sample_weight=None) -> Self:
-        """Learn from a frame or array X of mixed columns and labels y.
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to a frame or array X of mixed columns and labels y.
 
-        A row of `sample_weight` 2 counts as two equal rows, one of 0 not at all.
+        A row of `sample_weight` 2 counts as two equal rows, a row of weight 0 as none.
 
         Returns
         -------
@@ -202,12 +202,12 @@ class MercerClassifier(ClassifierMixin, _Searched):
         self.classes_ = self.model_.classes_
         return self
 
-    def _checked_target(self, y):
+    def _checked_target(self, y: Any) -> np.ndarray:
         y = super()._checked_target(y)
         check_classification_targets(y)
         return y
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class, one column per class."""
         if not hasattr(self, "model_"):
             check_is_fitted(self)

@@ -1,8 +1,9 @@
-"""What `mercer.fit` returns: a table encoder, a dictionary of features and linear weights, in explicit parts."""
+"""What `mercer.fit` returns: a table encoder, blocks of features and linear weights, in explicit parts."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -14,24 +15,29 @@ from mercer.auto.explain.contributions import (
     importances_of_many,
 )
 from mercer.auto.final.predictor import Predictor
+from mercer.auto.holdout.metrics import default_score
 from mercer.auto.rows.encoding import dense, encoded, encoded_rows, mapped_blocks, mapped_rows, named, one_row, opened
+from mercer.auto.rows.task import TASKS
 from mercer.tables import TableEncoder
 from mercer.tables.unseen import Unseen
 
-#: Rows kept in mind while a column is shuffled to see what it is worth: at most, at least, and times columns.
-_SAMPLE, _LEAST, _SHUFFLED = 300, 50, 6000
-#: From so many columns on, the path of an explanation from row to row would take gigabytes.
-_MANY = 1000
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+#: Rows in which a column is shuffled for its importance: at most, at least, and times columns.
+_MAX_SHUFFLED, _MIN_SHUFFLED, _SHUFFLED_ENTRIES = 300, 50, 6000
+#: Columns from which on the rows of an explanation's path would take gigabytes.
+_MANY_COLUMNS = 1000
 
 
 class Model:
-    """A linear model on explicit features, and how it came about.
+    """A linear model on explicit features, and how it was found.
 
     Attributes
     ----------
-    task : "classify" or "regress"
+    task : "classification" or "regression"
     encoder : the fitted `TableEncoder`
-    predictor : blocks of features (`predictor.dictionary`), `coef`, `intercept`, and for classes a `temperature`
+    predictor : blocks of features (`predictor.features`), `coef`, `intercept`, and for classes a `temperature`
     classes_ : the classes, or None
     schema : dict of input columns to their kind and role
     baseline : the mean encoded row, from which explanations start
@@ -39,36 +45,54 @@ class Model:
     `mercer.fit` makes one.
     """
 
-    def __init__(self, task: str, encoder: TableEncoder, predictor: Predictor, X: np.ndarray, told: dict, seed=0):
+    _former = {"_told": "_report"}
+
+    def __init__(
+        self,
+        task: str,
+        encoder: TableEncoder,
+        predictor: Predictor,
+        X: np.ndarray,
+        report: dict[str, Any],
+        seed: int = 0,
+    ):
         self.task, self.encoder, self.predictor, self.seed = task, encoder, predictor, seed
         self.classes_ = predictor.classes
         self.baseline = X.mean(axis=0)
-        self._told = told
+        self._report = report
         groups = self.groups
-        size = min(len(X), _SAMPLE, max(_LEAST, _SHUFFLED // max(len(groups), 1)))
-        places = np.linspace(0, len(X) - 1, size).astype(int)
+        size = min(len(X), _MAX_SHUFFLED, max(_MIN_SHUFFLED, _SHUFFLED_ENTRIES // max(len(groups), 1)))
+        index = np.linspace(0, len(X) - 1, size).astype(int)
         if len(X) < X.shape[1]:
-            self._importance = importances_of_many(predictor, X[places], groups, seed)
+            self._importance = importances_of_many(predictor, X[index], groups, seed)
         else:
-            self._importance = importances(predictor.scores, X[places], groups, seed)
+            self._importance = importances(predictor.scores, X[index], groups, seed)
+
+    @classmethod
+    def _from_former(cls, state: dict[str, Any]) -> Self:
+        made = object.__new__(cls)
+        report = dict(state["_report"])
+        report |= {"notes": report.pop("said", []), "task": TASKS[state["task"]]}
+        vars(made).update(state | {"task": TASKS[state["task"]], "_report": report})
+        return made
 
     def __repr__(self) -> str:
-        judged = self._told.get("holdout")
+        scores = self._report.get("holdout")
         score = (
-            f", {judged['metric']} {judged['model']['value']:.3g} ({judged['model']['low']:.3g} to "
-            f"{judged['model']['high']:.3g}) on {judged['n']} rows kept aside"
-            if judged
+            f", {scores['metric']} {scores['model']['value']:.3g} ({scores['model']['low']:.3g} to "
+            f"{scores['model']['high']:.3g}) on {scores['n']} held-out rows"
+            if scores
             else ""
         )
-        return f"{type(self).__name__}({self.task}: {self._told.get('model', '')}{score})"
+        return f"{type(self).__name__}({self.task}: {self._report.get('model', '')}{score})"
 
     @property
     def groups(self) -> dict[str, np.ndarray]:
-        """The encoded columns that each column of the table became."""
+        """The encoded columns of each column of the table."""
         found: dict[str, list[int]] = {}
         for block in self.encoder.blocks_:
             found.setdefault(block.column, []).extend(range(block.start, block.stop))
-        return {name: np.array(places) for name, places in found.items()}
+        return {name: np.array(columns) for name, columns in found.items()}
 
     @property
     def schema(self) -> dict[str, dict[str, str]]:
@@ -76,49 +100,52 @@ class Model:
         roles = self.encoder.roles_
         return {name: {"kind": kind, "role": roles[name].role} for name, kind in self.encoder.schema_.items()}
 
-    def predict(self, data) -> np.ndarray:
+    def predict(self, data: Any) -> np.ndarray:
         """Predictions for a path, frame, dict of columns, array or `Source` with the columns of the fit.
 
         Columns may come in any order. A single row may be a dict (or Series) of its values, and rows a list of such
-        dicts. A row gets the same bits alone as among others. Columns that the fit has not seen are left out with a
-        warning; a level it has not seen counts as unknown: no indicator is set, and a column of many levels takes the
-        mean. A column that is missing, or a value that is not of the column's kind, is an error that names the column
-        and the row.
+        dicts. The prediction of a row does not depend on the other rows. Columns that the fit has not seen are ignored
+        with a warning. An unseen category counts as unknown: no indicator is set, and a column of high cardinality
+        takes the mean. A missing column, or a value of another type, is an error that names the column and the row.
         """
-        return self._mapped(data, self.predictor.predict)
+        return self.map_encoded(data, self.predictor.predict)
 
-    def unseen_levels(self, data) -> dict[str, Unseen]:
-        """The columns of the data with levels that the fit has not seen: in how many rows, and the first of them."""
-        source = opened(data, self.encoder.schema_, self._known)
-        table: Any = getattr(self.encoder, "table", self.encoder)  # texts are scored on top of an encoder of columns
-        return table.unseen_levels(named(data, self.encoder.schema_, self._known) if source is None else source)
+    def score(self, data: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy for classification, R2 for regression, as in scikit-learn; `y` None is the target column of data."""
+        return default_score(self, data, y, sample_weight)
 
-    def predict_proba(self, data) -> np.ndarray:
+    def unseen_levels(self, data: Any) -> dict[str, Unseen]:
+        """The columns of the data with unseen categories: in how many rows, and the first of them."""
+        source = opened(data, self.encoder.schema_, self._ignored)
+        table: Any = getattr(self.encoder, "table", self.encoder)  # a `ScoredEncoder` has a `TableEncoder`
+        return table.unseen_levels(named(data, self.encoder.schema_, self._ignored) if source is None else source)
+
+    def predict_proba(self, data: Any) -> np.ndarray:
         """Probabilities of `classes_`, one column each."""
         if self.classes_ is None:
-            raise AttributeError("A model of a quantity has no probabilities; use predict.")
-        return self._mapped(data, self.predictor.probabilities)
+            raise AttributeError("A regression model has no probabilities; use predict.")
+        return self.map_encoded(data, self.predictor.probabilities)
 
-    def transform(self, data) -> np.ndarray:
+    def transform(self, data: Any) -> np.ndarray:
         """The explicit features, on which the model is linear: predict is a function of transform(data) @ coef."""
-        return self._mapped(data, self.predictor.dictionary.features)
+        return self.map_encoded(data, self.predictor.features.features)
 
     def get_feature_names_out(self) -> np.ndarray:
         """Names of the columns of `transform`."""
-        return np.array(self.predictor.dictionary.names(self.encoder.get_feature_names_out()), dtype=object)
+        return np.array(self.predictor.features.names(list(self.encoder.get_feature_names_out())), dtype=object)
 
-    def explain(self, row, output=None) -> Explanation:
-        """What each column of the table contributed to the prediction of one row.
+    def explain(self, row: Any, output: Any = None) -> Explanation:
+        """Contributions of the columns of the table to the prediction of one row.
 
-        Shapley values by sampling, measured from the mean row: they add up to the prediction less that of the mean row.
-        `output` is the class to explain (the predicted one unless named), or the place of one of several targets. A
-        row is a frame or dict of columns of one row, or a dict (or Series) of values.
+        Shapley values by sampling, relative to the mean row: they add up to the prediction less that of the mean row.
+        `output` is the class to explain (default: the predicted one), or the index of one of several targets. A row is
+        a frame or dict of columns of one row, or a dict (or Series) of values.
         """
         x = self._encoded(one_row(row))
         if len(x) != 1:
             raise ValueError(f"explain takes one row, got {len(x)}.")
         groups = self.groups
-        if len(groups) > _MANY:
+        if len(groups) > _MANY_COLUMNS:
             base, parts = contributions_of_many(self.predictor, x[0], self.baseline, groups, self.seed)
         else:
             base, parts = contributions(self.predictor.scores, x[0], self.baseline, groups, self.seed)
@@ -127,35 +154,44 @@ class Model:
         start = float(sign * base[column])
         return Explanation(start, start + sum(each.values()), each, name)
 
-    def _output(self, x, output):
+    def _output(self, x: Any, output: Any) -> tuple[int, float, Any]:
         if self.classes_ is None:
             n_outputs = len(self.predictor.intercept)
             if output is not None and output not in range(n_outputs):
-                raise ValueError(f"output must be the place of a target, 0 to {n_outputs - 1}, not {output!r}.")
+                raise ValueError(f"output must be the index of a target, 0 to {n_outputs - 1}, not {output!r}.")
             return int(output or 0), 1.0, output
         name = self.predictor.predict(x)[0] if output is None else output
-        place = np.flatnonzero(self.classes_ == name)
-        if len(place) == 0:
+        index = np.flatnonzero(self.classes_ == name)
+        if len(index) == 0:
             raise ValueError(f"{output!r} is none of the classes: {', '.join(map(str, self.classes_))}.")
         if len(self.classes_) > 2:
-            return int(place[0]), 1.0, name
-        return 0, 1.0 if place[0] == 1 else -1.0, name
+            return int(index[0]), 1.0, name
+        return 0, 1.0 if index[0] == 1 else -1.0, name
 
     def importance(self) -> dict[str, float]:
-        """Share of each column: how far predictions move when it is shuffled among the training rows."""
+        """Permutation importance: how much scores change when a column is shuffled, as fractions of all columns."""
         return dict(self._importance)
 
-    def report(self) -> dict:
-        """Everything the search did, as plain numbers and words."""
-        return {**self._told, "importance": self.importance(), "schema": self.schema}
+    def report(self) -> dict[str, Any]:
+        """The report of the search, as plain numbers and words."""
+        return {**self._report, "importance": self.importance(), "schema": self.schema}
 
-    def save(self, path) -> None:
+    def to_pipeline(self) -> Pipeline:
+        """The model as a fitted scikit-learn pipeline of public estimators: encoder, union of features, linear model.
+
+        It predicts the same. Its parts can be inspected, cloned and fitted again.
+        """
+        from mercer.auto.pipeline import pipeline_of
+
+        return pipeline_of(self)
+
+    def save(self, path: Any) -> None:
         """Write the model to a file that holds data and no code; `mercer.load` reads it."""
         from mercer.io import save
 
         save(self, path)
 
-    def to_onnx(self, path=None, check=True):
+    def to_onnx(self, path: Any = None, check: Any = True) -> Any:
         """The model as an ONNX graph, for runtimes without Python; an `onnx.ModelProto`, also written to `path`.
 
         Inputs are the columns, named as in the table and of shape (rows, 1): numbers in float64, NaN where missing;
@@ -166,7 +202,7 @@ class Model:
         ----------
         path : file to write, default=None
         check : bool, frame or dict of columns, default=True
-            Run the graph on these rows (True: on made-up ones like those of the fit) and raise ValueError if it
+            Run the graph on these rows (True: on generated ones like those of the fit) and raise ValueError if it
             differs from the model by more than the rounding of float32 can explain.
         """
         from mercer.auto.onnx.export import check_parity, onnx_model
@@ -179,23 +215,24 @@ class Model:
             write(graph, path)
         return graph
 
-    def _encoded(self, data) -> np.ndarray:
-        return dense(encoded(self.encoder, data, self._known))
+    def _encoded(self, data: Any) -> np.ndarray:
+        return dense(encoded(self.encoder, data, self._ignored))
 
     @property
     def target(self) -> str | None:
-        """The column of the table that was learned; None where the targets were given beside it."""
-        return self._told.get("target")
+        """The target column of the table; None where targets were given as an array."""
+        return self._report.get("target")
 
     @property
-    def _known(self) -> list[str]:
-        """Columns that the fit has seen and that are no features: target and weight."""
-        return [name for name in (self.target, self._told.get("weight")) if name is not None]
+    def _ignored(self) -> list[str]:
+        """Columns of the fit that are no features: target and weight."""
+        return [name for name in (self.target, self._report.get("weight")) if name is not None]
 
-    def _mapped(self, data, function):
+    def map_encoded(self, data: Any, function: Callable) -> Any:
+        """function(encoded rows) for data in any form that `predict` takes."""
         data = one_row(data)
-        source = opened(data, self.encoder.schema_, self._known)
+        source = opened(data, self.encoder.schema_, self._ignored)
         if source is None:
-            return mapped_rows(self.encoder, data, function, self._known)
+            return mapped_rows(self.encoder, data, function, self._ignored)
         parts = list(mapped_blocks(self.encoder, source, function))
         return np.concatenate(parts) if parts else function(encoded_rows(self.encoder, source).X)

@@ -1,9 +1,7 @@
-"""How much work a search may do."""
+"""The effort of a search: how much work it may do."""
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import dataclass, replace
 
 from mercer.auto.boosting.ensemble import Growth
@@ -11,41 +9,48 @@ from mercer.auto.boosting.ensemble import Growth
 
 @dataclass(frozen=True)
 class Effort:
-    """Sizes of a search: trees, waves to search with and to end with, rows to search on, multiples of the median.
+    """Sizes of a search.
 
-    Of several `growths` one fold chooses; `tree_folds` is the number of ensembles, each grown without one fold.
+    One fold chooses among several `growths`; `tree_folds` is the number of ensembles, each grown without one fold.
     """
 
     growths: tuple[Growth, ...]
     tree_folds: int = 5
+    #: Ensembles of trees with different random states, whose scores are averaged.
     n_seeds: int = 1
+    #: Piecewise-linear bins of a column, at most; none below 2.
     n_bins: int = 16
-    search_waves: int = 256
+    #: Random features and rows that kernels are compared with.
+    search_features: int = 256
     search_rows: int = 4000
-    most_waves: int = 2048
+    #: Random features of the model, at most.
+    max_fourier: int = 2048
+    #: Bandwidths, as multiples of the median distance.
     multiples: tuple[float, ...] = (0.35, 0.7, 1.4)
     kernels: tuple[str, ...] = ("Gaussian", "Laplace")
-    masked: bool = True
+    #: Whether kernels on a few columns at a time are tried.
+    subsets: bool = True
+    #: Rows, random features and rounds that a metric is learned with.
     metric_rows: int = 4000
-    metric_waves: int = 256
+    metric_features: int = 256
     n_rounds: int = 3
-    #: What waves must gain on the rows of the search, as a share of the loss, for a metric to be learned for them.
-    hope: float = 2e-3
-    #: Whether what matters is looked at twice: kernels at more waves, a metric from more rows, classes without trees,
-    #: several penalties of the logistic loss.
+    #: Relative gain on the rows of the search from which on a metric is learned for random features.
+    min_fourier_gain: float = 2e-3
+    #: Whether what matters is evaluated twice: kernels with more random features, a metric from more rows, classes
+    #: without trees, several penalties of the logistic loss.
     sharpen: bool = True
-    most_features: int = 1_000_000
+    max_features: int = 1_000_000
     #: Products of two columns, at most.
-    most_products: int = 16
-    #: Features that bins and waves may not go beyond, where memory is short.
-    widest: int = 1_000_000
-    #: Models to take the mean of, each with waves of its own.
-    wave_seeds: int = 1
-    #: Entries of a table (rows times columns) that a search gets through in a second, about, on two cores.
-    pace: float = 2e5
+    max_products: int = 16
+    #: Features that bins and random features may not exceed, where memory is short.
+    max_width: int = 1_000_000
+    #: Models with random features of their own that are averaged.
+    n_fourier_seeds: int = 1
+    #: Entries of a table (rows times columns) that a search processes in a second, about, on two cores.
+    entries_per_second: float = 2e5
 
 
-#: Where rows are few, an ensemble should miss as few of them as possible: below so many, there are twice the folds.
+#: Distinct rows below which there are twice the folds: where rows are few, an ensemble should miss few of them.
 _FEW_ROWS = 2500
 
 EFFORTS = {
@@ -53,19 +58,19 @@ EFFORTS = {
         (Growth(n_trees=100, rate=0.15, patience=10),),
         tree_folds=3,
         n_bins=0,
-        search_waves=128,
+        search_features=128,
         search_rows=2000,
-        most_waves=512,
+        max_fourier=512,
         multiples=(0.5,),
         kernels=("Gaussian",),
-        masked=False,
+        subsets=False,
         metric_rows=2000,
-        metric_waves=128,
+        metric_features=128,
         n_rounds=2,
-        hope=0.02,
+        min_fourier_gain=0.02,
         sharpen=False,
-        most_products=0,
-        pace=5e5,
+        max_products=0,
+        entries_per_second=5e5,
     ),
     "normal": Effort((Growth(n_trees=600), Growth(n_trees=600, max_leaves=63, least_rows=5.0))),
     "high": Effort(
@@ -75,38 +80,43 @@ EFFORTS = {
         ),
         n_seeds=3,
         n_bins=24,
-        most_waves=4096,
+        max_fourier=4096,
         multiples=(0.25, 0.5, 1.0, 2.0),
         kernels=("Gaussian", "Laplace", "Matern"),
         metric_rows=12_000,
-        metric_waves=768,
-        hope=0.0,
-        pace=5e4,
+        metric_features=768,
+        min_fourier_gain=0.0,
+        entries_per_second=5e4,
     ),
 }
 
 
-#: Columns that a tree looks at, and bins of each, where there are fewer rows than columns.
+#: Columns that a tree considers, and bins of each, where there are fewer rows than columns.
 _SCREENED, _COARSE = 512, 32
 
 
 def sized(effort: Effort, n: int, n_outputs: int, wide: bool = False) -> Effort:
-    """The effort that data of this size deserve: few rows cannot tell many candidates apart, many classes need many
-    trees each round, and where rows are fewer than columns (`wide`) small trees are all that they can tell."""
+    """The effort for data of this size.
+
+    Few rows cannot separate many candidates, many classes need many trees in each round, and where rows are fewer than
+    columns (`wide`) only small trees are worth growing.
+    """
     growths = effort.growths
     if n_outputs > 2:  # rounds cost a tree per class: fewer and longer steps, and nothing to compare them with
-        share = max(0.25, 2.0 / n_outputs)
+        fraction = max(0.25, 2.0 / n_outputs)
         first = growths[0]
-        growths = (replace(first, n_trees=max(60, int(first.n_trees * share)), rate=min(0.2, first.rate / share)),)
+        growths = (
+            replace(first, n_trees=max(60, int(first.n_trees * fraction)), rate=min(0.2, first.rate / fraction)),
+        )
     few = n < 500
     if few or wide:
         small = _small(growths[0])
         growths = (replace(small, max_bins=_COARSE, screened=_SCREENED) if wide else small,)
-        folds, waves = (10, 64) if few else (effort.tree_folds, effort.search_waves)
+        folds, width = (10, 64) if few else (effort.tree_folds, effort.search_features)
         folds = folds if effort.sharpen or not wide else min(folds, 5)
         return replace(
-            effort, growths=growths, tree_folds=folds, search_waves=min(waves, 128), most_waves=2 * waves,
-            multiples=(1.0,), kernels=("Gaussian",), n_rounds=0, hope=0.0,
+            effort, growths=growths, tree_folds=folds, search_features=min(width, 128), max_fourier=2 * width,
+            multiples=(1.0,), kernels=("Gaussian",), n_rounds=0, min_fourier_gain=0.0,
         )  # fmt: skip
     more = 2 if n < _FEW_ROWS and n_outputs <= 2 else 1
     return replace(effort, growths=growths, tree_folds=more * effort.tree_folds)
@@ -114,37 +124,3 @@ def sized(effort: Effort, n: int, n_outputs: int, wide: bool = False) -> Effort:
 
 def _small(growth: Growth) -> Growth:
     return replace(growth, n_trees=min(growth.n_trees, 60), least_rows=5.0, max_leaves=8, patience=10)
-
-
-class Clock:
-    """A time budget in seconds, None without end; `now` tells the time.
-
-    >>> clock = Clock(10.0, now=iter([0.0, 4.0, 4.0]).__next__)
-    >>> clock.left(), clock.allows(0.3)
-    (6.0, False)
-    """
-
-    def __init__(self, budget: float | None = None, now=time.perf_counter):
-        self.budget, self.now = budget, now
-        self.start = now()
-
-    def spent(self) -> float:
-        return self.now() - self.start
-
-    def left(self) -> float:
-        """Seconds until the end, infinite without a budget."""
-        return math.inf if self.budget is None else self.budget - self.spent()
-
-    def part(self, share: float) -> Clock:
-        """A clock that started with this one and has a share of its time."""
-        other = Clock(None if self.budget is None else share * self.budget, self.now)
-        other.start = self.start
-        return other
-
-    def rest(self, share: float = 1.0) -> Clock:
-        """A clock that starts now and has a share of the time that is left."""
-        return Clock(None if self.budget is None else share * self.left(), self.now)
-
-    def allows(self, share: float) -> bool:
-        """True while less than this share of the budget is spent."""
-        return self.budget is None or self.spent() < share * self.budget

@@ -1,12 +1,12 @@
-"""How much of a search fits into memory: its rows, and the Gram matrices of its features.
+"""Memory of a search: its rows, and the Gram matrices of its features.
 
-A search of n rows of p encoded columns and dictionaries of up to D features takes about
+A search of n rows of p encoded columns with up to D features takes about
 
-    fixed  +  n (8 copies p + told)  +  8 matrices D^2  +  block D    bytes.
+    fixed  +  n (8 copies p + per output)  +  8 matrices D^2  +  block D    bytes.
 
-Copies are those of the encoded rows, as they were read, encoded, binned once for each ensemble and learned from again;
-`told` is what the watched rows of an ensemble were told. Matrices are those of the folds, their total and what is left
-of them outside each fold, beside those of the dictionary that was kept. A block is the features of 8192 rows.
+Copies are those of the encoded rows as they are read, encoded, binned once for each ensemble and used in the refit.
+Per output are the out-of-fold scores of an ensemble. Matrices are those of the folds, of their total and of the rows
+outside each fold, beside those of the features that were kept. A block is the features of 8192 rows.
 """
 
 from __future__ import annotations
@@ -16,80 +16,81 @@ from dataclasses import replace
 import numpy as np
 
 from mercer.auto.budget.effort import Effort
+from mercer.source import Source
 from mercer.source.accumulator import BLOCK_ROWS
 
-#: Columns that a column of the table becomes, by its kind and by experience.
-_WIDENING = {"integer": 1, "number": 1, "boolean": 2, "date": 7, "text": 8}
-#: Copies of encoded rows; each number takes 8 bytes.
+#: Encoded columns of a column of the table by its kind, about.
+_COLUMNS_PER_KIND = {"integer": 1, "number": 1, "boolean": 2, "date": 7, "text": 8}
+#: Copies of encoded rows, at 8 bytes a number.
 _COPIES = 8
-#: Bytes per row and output for what ensembles tell the rows they are watched on, and features of classes in float32.
-_TOLD, _CLASSES = 1000, 8
+#: Bytes per row and output for out-of-fold scores, and per row and feature of classes in float32.
+_BYTES_PER_OUTPUT, _BYTES_PER_FEATURE = 1000, 8
 _MATRICES = 24
-#: Bytes for each feature of a row in a block, in the forms that it takes.
-_FORMS = 16
-#: Bytes for trees and whatever is loaded on the way, and forms of a row group of a file while a thread reads it.
-_FIXED, _READING = 8e7, 2
-#: The most that what is fixed is counted for, as a share of all, and the most of the others that features may take.
-_FIXED_SHARE, _FEATURES = 0.5, 0.5
-#: Gigabytes from which on there is room for all the features that a search tries beside its rows.
+#: Bytes for each feature of a row in a block.
+_BYTES_PER_ENTRY = 16
+#: Bytes for trees and imported modules, and copies of a row group of a file while a thread reads it.
+_FIXED, _COPIES_READ = 8e7, 2
+#: Fixed bytes as a fraction of all, at most, and the fraction of the others that features may take.
+_MAX_FIXED_FRACTION, _FEATURE_FRACTION = 0.5, 0.5
+#: Gigabytes from which on memory does not limit the number of features.
 AMPLE = 4.0
-_FEWEST, _ALONE = 64, 128
+_MIN_FEATURES, _BYTES_PER_VALUE = 64, 128
 
 
 def encoded_columns(schema: dict[str, str]) -> int:
-    """About the number of columns that a table of these kinds of columns becomes."""
-    return max(1, sum(_WIDENING[kind] for kind in schema.values()))
+    """About the number of encoded columns of a table with these kinds of columns."""
+    return max(1, sum(_COLUMNS_PER_KIND[kind] for kind in schema.values()))
 
 
 def bytes_per_row(n_columns: int, n_outputs: int = 1, width: int = 0) -> int:
-    """About the memory that a row takes while it is searched with; `width` is that of the features kept for classes."""
-    return 8 * _COPIES * n_columns + _TOLD * n_outputs + _CLASSES * width
+    """About the bytes of a row during the search; `width` is the number of features kept for classes."""
+    return 8 * _COPIES * n_columns + _BYTES_PER_OUTPUT * n_outputs + _BYTES_PER_FEATURE * width
 
 
 def bytes_of_features(width: int) -> float:
-    """About the memory that a dictionary of so many features takes, whatever the rows."""
-    return 8.0 * _MATRICES * width**2 + _FORMS * BLOCK_ROWS * width
+    """About the bytes of `width` features, whatever the rows."""
+    return 8.0 * _MATRICES * width**2 + _BYTES_PER_ENTRY * BLOCK_ROWS * width
 
 
-def bytes_of_reading(source, n_threads: int) -> float:
-    """About the memory that reading a file takes: each thread, and the first one, keeps a row group."""
+def bytes_of_reading(source: Source, n_threads: int) -> float:
+    """About the bytes of reading a file: each thread, and the first one, keeps a row group."""
     bounds = getattr(source, "bounds", None)
     if bounds is None or len(bounds) < 2:
         return 0.0
-    return 8.0 * _READING * (n_threads + 1) * float(np.max(np.diff(bounds))) * (1 + len(source.names))
+    return 8.0 * _COPIES_READ * (n_threads + 1) * float(np.max(np.diff(bounds))) * (1 + len(source.names))
 
 
 def usable(memory: float, reading: float = 0.0) -> float:
-    """What so many gigabytes leave for rows and features, in bytes."""
-    return memory * 1e9 - min(_FIXED + reading, _FIXED_SHARE * memory * 1e9)
+    """Bytes for rows and features in a number of gigabytes."""
+    return memory * 1e9 - min(_FIXED + reading, _MAX_FIXED_FRACTION * memory * 1e9)
 
 
 def most_features(room: float) -> int:
-    """The features whose matrices take no more than their share of so many bytes."""
-    room, linear = _FEATURES * room, _FORMS * BLOCK_ROWS
-    return max(_FEWEST, int((np.sqrt(linear**2 + 32.0 * _MATRICES * room) - linear) / (16.0 * _MATRICES)))
+    """The number of features whose matrices fit into their fraction of the bytes."""
+    room, linear = _FEATURE_FRACTION * room, _BYTES_PER_ENTRY * BLOCK_ROWS
+    return max(_MIN_FEATURES, int((np.sqrt(linear**2 + 32.0 * _MATRICES * room) - linear) / (16.0 * _MATRICES)))
 
 
 def narrower(effort: Effort, room: float) -> Effort:
-    """The effort with no more features than so many bytes hold, and fewer waves at a time."""
+    """The effort with no more features than fit into the bytes, and fewer random features at a time."""
     most = most_features(room)
     return replace(
         effort,
-        widest=min(effort.widest, most),
-        most_waves=max(_FEWEST, min(effort.most_waves, most)),
-        search_waves=max(_FEWEST // 2, min(effort.search_waves, most // 6)),
-        metric_waves=max(_FEWEST // 2, min(effort.metric_waves, most // 3)),
+        max_width=min(effort.max_width, most),
+        max_fourier=max(_MIN_FEATURES, min(effort.max_fourier, most)),
+        search_features=max(_MIN_FEATURES // 2, min(effort.search_features, most // 6)),
+        metric_features=max(_MIN_FEATURES // 2, min(effort.metric_features, most // 3)),
     )
 
 
 def reached(n_columns: int, effort: Effort) -> int:
-    """About the most features that a search ends with."""
-    pieces = min(max(1200, 2 * n_columns), effort.n_bins * n_columns, effort.widest // 2) if effort.n_bins > 1 else 0
-    return max(n_columns, min(n_columns + pieces + effort.most_products + effort.most_waves, effort.widest))
+    """About the largest number of features of a search."""
+    bins = min(max(1200, 2 * n_columns), effort.n_bins * n_columns, effort.max_width // 2) if effort.n_bins > 1 else 0
+    return max(n_columns, min(n_columns + bins + effort.max_products + effort.max_fourier, effort.max_width))
 
 
 def rows_in(room: float, schema: dict[str, str], effort: Effort, n_classes: int = 0) -> float:
-    """How many rows of a table a search can keep in so many bytes beside its features."""
+    """Rows of a table that fit into the bytes beside the features of the search."""
     effort = narrower(effort, room)
     n_columns = encoded_columns(schema)
     width = reached(n_columns, effort)
@@ -98,5 +99,5 @@ def rows_in(room: float, schema: dict[str, str], effort: Effort, n_classes: int 
 
 
 def rows_alone(memory: float, n_columns: int, effort: Effort) -> float:
-    """The same where there is ample memory: features are what they are, and rows take what they take alone."""
-    return memory * 1e9 / (_ALONE * max(n_columns, 1) + 4 * min(effort.most_waves, effort.most_features))
+    """Rows that fit where memory does not limit the number of features."""
+    return memory * 1e9 / (_BYTES_PER_VALUE * max(n_columns, 1) + 4 * min(effort.max_fourier, effort.max_features))

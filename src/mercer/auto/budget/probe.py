@@ -1,4 +1,4 @@
-"""A look ahead at a few rows: how long encoding takes, so that a time budget can be kept."""
+"""Timing probes on a few rows, so that a time budget can be kept."""
 
 from __future__ import annotations
 
@@ -9,27 +9,29 @@ import numpy as np
 from scipy import sparse
 
 from mercer._runtime.pool import n_threads
-from mercer.auto.budget.effort import Clock
+from mercer.auto.budget.clock import Clock
 from mercer.source import Columns, MemorySource, Source, in_holdout
 from mercer.source.accumulator import BLOCK_ROWS
 from mercer.source.table import first_block
 
-#: Rows of the trials: the difference of the last two is what rows cost, without what is paid once.
-_TRIALS = (100, 400, 1600)
-#: The share of the time left that a trial may take, and the rows whose predictions say how long others take.
-_LOOK, _FEW = 0.1, 512
-#: What is judged must not go by the bits that put rows into the holdout.
-_JUDGED_SEED = 0x4A55444745
+#: Rows of the probes: the difference of the last two is the cost of rows, without the cost of starting.
+_PROBES = (100, 400, 1600)
+#: Fraction of the time left that a probe may take, and the rows whose predictions are timed.
+_PROBE_FRACTION, _PREDICTED_ROWS = 0.1, 512
+#: A part of the holdout must not be chosen by the bits that choose the holdout.
+_PART_SEED = 0x4A55444745
 
 
 def seconds_per_row(source: Source, n_classes: int, encode: Callable[[Source], Any], clock: Clock) -> float:
-    """How many seconds `encode` takes for each row of a source, by its first rows; labels are evenly dealt out."""
-    rows = first_rows(source, _TRIALS[-1])
+    """Seconds per row of `encode` for a source, by its first rows, with labels in equal numbers."""
+    rows = first_rows(source, _PROBES[-1])
     if n_classes:
         rows.y = np.arange(rows.n_rows) % n_classes
     sizes, times = [0], [0.0]
-    for size in sorted({min(trial, rows.n_rows) for trial in _TRIALS}):
-        if len(times) > 1 and 2 * times[-1] > _LOOK * clock.left():  # most of a short trial is paid once
+    for size in sorted({min(probe, rows.n_rows) for probe in _PROBES}):
+        if (
+            len(times) > 1 and 2 * times[-1] > _PROBE_FRACTION * clock.left()
+        ):  # most of a short probe is the cost of starting
             break
         start = clock.spent()
         encode(_slice(rows, size))
@@ -37,26 +39,26 @@ def seconds_per_row(source: Source, n_classes: int, encode: Callable[[Source], A
         times.append(clock.spent() - start)
     if len(times) < 3:
         return times[-1] / max(sizes[-1], 1)
-    # What is paid once makes the first trials dear; a slope from short ones is not to be trusted to be small.
+    # The first probes include the cost of starting; a small difference of short ones is not reliable.
     return max((times[-1] - times[-2]) / (sizes[-1] - sizes[-2]), 0.2 * times[-1] / sizes[-1])
 
 
-def predicting_seconds(source: Source, model, n_rows: float, clock: Clock) -> float:
-    """How long the predictions of a model take for a source of about `n_rows` rows, by a few of its first block."""
-    block = first_block(source).rows(slice(0, _FEW))
+def predicting_seconds(source: Source, model: Any, n_rows: float, clock: Clock) -> float:
+    """Seconds of the predictions of a model for a source of about `n_rows` rows, by a few rows of its first block."""
+    block = first_block(source).rows(slice(0, _PREDICTED_ROWS))
     start = clock.spent()
     model.predict(block.X)
     return (clock.spent() - start) * n_rows / len(block) / min(n_threads(), max(1.0, n_rows / BLOCK_ROWS))
 
 
-def some_of(source: Source, share: float, seed: int) -> Source:
-    """About this share of the rows of a source; all of them if that would be none."""
-    chosen = source.where(lambda block: in_holdout(block, share, seed + _JUDGED_SEED))
+def some_of(source: Source, fraction: float, seed: int) -> Source:
+    """About this fraction of the rows of a source; all of them if that would be none."""
+    chosen = source.where(lambda block: in_holdout(block, fraction, seed + _PART_SEED))
     return source if first_block(chosen) is None else chosen
 
 
 def first_rows(source: Source, size: int) -> MemorySource:
-    """The first rows of a source, at most so many, in memory."""
+    """The first rows of a source, at most `size`, in memory."""
     blocks, n = [], 0
     for task in source.tasks():
         block = task.read()
@@ -69,13 +71,13 @@ def first_rows(source: Source, size: int) -> MemorySource:
 
 
 def gathered(source: Source) -> Source:
-    """The rows of a source in memory: a sample is read from its file once, not in every pass that encoders take."""
+    """The rows of a source in memory: a sample is read from its file once, not in every pass of the encoders."""
     blocks = [block for block in source.blocks() if len(block)]
     return in_memory(blocks) if blocks else source
 
 
 def in_memory(blocks: list) -> MemorySource:
-    """Blocks of rows as they were read, put together."""
+    """Blocks of rows, concatenated."""
     first = blocks[0]
     parts = [block.X for block in blocks]
     if isinstance(first.X, Columns):

@@ -1,4 +1,4 @@
-"""Time budgets inside of a step: how far it has come, or how long it will take, by a look at a few rows."""
+"""Time within a step: how far a pass has come, and how long a fit will take, measured on a few rows."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._numeric.block import Block
-from mercer.auto.budget.effort import Clock
+from mercer.auto.budget.clock import Clock
 from mercer.linear.losses import LogLoss
 from mercer.source.accumulator import BLOCK_ROWS
 from mercer.stats import LossesAt
 
-#: How much longer a step may take than what was measured before lets expect.
+#: Safety factor on predicted step times.
 MARGIN = 1.2
-#: Blocks that say how long the others will take.
-_TELLING = 4
-#: Rows that say how long logistic regression takes, and rows that it measures its curvature on.
-_FEW, _CURVED = 1024, 16_384
+#: Blocks after which the time of a pass is predicted.
+_MIN_BLOCKS = 4
+#: Rows by which the time of logistic regression is predicted, and rows that its Hessian is computed from.
+_PROBE_ROWS, _HESSIAN_ROWS = 1024, 16_384
 
 
 class TimeUp(Exception):
-    """What was begun cannot be finished in the time that is left."""
+    """A step cannot be finished in the time that is left."""
 
 
-class Passing:
-    """Told of each block of a pass over `n_rows` rows; raises `TimeUp` once the pass will not end in time.
+class PassTimer:
+    """Counts the blocks of a pass over `n_rows` rows; raises `TimeUp` once the pass will not end in time.
 
     >>> hours = iter([0.0, 0.0, 1.0, 2.0, 3.0, 4.0]).__next__
-    >>> passing = Passing(Clock(10.0, hours), n_rows=20 * BLOCK_ROWS)
+    >>> timer = PassTimer(Clock(10.0, hours), n_rows=20 * BLOCK_ROWS)
     >>> for _ in range(4):
-    ...     passing.block()
+    ...     timer.block()
     Traceback (most recent call last):
     ...
     mercer.auto.budget.time_model.TimeUp
@@ -51,34 +51,34 @@ class Passing:
             self.done += 1
             spent = self.clock.spent()
             whole = (spent - self.start) * max(1.0, self.n_blocks / self.done)
-            late = self.done >= min(_TELLING, self.n_blocks) and self.start + whole > self.clock.budget
-            if late or spent > self.clock.budget:
+            predictable = self.done >= min(_MIN_BLOCKS, self.n_blocks)
+            if (predictable and self.start + whole > self.clock.budget) or spent > self.clock.budget:
                 raise TimeUp
 
 
 def until(clock: Clock) -> Callable[[], bool]:
-    """Asked inside of a step that has something to fall back on: raises `TimeUp` at the end of the time."""
+    """A callback for a step that can be given up: raises `TimeUp` at the end of the time."""
 
-    def enough() -> bool:
+    def should_stop() -> bool:
         if clock.left() <= 0:
             raise TimeUp
         return False
 
-    return enough
+    return should_stop
 
 
 @dataclass(frozen=True)
-class LogisticPace:
-    """Seconds that logistic regression takes for each row: its features, a step, and a look at the curvature."""
+class LogisticTime:
+    """Seconds per row of logistic regression: its features, an iteration, and the Hessian."""
 
     features: float
     step: float
-    curvature: float
+    hessian: float
 
     @classmethod
-    def of(cls, features: Callable[[slice], np.ndarray], n: int, outputs: int, clock: Clock) -> LogisticPace:
+    def of(cls, features: Callable[[slice], np.ndarray], n: int, outputs: int, clock: Clock) -> LogisticTime:
         """Measured on a few of the n rows."""
-        rows = min(n, _FEW)
+        rows = min(n, _PROBE_ROWS)
         times = [clock.spent()]
         Z = features(slice(0, rows))
         times.append(clock.spent())
@@ -90,14 +90,14 @@ class LogisticPace:
         return cls(*(np.diff(times) / rows).tolist())
 
     def seconds(self, n_rows: int, steps: int) -> float:
-        """For a fit of so many rows that looks at its curvature twice."""
-        return n_rows * (self.features + MARGIN * steps * self.step) + 2 * min(n_rows, _CURVED) * self.curvature
+        """Seconds of a fit of `n_rows` rows that computes its Hessian twice."""
+        return n_rows * (self.features + MARGIN * steps * self.step) + 2 * min(n_rows, _HESSIAN_ROWS) * self.hessian
 
     def steps(self, n_rows: int, left: float, most: int) -> int:
-        """How many of at most so many steps fit into the time left; two in any case.
+        """Iterations that fit into the time left: at least two, at most `most`.
 
-        >>> pace = LogisticPace(0.0, 1e-3, 0.0)
-        >>> [pace.steps(1000, left, 24) for left in (100.0, 6.1, 0.0)]
+        >>> model = LogisticTime(0.0, 1e-3, 0.0)
+        >>> [model.steps(1000, left, 24) for left in (100.0, 6.1, 0.0)]
         [24, 5, 2]
         """
         ready = self.seconds(n_rows, 0)

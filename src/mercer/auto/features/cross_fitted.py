@@ -1,25 +1,34 @@
-"""A block that was learned from targets, beside what it would be without each fold."""
+"""A supervised block beside what it would be without each fold."""
 
 from __future__ import annotations
 
-from mercer.auto.features.blocks import Block
+import numpy as np
+
+from mercer.auto.features.base import FeatureBlock
 
 
-class ByFold(Block):
-    """A block for new rows, and for each fold the one that is learned without it: the folds judge by these."""
+class CrossFitted(FeatureBlock):
+    """A block for new rows, and for each fold the one that is fitted without it, by which the folds are evaluated."""
 
-    def __init__(self, whole: Block, apart: list[Block]):
-        self.whole, self.apart = whole, apart
-        self.kind, self.width, self.note = whole.kind, whole.width, getattr(whole, "note", "")
+    def __init__(self, whole: FeatureBlock, per_fold: list[FeatureBlock]):
+        self.whole, self.per_fold = whole, per_fold
+        self.kind, self.width, self.note = whole.kind, whole.width, whole.note
 
-    def write(self, X, out):
+    @property
+    def transformer(self) -> object:  # type: ignore[override]
+        return self.whole.transformer
+
+    def write(self, X: np.ndarray, out: np.ndarray) -> None:
         self.whole.write(X, out)
 
-    def names(self, columns):
+    def names(self, columns: list[str]) -> list[str]:
         return self.whole.names(columns)
 
-    def without(self, fold: int) -> Block:
-        return self.apart[fold]
+    def leading(self, max_pairs: int) -> np.ndarray:
+        return self.whole.leading(max_pairs)
 
-    def settled(self) -> Block:
+    def without_fold(self, fold: int) -> FeatureBlock:
+        return self.per_fold[fold]
+
+    def for_new_rows(self) -> FeatureBlock:
         return self.whole

@@ -1,9 +1,9 @@
-"""Tables larger than memory: a uniform sample to search with, then the weights of a linear model from all rows.
+"""Tables larger than memory: a random sample to search with, then the weights of a linear model from all rows.
 
-Which rows are in the sample is decided by their hashes: no block size, order or machine changes it, and nothing has to
-be kept while the rows stream by. What is searched for, trees, bins and waves, comes from the sample. The other rows are
-new to all of that, so their features are as honest as those of the sample, which are out of fold. For a quantity the
-normal equations of both are added; for classes each step from the weights of the sample is one more pass.
+Membership in the sample is decided by the hashes of the rows: no block size, order or machine changes it. Trees, bins
+and random features come from the sample. The other rows are new to all of these, so their features are as unbiased as
+those of the sample, which are out of fold. For regression the normal equations of both are added; for classes each
+Newton step from the weights of the sample is one more pass.
 
 Penalties stay what they were: against a sum of losses a penalty is the variance of the noise over that of the weights,
 and neither grows with the number of rows.
@@ -17,33 +17,33 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.block import Block
-from mercer.auto.budget.effort import Clock
-from mercer.auto.budget.time_model import Passing, TimeUp
+from mercer.auto.budget.clock import Clock
+from mercer.auto.budget.time_model import PassTimer, TimeUp
 from mercer.auto.final.linear import column_scales, scaled
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.final.streamed import Descent, descend
 from mercer.auto.ridge.equations import Equations
-from mercer.auto.rows.encoding import Encoded, dense
-from mercer.auto.rows.targets import Target
-from mercer.auto.rows.training import Rows
-from mercer.auto.text.sparse_model import WidePredictor
+from mercer.auto.rows.encoding import EncodedRows, dense
+from mercer.auto.rows.targets import NumericTarget
+from mercer.auto.rows.training import TrainingRows
+from mercer.auto.text.sparse_model import SparsePredictor
 from mercer.source import MemorySource, Source, in_holdout
 from mercer.stats import Gram
 
 #: The sample must not read the bits of a row's hash that the holdout reads.
 _SAMPLE_SEED = 0x53414D504C45
-#: Bytes for the scores of trees, the dearest features by far: kept, they are computed in the first pass only.
-_KEPT = 1e8
+#: Bytes for the scores of trees, by far the most expensive features: if kept, they are computed in the first pass only.
+_MAX_KEPT_BYTES = 1e8
 
 
-def sample_of(source: Source, share: float, seed: int, holdout: float = 0) -> tuple[Source, Source]:
-    """About this share of the rows of a source, drawn evenly by their hashes, and the others.
+def sample_of(source: Source, fraction: float, seed: int, holdout: float = 0) -> tuple[Source, Source]:
+    """About this fraction of the rows of a source, drawn by their hashes, and the others.
 
-    With a share for the `holdout`, its rows are none of the sample's.
+    The sample contains none of the rows of a `holdout` of that fraction.
     """
 
-    def inside(block):
-        chosen = in_holdout(block, share, seed + _SAMPLE_SEED)
+    def inside(block: Block) -> np.ndarray:
+        chosen = in_holdout(block, fraction, seed + _SAMPLE_SEED)
         return chosen & ~in_holdout(block, holdout, seed) if holdout else chosen
 
     return source.where(inside), source.where(lambda block: ~inside(block))
@@ -51,57 +51,57 @@ def sample_of(source: Source, share: float, seed: int, holdout: float = 0) -> tu
 
 @dataclass
 class AllRows:
-    """The rows a model was learned from, encoded, and `rest`, a source of tables it has not seen; `n_rows` in all."""
+    """The encoded rows that a model was fitted to, and `rest`, a source of tables it has not seen; `n_rows` in all."""
 
     predictor: Predictor
     encoder: Any
-    sample: Encoded
+    sample: EncodedRows
     rest: Source
     n_rows: int
     seed: int
     clock: Clock = field(default_factory=Clock)
-    #: Rows of the rest by their classes, where the sample has none of these.
+    #: Rows of the rest by classes that the sample does not have.
     unknown: dict = field(default_factory=dict)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         classes = self.predictor.classes
-        self.target = Target.of(self.sample.y, classes is not None, self.sample.weight)
+        self.target = NumericTarget.of(self.sample.y, classes is not None, self.sample.weight)
         self._scores: dict[int, np.ndarray] = {}
-        blocks = self.predictor.dictionary.blocks
-        self._trees = next((block for block in blocks if block.kind == "score"), None)
+        blocks: list[Any] = self.predictor.features.blocks
+        self._trees = next((block for block in blocks if block.kind == "trees"), None)
         size = 0 if self._trees is None else 4 * len(self._trees.scale) * self.n_rows
-        self._keeps = 0 < size <= _KEPT
+        self._keeps = 0 < size <= _MAX_KEPT_BYTES
 
     def others(self) -> Source:
-        """The other rows with their features; each pass watches the clock."""
-        passing = Passing(self.clock, self.n_rows)
+        """The other rows with their features; each pass is timed."""
+        timer = PassTimer(self.clock, self.n_rows)
 
-        def featured(block):
+        def featured(block: Block) -> Block:
             made = self._featured(block)
-            passing.block()
+            timer.block()
             return made
 
         return self.encoder.transform(self.rest.map(self._counting)).map(featured)
 
     def _counting(self, block: Block) -> Block:
-        """The rows that count: those of some weight, of classes that the sample has."""
+        """The rows of positive weight and of classes that the sample has."""
         keep = np.ones(len(block), dtype=bool) if block.weight is None else np.asarray(block.weight) > 0
         if self.predictor.classes is not None:
             labels = np.asarray(block.y)
-            strange = keep & ~np.isin(labels, self.predictor.classes)
-            for label, times in zip(*np.unique(labels[strange], return_counts=True), strict=True):
+            unknown = keep & ~np.isin(labels, self.predictor.classes)
+            for label, times in zip(*np.unique(labels[unknown], return_counts=True), strict=True):
                 self.unknown[block.start, label] = int(times)
-            keep &= ~strange
+            keep &= ~unknown
         return block if keep.all() else block.rows(keep)
 
     def _featured(self, block: Block) -> Block:
-        dictionary = self.predictor.dictionary
+        features = self.predictor.features
         weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64) / self.sample.unit
         if len(block) == 0:
-            X: np.ndarray = np.zeros((0, dictionary.width), np.float32)
+            X: np.ndarray = np.zeros((0, features.width), np.float32)
         else:
             encoded = dense(block.X)
-            X = dictionary.features(encoded, self._scores_of(block.start, encoded))
+            X = features.features(encoded, self._scores_of(block.start, encoded))
         return replace(block, X=X, weight=weight)
 
     def _scores_of(self, start: int, encoded) -> np.ndarray | None:
@@ -113,16 +113,16 @@ class AllRows:
         return self._scores[start]
 
 
-def quantity_of_all(rows: AllRows) -> Predictor:
-    """The model of a quantity with the weights of one ridge regression on all rows: one pass."""
+def regression_of_all(rows: AllRows) -> Predictor:
+    """The regression model with the weights of one ridge regression on all rows: one pass."""
     predictor, target, sample = rows.predictor, rows.target, rows.sample
-    inside = Rows(sample.X, target.numbers(sample.y), sample.ids, rows.seed, weight=sample.weight)
+    inside = TrainingRows(sample.X, target.numbers(sample.y), sample.ids, rows.seed, weight=sample.weight)
     others = rows.others().map(lambda block: replace(block, y=target.numbers(block.y)))
-    known = predictor.dictionary.over(sample.X, predictor.found.scores)
+    known = predictor.features.over(sample.X, predictor.result.scores)
     # Penalties are known: no folds, and one matrix instead of five.
     total = inside.summed(known, 1).merge(others.fold(Gram(1, rows.seed)))
-    equations = Equations(total.finish(), predictor.dictionary.block_of_column)
-    penalties = np.maximum(predictor.penalties, equations.floor())  # more rows round by more
+    equations = Equations(total.finish(), predictor.features.block_of_column)
+    penalties = np.maximum(predictor.penalties, equations.floor())  # more rows have a larger rounding error
     coef, intercept = equations.weights(penalties)
     coef, intercept = coef * target.scale, intercept * target.scale + target.mean
     return replace(predictor, coef=coef, intercept=intercept, penalties=penalties)
@@ -131,13 +131,13 @@ def quantity_of_all(rows: AllRows) -> Predictor:
 def classes_of_all(rows: AllRows) -> tuple[Predictor, Descent]:
     """The model of classes with the weights of one logistic regression on all rows, and how it was reached."""
     predictor, sample = rows.predictor, rows.sample
-    scale = column_scales(predictor.found)
+    scale = column_scales(predictor.result)
     labels = rows.target.labels(sample.y)
 
-    def divided(block):
+    def divided(block: Block) -> Block:
         return replace(block, X=block.X * scale, y=rows.target.labels(block.y))
 
-    Z = scaled(predictor.found, sample.X, predictor.found.scores)
+    Z = scaled(predictor.result, sample.X, predictor.result.scores)
     inside = MemorySource(Z, labels, sample.weight)
     before = np.vstack([predictor.coef / scale[:, None], predictor.intercept])
     ratio = rows.n_rows / len(labels)
@@ -147,14 +147,14 @@ def classes_of_all(rows: AllRows) -> tuple[Predictor, Descent]:
 
 
 def weights_from_all(rows: AllRows, needed: float, notes: list[str]) -> Predictor:
-    """The model with weights of all rows, and notes of how; that of the sample if there is no time for a pass.
+    """The model with weights of all rows, and notes; that of the sample if there is no time for a pass.
 
-    needed : seconds that getting ready for the passes takes
+    needed : seconds of the preparation for the passes
     """
     predictor = rows.predictor
-    if predictor.found is None:
-        terms = isinstance(predictor, WidePredictor)
-        why = "the model has one block of sparse terms" if terms else "rows cannot be told apart"
+    if predictor.result is None:
+        terms = isinstance(predictor, SparsePredictor)
+        why = "the model has one block of sparse terms" if terms else "the features are constant"
         notes.append(f"The linear weights come from the sample as well: {why}.")
         return predictor
     how = ""
@@ -162,18 +162,18 @@ def weights_from_all(rows: AllRows, needed: float, notes: list[str]) -> Predicto
         if needed > rows.clock.left():
             raise TimeUp
         if predictor.classes is None:
-            predictor = quantity_of_all(rows)
+            predictor = regression_of_all(rows)
         else:
             predictor, descent = classes_of_all(rows)
             how = descent.told()
     except TimeUp:
         notes.append("The linear weights come from the sample as well: the time budget left no room for another pass.")
         return predictor
-    notes.append(f"Trees, bins and waves come from the sample, the linear weights from all rows{how}.")
+    notes.append(f"Trees, bins and random features come from the sample, the linear weights from all rows{how}.")
     if rows.unknown:
         labels = sorted({str(label) for _, label in rows.unknown})
         notes.append(
-            f"{sum(rows.unknown.values())} rows are of classes that the sample has none of ({', '.join(labels)}): "
-            "the model does not know these. Raise memory to see more rows."
+            f"{sum(rows.unknown.values())} rows belong to classes that are not in the sample ({', '.join(labels)}): "
+            "the model does not know these. Raise memory for a larger sample."
         )
     return predictor

@@ -1,10 +1,11 @@
-"""The mean of models that differ in the waves they were given: still one linear model, on all their features.
+"""The mean of models that differ in their random features: still one linear model, on all their features.
 
-With u the features that S models share and z_s the waves of the s-th,
+With u the features that S models share and z_s the random features of the s-th,
 
     mean over s of (<v_s, u> + <w_s, z_s>)  =  <mean of v_s, u> + sum over s of <w_s / S, z_s>.
 
-A penalty lambda ||w_s||^2 / S for each is S lambda ||w_s / S||^2: that of the waves' weights in the mean is S lambda.
+A penalty lambda ||w_s||^2 / S for each is S lambda ||w_s / S||^2: in the mean, the penalty of random features is
+S lambda.
 """
 
 from __future__ import annotations
@@ -14,55 +15,59 @@ from dataclasses import replace
 
 import numpy as np
 
-from mercer.auto.budget.effort import Clock, Effort
-from mercer.auto.features.blocks import Dictionary
-from mercer.auto.search.search import Found
+from mercer.auto.budget.clock import Clock
+from mercer.auto.budget.effort import Effort
+from mercer.auto.features.union import Features
+from mercer.auto.final.predictor import Predictor
+from mercer.auto.search.state import SearchResult
 
 
-def redrawn(found: Found, effort: Effort, seed: int, clock: Clock, seconds: float) -> Found:
-    """The same dictionary with waves of several seeds, as many as features and time allow.
+def redrawn(found: SearchResult, effort: Effort, seed: int, clock: Clock, seconds: float) -> SearchResult:
+    """The same features with random features of several seeds, as many as features and time allow.
 
     `seconds` is what a fit of the weights takes where the Gram matrix, if they need one, is known.
     """
-    waves = [block for block in found.dictionary.blocks if block.kind == "waves"]
-    if effort.wave_seeds < 2 or not waves or found.lens is None:
+    drawn = [block for block in found.features.blocks if block.kind == "fourier"]
+    if effort.n_fourier_seeds < 2 or not drawn or found.kernel is None:
         return found
-    each = seconds + max((tried.seconds for tried in found.candidates if tried.stage == "waves"), default=0.0)
-    room = (effort.most_features - found.dictionary.width) // waves[0].width
-    more = int(max(0, min(effort.wave_seeds - 1, room, clock.left() / max(each, 1e-9))))
-    drawn = [found.lens.waves(waves[0].width, seed + k) for k in range(1, 1 + more)]
-    is_wave = np.array([block.kind == "waves" for block in found.dictionary.blocks])
-    penalties = found.penalties * np.where(is_wave, 1.0 + more, 1.0)
-    penalties = np.append(penalties, np.repeat(penalties[is_wave][0], more))
-    return replace(found, dictionary=Dictionary([*found.dictionary.blocks, *drawn]), penalties=penalties)
+    each = seconds + max((tried.seconds for tried in found.candidates if tried.stage == "fourier"), default=0.0)
+    room = (effort.max_features - found.features.width) // drawn[0].width
+    more = int(max(0, min(effort.n_fourier_seeds - 1, room, clock.left() / max(each, 1e-9))))
+    others = [found.kernel.features(drawn[0].width, seed + k) for k in range(1, 1 + more)]
+    is_drawn = np.array([block.kind == "fourier" for block in found.features.blocks])
+    penalties = found.penalties * np.where(is_drawn, 1.0 + more, 1.0)
+    penalties = np.append(penalties, np.repeat(penalties[is_drawn][0], more))
+    return replace(found, features=found.features.plus(*others), penalties=penalties)
 
 
-def members(found: Found) -> list[tuple[Found, np.ndarray]]:
-    """The configurations whose mean is the model, and the places of their features in its dictionary."""
-    blocks, slices = found.dictionary.blocks, found.dictionary.slices()
-    waves = [place for place, block in enumerate(blocks) if block.kind == "waves"]
-    if len(waves) < 2:
-        return [(found, np.arange(found.dictionary.width))]
+def members(found: SearchResult) -> list[tuple[SearchResult, np.ndarray]]:
+    """The configurations whose mean is the model, and the indices of their features among all."""
+    blocks, slices = found.features.blocks, found.features.slices()
+    drawn = [k for k, block in enumerate(blocks) if block.kind == "fourier"]
+    if len(drawn) < 2:
+        return [(found, np.arange(found.features.width))]
     parts = []
-    for mine in waves:
-        kept = [place for place in range(len(blocks)) if place == mine or place not in waves]
-        penalties = found.penalties[kept] / np.where([place == mine for place in kept], len(waves), 1)
-        part = replace(found, dictionary=Dictionary([blocks[place] for place in kept]), penalties=penalties)
-        parts.append((part, np.concatenate([np.arange(slices[p].start, slices[p].stop) for p in kept])))
+    for own in drawn:
+        kept = [k for k in range(len(blocks)) if k == own or k not in drawn]
+        penalties = found.penalties[kept] / np.where([k == own for k in kept], len(drawn), 1)
+        part = replace(found, features=Features([blocks[k] for k in kept]), penalties=penalties)
+        parts.append((part, np.concatenate([np.arange(slices[k].start, slices[k].stop) for k in kept])))
     return parts
 
 
-def averaged(found: Found, fit_one: Callable, first=None):
-    """The mean of what `fit_one` makes of each member of a configuration; the first one may be known."""
+def averaged(
+    found: SearchResult, fit_one: Callable[[SearchResult], Predictor], first: Predictor | None = None
+) -> Predictor:
+    """The mean of the models that `fit_one` fits to each member of a configuration; the first one may be known."""
     parts = members(found)
     first = fit_one(parts[0][0]) if first is None else first
-    if len(parts) == 1 or first.dictionary.width < parts[0][0].dictionary.width:  # the plain columns were enough
+    if len(parts) == 1 or first.features.width < parts[0][0].features.width:  # the encoded columns were enough
         return first
     models = [first, *(fit_one(part) for part, _ in parts[1:])]
-    coef = np.zeros((found.dictionary.width, first.coef.shape[1]))
+    coef = np.zeros((found.features.width, first.coef.shape[1]))
     for made, (_, columns) in zip(models, parts, strict=True):
         coef[columns] += made.coef / len(parts)
     intercept = np.mean([made.intercept for made in models], axis=0)
     return replace(
-        first, dictionary=found.dictionary, coef=coef, intercept=intercept, penalties=found.penalties, found=found
+        first, features=found.features, coef=coef, intercept=intercept, penalties=found.penalties, result=found
     )

@@ -1,10 +1,10 @@
-"""The linear model on the features that a search found: ridge for a quantity, logistic regression for classes."""
+"""The linear model on the features that a search found: ridge for regression, logistic regression for classes."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,195 +12,244 @@ from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer._runtime.pool import for_each, ordered_map
-from mercer.auto.budget.effort import Clock
-from mercer.auto.budget.time_model import LogisticPace
-from mercer.auto.features.blocks import Dictionary
+from mercer.auto.budget.clock import Clock
+from mercer.auto.budget.time_model import LogisticTime
+from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.ridge.equations import Equations, PerFold
 from mercer.auto.ridge.row_space import axes, coordinates, row_equations
-from mercer.auto.rows.training import N_FOLDS, Rows
-from mercer.auto.search.evaluation import Candidate
-from mercer.auto.search.search import Found
+from mercer.auto.rows.targets import NumericTarget
+from mercer.auto.rows.training import N_FOLDS, TrainingRows
+from mercer.auto.search.state import Candidate, SearchResult
 from mercer.linear import LogisticClassifier
 
-_ROWS = 4096
+_BATCH_ROWS = 4096
 #: Penalties of the logistic loss to try, relative to those of the squared error. Near even odds the logistic loss of
 #: a score is an eighth of the squared error of targets four apart, so an eighth is where the two agree.
-_LOGISTIC = (1 / 64, 1 / 16, 1 / 4)
-#: The same for several classes without trees: where classes are told apart well, odds are anything but even.
-_SMALL = (1 / 1024, 1 / 256, 1 / 64)
-#: Rows that penalty and temperature are chosen on: to learn from, and to be told apart on.
-_TRAIN, _TEST = 6000, 4000
+_RELATIVE_PENALTIES = (1 / 64, 1 / 16, 1 / 4)
+#: The same for several classes without trees: where classes are well separated, odds are anything but even.
+_SMALL_PENALTIES = (1 / 1024, 1 / 256, 1 / 64)
+#: Rows that penalty and temperature are chosen on: to fit, and to evaluate.
+_TRAIN_ROWS, _TEST_ROWS = 6000, 4000
 _TEMPERATURES = np.geomspace(0.7, 2.0, 22)
-_TOL, _STEPS = 1e-3, 24
+_TOL, _MAX_ITER = 1e-3, 24
+#: Relative error of sums of float32 products.
 _ROUNDING = 1e-7
-#: From so many weights on, a penalty is chosen by half as many steps.
-_LARGE = 4000
-#: Pairs of waves that penalty and temperature are chosen with, beside trees and without them.
-_FEW, _MANY = 192, 512
-#: Up to so many rows, each fold is held out in turn, and stronger penalties are tried: classes may well be separable.
+#: Weights from which on a penalty is chosen by half as many iterations.
+_MANY_WEIGHTS = 4000
+#: Pairs of random features that penalty and temperature are chosen with, beside trees and without them.
+_PAIRS_WITH_TREES, _PAIRS_WITHOUT = 192, 512
+#: Distinct rows up to which each fold is held out in turn, and stronger penalties are tried: classes may be separable.
 _FEW_ROWS = 1500
-_STRONG = (1.0, 8.0)
+_STRONG_PENALTIES = (1.0, 8.0)
+
+#: A model and the candidates that were compared for it.
+Fitted = tuple[Predictor, list[Candidate]]
 
 
-def fit_head(found, equations, rows, labels, target, seed, like: Predictor | None = None, clock=None) -> Predictor:
+def fit_linear(
+    found: SearchResult,
+    equations: PerFold | None,
+    rows: TrainingRows,
+    labels: np.ndarray | None,
+    target: NumericTarget,
+    seed: int,
+    like: Predictor | None = None,
+    clock: Clock | None = None,
+) -> Fitted:
+    """Fit the final model; with the penalty and temperature of another one, `like`, where it is given."""
     if labels is None:
         coef, intercept = (equations or _equations(found, rows)).weights(found.penalties)
         coef, intercept = coef * target.scale, intercept * target.scale + target.mean
-        return Predictor(found.dictionary, coef, intercept, None, found.penalties, found=found)
+        return Predictor(found.features, coef, intercept, None, found.penalties, result=found), []
     with warnings.catch_warnings():  # here, not where threads fit: warnings are filtered for all threads at once
         warnings.simplefilter("ignore", ConvergenceWarning)
         return _logistic(found, rows, labels, target, seed, like, clock)
 
 
-def _equations(found: Found, rows: Rows) -> PerFold:
+def _equations(found: SearchResult, rows: TrainingRows) -> PerFold:
     if rows.few:
-        return row_equations(rows, found.dictionary, found.scores)
-    return Equations(rows.gram(found.dictionary.over(rows.X, found.scores)), found.dictionary.block_of_column)
+        return row_equations(rows, found.features, found.scores)
+    return Equations(rows.gram(found.features.over(rows.X, found.scores)), found.features.block_of_column)
 
 
-def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
+def _logistic(
+    found: SearchResult,
+    rows: TrainingRows,
+    labels: np.ndarray,
+    target: NumericTarget,
+    seed: int,
+    like: Predictor | None,
+    clock: Clock | None,
+) -> Fitted:
     """Multinomial logistic regression on columns divided by the roots of their penalties, with a temperature.
 
-    The choices so far were those of the squared error: whether fewer blocks do better by the logistic loss is asked
-    once more, and then they are all there is.
+    The search has minimized the squared error. Whether fewer blocks do better by the logistic loss is decided here.
     """
-    steps, late = _steps_in_time(found, rows, clock)
+    max_iter, out_of_time = _iterations_in_time(found, rows, clock)
+    tried: list[Candidate] = []
     if like is not None:
         alpha, temperature = like.alpha, like.temperature
-    elif late:
-        alpha, temperature = _LOGISTIC[1], 1.0
+    elif out_of_time:
+        alpha, temperature = _RELATIVE_PENALTIES[1], 1.0
     else:
-        found, alpha, temperature = _chosen_head(found.rivals(), rows, labels, seed)
+        found, alpha, temperature, tried = _best_alternative(found.alternatives(), rows, labels, seed)
     Z, scale = scaled(found, rows.X, found.scores), column_scales(found)
     basis = axes(Z)
-    model = _solved(Z if basis is None else Z @ basis, labels, alpha, seed, rows.weight, steps)
+    model = _solved(Z if basis is None else Z @ basis, labels, alpha, seed, rows.weight, max_iter)
     weights = model.coef_.T if basis is None else basis @ model.coef_.T
     coef = weights * scale[:, None].astype(np.float64)
-    return Predictor(
-        found.dictionary, coef, model.intercept_, target.classes, found.penalties, alpha, temperature, found=found
-    )
+    known = (target.classes, found.penalties, alpha, temperature)
+    return Predictor(found.features, coef, model.intercept_, *known, result=found), tried
 
 
-def _steps_in_time(found, rows: Rows, clock: Clock | None) -> tuple[int, bool]:
-    """Steps that there is time for, and whether there is none to choose a penalty as well."""
+def _iterations_in_time(found: SearchResult, rows: TrainingRows, clock: Clock | None) -> tuple[int, bool]:
+    """Iterations that there is time for, and whether there is none to choose a penalty as well."""
     if clock is None or clock.budget is None:
-        return _STEPS, False
-    pace = LogisticPace.of(found.dictionary.over(rows.X, found.scores), len(rows), rows.Y.shape[1], clock)
-    narrow = sum(len(_narrow(rival.dictionary)) for rival in found.rivals()) / max(found.dictionary.width, 1)
+        return _MAX_ITER, False
+    model = LogisticTime.of(found.features.over(rows.X, found.scores), len(rows), rows.Y.shape[1], clock)
+    others = sum(len(_leading(other.features)) for other in found.alternatives()) / max(found.features.width, 1)
     few = rows.distinct() <= _FEW_ROWS  # then every fold is held out in turn, for more penalties
-    fits = N_FOLDS * (len(_LOGISTIC) + len(_STRONG)) if few else len(_LOGISTIC)
-    chosen = fits * (1 + narrow) * pace.seconds(min(len(rows), _TRAIN + _TEST), _STEPS)
-    late = chosen + pace.seconds(len(rows), _STEPS) > clock.left()
-    return (pace.steps(len(rows), clock.left(), _STEPS) if late else _STEPS), late
+    fits = N_FOLDS * (len(_RELATIVE_PENALTIES) + len(_STRONG_PENALTIES)) if few else len(_RELATIVE_PENALTIES)
+    chosen = fits * (1 + others) * model.seconds(min(len(rows), _TRAIN_ROWS + _TEST_ROWS), _MAX_ITER)
+    out_of_time = chosen + model.seconds(len(rows), _MAX_ITER) > clock.left()
+    return (model.steps(len(rows), clock.left(), _MAX_ITER) if out_of_time else _MAX_ITER), out_of_time
 
 
-def column_scales(found: Found) -> np.ndarray:
+def column_scales(found: SearchResult) -> np.ndarray:
     """One over the root of each column's penalty."""
-    return (1.0 / np.sqrt(found.penalties))[found.dictionary.block_of_column].astype(np.float32)
+    return (1.0 / np.sqrt(found.penalties))[found.features.block_of_column].astype(np.float32)
 
 
-def scaled(found: Found, X: np.ndarray, scores) -> np.ndarray:
-    """All features of the rows X, each divided by the root of its penalty; `scores` stand in for the trees'."""
-    Z, scale = np.empty((len(X), found.dictionary.width), dtype=np.float32), column_scales(found)
-    features = found.dictionary.over(X, scores)
-    spans = [slice(start, start + _ROWS) for start in range(0, len(X), _ROWS)]
+def scaled(found: SearchResult, X: np.ndarray, scores: np.ndarray | None) -> np.ndarray:
+    """All features of the rows X, each divided by the root of its penalty; `scores` replace those of the trees."""
+    Z, scale = np.empty((len(X), found.features.width), dtype=np.float32), column_scales(found)
+    features = found.features.over(X, scores)
+    spans = [slice(start, start + _BATCH_ROWS) for start in range(0, len(X), _BATCH_ROWS)]
     for_each(lambda span: np.multiply(features(span), scale, out=Z[span]), spans)
     return Z
 
 
-def _solved(Z, labels, alpha, seed, weight=None, steps=_STEPS) -> LogisticClassifier:
-    """A quick fit: the search has no use for more digits than the folds can tell apart.
+def _solved(
+    Z: np.ndarray,
+    labels: np.ndarray,
+    alpha: float,
+    seed: int,
+    weight: np.ndarray | None = None,
+    max_iter: int = _MAX_ITER,
+) -> LogisticClassifier:
+    """A fit of few digits, as many as the folds can tell.
 
-    Columns of nearly no penalty are long: a penalty that drowns in the rounding of their float32 products is raised.
+    Columns of nearly no penalty are long: a penalty below the rounding of their float32 products is raised.
     """
     squares = np.einsum("ij,ij->i", Z, Z, dtype=np.float64)  # by rows: nothing is copied to weigh them
     floor = _ROUNDING * float(np.sum(squares) if weight is None else weight @ squares)
-    model = LogisticClassifier(max(alpha, floor), tol=_TOL, max_iter=steps, random_state=seed)
+    model = LogisticClassifier(max(alpha, floor), tol=_TOL, max_iter=max_iter, random_state=seed)
     return model.fit(Z, labels, weight)
 
 
-def _chosen_head(heads: list[Found], rows: Rows, labels, seed) -> tuple[Found, float, float]:
-    """The dictionary, penalty and temperature with the least log loss on held-out rows, waves cut to a few hundred.
+#: A fold, its training rows and its test rows.
+Split = tuple[int, np.ndarray, np.ndarray]
 
-    One fold is held out, every one in turn where rows are few.
+
+def _best_alternative(
+    alternatives: list[SearchResult], rows: TrainingRows, labels: np.ndarray, seed: int
+) -> tuple[SearchResult, float, float, list[Candidate]]:
+    """The features, penalty and temperature with the smallest log-loss on held-out rows, and the candidates.
+
+    Random features are cut to a few hundred. One fold is held out, every one in turn where rows are few.
     """
+    splits = _splits(rows, labels)
+    if not splits:
+        return alternatives[0], _RELATIVE_PENALTIES[1], 1.0, []
+
+    def evaluated(found: SearchResult) -> tuple[Candidate, float, float]:
+        start = time.perf_counter()
+        loss, alpha, temperature = min(_losses(found, splits, rows, labels, seed))
+        name = " + ".join(block.kind for block in found.features.blocks)
+        seconds = time.perf_counter() - start
+        return Candidate("final", f"logistic on {name}", loss, seconds, found.features.width), alpha, temperature
+
+    tried = list(ordered_map(evaluated, alternatives))
+    best = int(np.argmin([candidate.loss for candidate, *_ in tried]))
+    why = "log-loss of held-out rows: "
+    candidates = [
+        replace(candidate, kept=k == best, why=why + ("the smallest" if k == best else "not the smallest"))
+        for k, (candidate, *_) in enumerate(tried)
+    ]
+    return alternatives[best], *tried[best][1:], candidates
+
+
+def _splits(rows: TrainingRows, labels: np.ndarray) -> list[Split]:
+    """The largest fold held out, or each one where rows are few; none if a class would be missing."""
     folds, order = rows.folds, rows.smallest(len(rows))
     few = rows.distinct() <= _FEW_ROWS
-    asked = np.unique(folds) if few else [np.argmax(np.bincount(folds, rows.counts))]
-    parts = []
-    for fold in asked:
-        held = folds[order] == fold
-        train, test = order[~held][:_TRAIN], order[held][:_TEST]
+    splits = []
+    for fold in np.unique(folds) if few else [np.argmax(np.bincount(folds, rows.counts))]:
+        held_out = folds[order] == fold
+        train, test = order[~held_out][:_TRAIN_ROWS], order[held_out][:_TEST_ROWS]
         if len(np.unique(labels[train])) <= labels.max() or len(test) == 0:
-            return heads[0], _LOGISTIC[1], 1.0
-        parts.append((int(fold), train, test))
-
-    def least(head: Found) -> tuple[Candidate, float, float]:
-        start = time.perf_counter()
-        loss, alpha, temperature = min(_losses(head, parts, rows, labels, seed))
-        name = " + ".join(block.kind for block in head.dictionary.blocks)
-        seconds = time.perf_counter() - start
-        return Candidate("head", f"logistic on {name}", loss, seconds, head.dictionary.width), alpha, temperature
-
-    best = list(ordered_map(least, heads))
-    place = int(np.argmin([tried.loss for tried, *_ in best]))
-    for k, (tried, *_) in enumerate(best):
-        tried.kept = k == place
-        tried.why = "log loss of held-out rows: " + ("the least" if k == place else "not the least")
-        heads[0].candidates.append(tried)
-    return heads[place], *best[place][1:]
+            return []
+        splits.append((int(fold), train, test))
+    return splits
 
 
-def _losses(head: Found, parts, rows: Rows, labels, seed):
-    """(log loss, penalty, temperature) of all choices, over all the held-out rows of the parts."""
-    columns = _narrow(head.dictionary)
-    alone = rows.Y.shape[1] > 2 and not any(block.kind == "score" for block in head.dictionary.blocks)
-    alphas = _SMALL if alone and len(head.dictionary.blocks) > 1 else _LOGISTIC if head.thorough else _LOGISTIC[1:2]
-    alphas = (*alphas, *_STRONG) if rows.distinct() <= _FEW_ROWS else alphas
-    steps = _STEPS if len(columns) * rows.Y.shape[1] < _LARGE else _STEPS // 2
+def _losses(
+    found: SearchResult, splits: list[Split], rows: TrainingRows, labels: np.ndarray, seed: int
+) -> list[tuple[float, float, float]]:
+    """(log-loss, penalty, temperature) of all choices, over all the held-out rows of the splits."""
+    columns, alphas = _leading(found.features), _penalties(found, rows)
+    max_iter = _MAX_ITER if len(columns) * rows.Y.shape[1] < _MANY_WEIGHTS else _MAX_ITER // 2
     total = dict.fromkeys(((alpha, t) for alpha in alphas for t in _TEMPERATURES), 0.0)
     known = None
-    for fold, train, test in parts:
-        dictionary = head.dictionary.without(fold)
-        if dictionary is not known:
-            known, features = dictionary, _features(replace(head, dictionary=dictionary), columns, rows)
-        Z_train, Z_test = features(train), features(test)
+    for fold, train, test in splits:
+        features = found.features.without_fold(fold)
+        if features is not known:
+            known, of_rows = features, _features(replace(found, features=features), columns, rows)
+        Z_train, Z_test = of_rows(train), of_rows(test)
         basis = axes(Z_train)
         if basis is not None:
             Z_train, Z_test = Z_train @ basis, Z_test @ basis
         weight, counts = rows.weight_of(train), rows.counts[test]
         for alpha in alphas:
-            model = _solved(Z_train, labels[train], alpha, seed, weight, steps)
+            model = _solved(Z_train, labels[train], alpha, seed, weight, max_iter)
             scores = model.decision_function(Z_test).astype(np.float64).reshape(len(test), -1)
             for t, loss in zip(_TEMPERATURES, _log_losses(scores, labels[test], counts), strict=True):
                 total[alpha, t] += counts.sum() * loss
-    heavy = sum(rows.counts[test].sum() for *_, test in parts)
-    return [(loss / heavy, alpha, float(t)) for (alpha, t), loss in total.items()]
+    weight = sum(rows.counts[test].sum() for *_, test in splits)
+    return [(loss / weight, alpha, float(t)) for (alpha, t), loss in total.items()]
 
 
-def _features(head: Found, columns: np.ndarray, rows: Rows) -> Callable[[np.ndarray], np.ndarray]:
-    """places -> the scaled features of these rows, of which only products matter: where rows are few, coordinates."""
+def _penalties(found: SearchResult, rows: TrainingRows) -> tuple[float, ...]:
+    """Relative penalties worth trying."""
+    alone = rows.Y.shape[1] > 2 and not found.features.has("trees")
+    if alone and len(found.features.blocks) > 1:
+        alphas = _SMALL_PENALTIES
+    else:
+        alphas = _RELATIVE_PENALTIES if found.thorough else _RELATIVE_PENALTIES[1:2]
+    return (*alphas, *_STRONG_PENALTIES) if rows.distinct() <= _FEW_ROWS else alphas
+
+
+def _features(found: SearchResult, columns: np.ndarray, rows: TrainingRows) -> Callable[[np.ndarray], np.ndarray]:
+    """index -> the scaled features of these rows; where rows are few, coordinates with the same inner products."""
     if rows.wide:
-        return coordinates(scaled(head, rows.X, head.scores)[:, columns]).__getitem__
-    return lambda places: scaled(head, rows.X[places], None if head.scores is None else head.scores[places])[:, columns]
+        return coordinates(scaled(found, rows.X, found.scores)[:, columns]).__getitem__
+
+    def of_rows(index: np.ndarray) -> np.ndarray:
+        scores = None if found.scores is None else found.scores[index]
+        return scaled(found, rows.X[index], scores)[:, columns]
+
+    return of_rows
 
 
-def _narrow(dictionary: Dictionary) -> np.ndarray:
-    """The columns of all blocks but with the first waves only (a shorter map is the beginning of a longer one)."""
-    chosen = []
-    most = _FEW if any(block.kind == "score" for block in dictionary.blocks) else _MANY
-    for block, columns in zip(dictionary.blocks, dictionary.slices(), strict=True):
-        places = np.arange(columns.start, columns.stop)
-        if block.kind == "waves" and block.width > 2 * most:
-            half = block.width // 2
-            places = np.concatenate([places[:most], places[half : half + most]])
-        chosen.append(places)
-    return np.concatenate(chosen)
+def _leading(features: Features) -> np.ndarray:
+    """The columns of all blocks but with the first random features only."""
+    return features.leading(_PAIRS_WITH_TREES if features.has("trees") else _PAIRS_WITHOUT)
 
 
-def _log_losses(scores, labels, weight) -> list[float]:
-    """The mean log loss of the scores at each of the temperatures."""
+def _log_losses(scores: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> list[float]:
+    """The mean log-loss of the scores at each of the temperatures."""
+    losses: Iterator[np.ndarray]
     if scores.shape[1] == 1:
         against = np.where(labels > 0, -scores[:, 0], scores[:, 0])
         losses = (np.logaddexp(0, against / t) for t in _TEMPERATURES)

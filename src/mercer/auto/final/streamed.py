@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.auto.budget.effort import Clock
+from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.time_model import MARGIN
 from mercer.auto.final.softmax import SoftmaxCurvature
 from mercer.linear.losses import LogLoss

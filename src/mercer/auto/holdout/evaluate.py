@@ -1,4 +1,4 @@
-"""The last word: scores on rows that nothing was learned from, read once, with intervals."""
+"""Evaluation on held-out rows, in one pass, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from mercer._numeric.block import Block
+from mercer.auto.rows.task import checked_task
 from mercer.source import Source
 from mercer.stats import Statistic
 
-_RESAMPLES = 2000
-#: More rows than twice this are drawn in so many groups, put together at random.
-_GROUPS = 1000
+_N_RESAMPLES = 2000
+#: Random groups that rows are resampled in, if there are more than twice as many rows.
+_N_GROUPS = 1000
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number and the interval that covers the truth at the stated confidence."""
+    """A score and its confidence interval."""
 
     value: float
     low: float
@@ -27,8 +29,8 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Judgment:
-    """Scores of two models on the same rows, and how much the second gains over the first, row by row."""
+class Comparison:
+    """Scores of two models on the same rows, and the gain of the second over the first, paired by row."""
 
     metric: str
     interval: str
@@ -37,21 +39,21 @@ class Judgment:
     second: Estimate
     gain: Estimate
 
-    def told(self) -> dict:
-        """For a report: the model is the second, the linear one the first."""
+    def report(self) -> dict[str, Any]:
+        """The scores as a dict: the model is the second, the linear baseline the first."""
         scores = {"model": self.second, "linear": self.first, "gain": self.gain}
-        told = {name: asdict(estimate) for name, estimate in scores.items()}
-        return {"metric": self.metric, "n": self.n, **told, "interval": self.interval}
+        estimates = {name: asdict(estimate) for name, estimate in scores.items()}
+        return {"metric": self.metric, "n": self.n, **estimates, "interval": self.interval}
 
     @property
     def clear(self) -> bool:
-        """True if the interval of the gain leaves no doubt about its sign."""
+        """True if the interval of the gain excludes zero."""
         return self.gain.low > 0 or self.gain.high < 0
 
 
 @dataclass(frozen=True)
 class Predictions(Statistic):
-    """Targets, and what each of several models predicts for them, in the order of the rows."""
+    """Targets and the predictions of several models, in the order of the rows."""
 
     models: tuple[Any, ...]
     n: int = 0
@@ -59,28 +61,32 @@ class Predictions(Statistic):
     predicted: list[np.ndarray] = field(default_factory=list)
     weight: np.ndarray | None = None
 
-    def of(self, block):
+    def of(self, block: Block) -> Predictions:
         if len(block) == 0:
             return replace(self, n=0, y=None, predicted=[], weight=None)
         predicted = [model.predict(block.X) for model in self.models]
         return replace(self, n=len(block), y=np.asarray(block.y), predicted=predicted, weight=block.weight)
 
-    def _merge(self, other):
+    def _merge(self, other: Predictions) -> Predictions:
         predicted = [np.concatenate(pair) for pair in zip(self.predicted, other.predicted, strict=True)]
         weight = None if self.weight is None else np.concatenate([self.weight, other.weight])
         y = np.concatenate([self.y, other.y])
         return replace(self, n=self.n + other.n, y=y, predicted=predicted, weight=weight)
 
-    def finish(self):
+    def finish(self) -> tuple[np.ndarray, list[np.ndarray], np.ndarray | None]:
         if self.n == 0:
-            raise ValueError("The holdout has no rows: keep more rows aside, or bring more rows.")
+            raise ValueError("The holdout has no rows: hold out more rows, or bring more rows.")
         if self.weight is not None and not np.any(self.weight > 0):
-            raise ValueError("The rows of the holdout weigh nothing: keep more rows aside, or bring more rows.")
+            raise ValueError("All weights of the holdout are zero: hold out more rows, or bring more rows.")
         return self.y, self.predicted, self.weight
 
 
-def judge(first, second, rows: Source, task: str, confidence=0.95, random_state=0) -> Judgment:
+def evaluate(
+    first: Any, second: Any, rows: Source, task: str, confidence: float = 0.95, random_state: int = 0
+) -> Comparison:
     """Score two fitted models on held-out rows in one pass.
+
+    `task` is "classification" or "regression".
 
     Classification: accuracy with Wilson's interval, and the gain with the interval of Bonett and Price (2012) for
     paired proportions. Regression: R^2 and its gain with percentile bootstrap intervals (2,000 resamples, the same for
@@ -88,21 +94,22 @@ def judge(first, second, rows: Source, task: str, confidence=0.95, random_state=
     rows have weights, scores are weighted, and the intervals are those of (sum of w)^2 / (sum of w^2) rows.
     """
     with warnings.catch_warnings():
-        # Blocks of a source are arrays: their names are those of the source, which the models were fitted with.
+        # Blocks of a source are arrays without names; the source has the names that the models were fitted with.
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         y, (one, two), weight = rows.fold(Predictions((first, second))).finish()
-    if task == "classify":
+    if checked_task(task) == "classification":
         right, better = one == y, two == y
-        size = _worth(len(y), weight)
-        share = [float(np.average(hits, weights=weight)) for hits in (right, better, better & ~right, right & ~better)]
-        score, other = (wilson(size * each, size, confidence) for each in share[:2])
-        gain = _paired(size * share[2], size * share[3], size, confidence)
-        return Judgment("accuracy", "Wilson; for the gain Bonett-Price, paired by row", len(y), score, other, gain)
+        size = _effective_rows(len(y), weight)
+        hits = (right, better, better & ~right, right & ~better)
+        rates = [float(np.average(each, weights=weight)) for each in hits]
+        score, other = (wilson(size * rate, size, confidence) for rate in rates[:2])
+        gain = _paired(size * rates[2], size * rates[3], size, confidence)
+        return Comparison("accuracy", "Wilson; for the gain Bonett-Price, paired by row", len(y), score, other, gain)
     score, other, gain = _bootstrap_r2(np.asarray(y, dtype=float), one, two, confidence, random_state, weight)
-    return Judgment("R2", "bootstrap over the rows, paired for the gain", len(y), score, other, gain)
+    return Comparison("R2", "bootstrap over the rows, paired for the gain", len(y), score, other, gain)
 
 
-def wilson(hits: float, n: float, confidence=0.95) -> Estimate:
+def wilson(hits: float, n: float, confidence: float = 0.95) -> Estimate:
     """A proportion with the score interval of Wilson (1927).
 
     >>> estimate = wilson(95, 100)
@@ -115,10 +122,10 @@ def wilson(hits: float, n: float, confidence=0.95) -> Estimate:
     return Estimate(p, float(center - half) if hits else 0.0, float(center + half) if hits < n else 1.0)
 
 
-def paired_gain(first: np.ndarray, second: np.ndarray, confidence=0.95) -> Estimate:
-    """How much more often the second is right on the same rows: the adjusted Wald interval of Bonett and Price (2012).
+def paired_gain(first: np.ndarray, second: np.ndarray, confidence: float = 0.95) -> Estimate:
+    """The difference of two accuracies on the same rows, with the adjusted Wald interval of Bonett and Price (2012).
 
-    One imaginary row is added to either kind of disagreement, so two models that never differ still get an interval.
+    One row is added to either kind of disagreement, so two models that never differ still get an interval.
     """
     return _paired(int(np.sum(second & ~first)), int(np.sum(first & ~second)), len(first), confidence)
 
@@ -129,7 +136,14 @@ def _paired(won: float, lost: float, n: float, confidence: float) -> Estimate:
     return Estimate((won - lost) / n, float(max(a - b - half, -1.0)), float(min(a - b + half, 1.0)))
 
 
-def _bootstrap_r2(y, one, two, confidence, random_state, weight=None) -> list[Estimate]:
+def _bootstrap_r2(
+    y: np.ndarray,
+    one: np.ndarray,
+    two: np.ndarray,
+    confidence: float,
+    random_state: int,
+    weight: np.ndarray | None = None,
+) -> list[Estimate]:
     """R^2 = 1 - sum e^2 / sum (y - mean)^2 of both models and its gain, on the same resampled rows.
 
     Of several targets the sums are over all of them.
@@ -140,31 +154,31 @@ def _bootstrap_r2(y, one, two, confidence, random_state, weight=None) -> list[Es
     squares = [np.sum(each**2, axis=1) for each in (y - one, y - two, centered)]
     sums = np.column_stack([*squares, np.ones(n), centered])
     sums = sums if weight is None else sums * np.asarray(weight, dtype=float)[:, None]
-    if n > 2 * _GROUPS:  # the sums of random groups vary as those of rows do, and are as quickly drawn as few rows
-        group = rng.permutation(n) % _GROUPS
-        sums, n = np.column_stack([np.bincount(group, each) for each in sums.T]), _GROUPS
-    at_once = 250  # resamples, so that memory does not grow with them
-    counts = (rng.multinomial(n, np.full(n, 1 / n), size=at_once) for _ in range(_RESAMPLES // at_once))
+    if n > 2 * _N_GROUPS:  # sums of random groups have the variance of sums of rows, and cost less to resample
+        group = rng.permutation(n) % _N_GROUPS
+        sums, n = np.column_stack([np.bincount(group, each) for each in sums.T]), _N_GROUPS
+    batch = 250  # resamples at a time, so that memory does not grow with them
+    counts = (rng.multinomial(n, np.full(n, 1 / n), size=batch) for _ in range(_N_RESAMPLES // batch))
     drawn = np.vstack([sums.sum(axis=0), *(times @ sums for times in counts)])
     shifts = np.sum(drawn[:, 4:] ** 2, axis=1)
-    spread = drawn[:, 2] - shifts / np.maximum(drawn[:, 3], np.finfo(float).tiny)
-    first, second = (_r2(drawn[:, j], spread, float(drawn[0, 2])) for j in (0, 1))
-    tail = _widened((1 - confidence) / 2, _worth(len(y), weight))
+    total = drawn[:, 2] - shifts / np.maximum(drawn[:, 3], np.finfo(float).tiny)
+    first, second = (_r2(drawn[:, j], total, float(drawn[0, 2])) for j in (0, 1))
+    tail = _widened((1 - confidence) / 2, _effective_rows(len(y), weight))
     return [
         Estimate(float(values[0]), *(float(q) for q in np.quantile(values[1:], [tail, 1 - tail])))
         for values in (first, second, second - first)
     ]
 
 
-def _worth(n: int, weight) -> float:
-    """How many rows of equal weight tell as much as n weighted ones."""
+def _effective_rows(n: int, weight: np.ndarray | None) -> float:
+    """The effective number of n weighted rows, (sum of w)^2 / (sum of w^2)."""
     return n if weight is None else float(np.sum(weight) ** 2 / np.sum(np.square(weight)))
 
 
 def _widened(tail: float, n: float) -> float:
-    """The share to leave out at each end of n resampled rows: Phi(-sqrt(n / (n - 1)) t) with t of n - 1 degrees.
+    """The tail probability of a percentile interval of n rows: Phi(-sqrt(n / (n - 1)) t), t of n - 1 degrees.
 
-    Resampled rows vary by (n - 1) / n of what new rows do, and their spread is itself a guess: Hesterberg (2015).
+    Resampled rows have (n - 1) / n of the variance of new rows, and that is itself estimated: Hesterberg (2015).
 
     >>> round(_widened(0.025, 20), 4), round(_widened(0.025, 1e6), 4)
     (0.0159, 0.025)
@@ -174,11 +188,11 @@ def _widened(tail: float, n: float) -> float:
     return float(ndtr(np.sqrt(n / (n - 1)) * stdtrit(n - 1, tail))) if n > 1 else tail
 
 
-def _r2(error, spread, scale: float) -> np.ndarray:
-    """1 - error / spread; where targets do not differ, 1 for no error and 0 for any, as scikit-learn has it."""
-    flat = spread <= 1e-12 * scale
+def _r2(error: np.ndarray, total: np.ndarray, scale: float) -> np.ndarray:
+    """1 - error / total sum of squares; for constant targets 1 for no error and 0 for any, as in scikit-learn."""
+    flat = total <= 1e-12 * scale
     right = error <= np.finfo(float).tiny
-    return np.where(flat, np.where(right, 1.0, 0.0), 1 - error / np.where(flat, 1.0, spread))
+    return np.where(flat, np.where(right, 1.0, 0.0), 1 - error / np.where(flat, 1.0, total))
 
 
 def _quantile(confidence: float) -> float:

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mercer.auto.features.blocks import Score, Waves
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.onnx.blocks import scores
 from mercer.auto.onnx.columns import encoded_columns, input_type, known_levels, placed_encoders, used_columns
 from mercer.auto.rows.encoding import dense
 from mercer.io.onnx import Graph, run
@@ -34,18 +32,25 @@ def onnx_model(model) -> Any:
     return graph.model(f"A {model.task} model of Mercer: {model.report().get('model', 'linear on explicit features')}.")
 
 
+def scores(graph: Graph, predictor: Predictor, x: str) -> str:
+    """features(x) @ coef + intercept: the features in float32, the sum in float64."""
+    features = graph.concat([block.onnx_nodes(graph, x) for block in predictor.features.blocks])
+    product = graph.add("MatMul", features, predictor.coef.astype(np.float32))
+    return graph.add("Add", graph.cast(product, np.float64), np.asarray(predictor.intercept, dtype=np.float64))
+
+
 def _class_outputs(graph: Graph, predictor: Predictor, values: str, classes: np.ndarray) -> None:
     cooled = graph.add("Div", values, np.float64(predictor.temperature))
     if len(classes) == 2:
         second = graph.add("Sigmoid", graph.cast(cooled, np.float32))
-        chances = graph.concat([graph.add("Sub", np.float32(1.0), second), second])
-        place = graph.cast(graph.add("Greater", values, np.float64(0.0)), np.int64)
-        place = graph.add("Reshape", place, np.array([-1]))
+        probabilities = graph.concat([graph.add("Sub", np.float32(1.0), second), second])
+        winner = graph.cast(graph.add("Greater", values, np.float64(0.0)), np.int64)
+        winner = graph.add("Reshape", winner, np.array([-1]))
     else:
-        chances = graph.add("Softmax", graph.cast(cooled, np.float32), axis=1)
-        place = graph.add("ArgMax", values, axis=1, keepdims=0)
-    graph.output("prediction", graph.add("Gather", classes, place, axis=0), classes.dtype, ("rows",))
-    graph.output("probabilities", chances, np.float32, ("rows", len(classes)))
+        probabilities = graph.add("Softmax", graph.cast(cooled, np.float32), axis=1)
+        winner = graph.add("ArgMax", values, axis=1, keepdims=0)
+    graph.output("prediction", graph.add("Gather", classes, winner, axis=0), classes.dtype, ("rows",))
+    graph.output("probabilities", probabilities, np.float32, ("rows", len(classes)))
 
 
 def _labels(classes: np.ndarray) -> np.ndarray:
@@ -66,12 +71,12 @@ def check_parity(model, graph: Any, rows=None) -> None:
     expected = [model.predict(table)]
     allowed = _rounding(model.predictor, dense(model.encoder.transform(table)))
     if model.classes_ is not None:
-        chances = model.predict_proba(table)
+        probabilities = model.predict_proba(table)
         allowed = allowed.max(axis=1, keepdims=True) / model.predictor.temperature + 8 * _EPS
-        _compare(chances, found[1], allowed, "probability")
-        top = np.sort(chances, axis=1)
-        sure = np.ones(len(top), bool) if top.shape[1] < 2 else top[:, -1] - top[:, -2] > 2 * allowed[:, 0]
-        if not np.array_equal(found[0][sure].astype(str), np.asarray(expected[0])[sure].astype(str)):
+        _compare(probabilities, found[1], allowed, "probability")
+        top = np.sort(probabilities, axis=1)
+        clear = np.ones(len(top), bool) if top.shape[1] < 2 else top[:, -1] - top[:, -2] > 2 * allowed[:, 0]
+        if not np.array_equal(found[0][clear].astype(str), np.asarray(expected[0])[clear].astype(str)):
             raise ValueError("The ONNX graph predicts other classes than the model. Please report this.")
         return
     _compare(expected[0].reshape(len(allowed), -1), found[0].reshape(len(allowed), -1), allowed, "prediction")
@@ -95,25 +100,15 @@ def _compare(expected, found, allowed, what: str) -> None:
 def _rounding(predictor: Predictor, X: np.ndarray) -> np.ndarray:
     """What float32 may change in the scores of encoded rows, one column per output.
 
-    A sum of n rounded products is off by about eps sqrt(n) times the sum of their sizes (Higham and Mary 2019). For
-    waves the angle itself is such a sum, and moves the wave by as much. Trees and bins are rounded a few times, and a
-    score s that is off by eps |s| moves the probability it means by no more than that.
+    A sum of n rounded products is off by about eps sqrt(n) times the sum of their sizes (Higham and Mary 2019); each
+    block adds what rounding its own features may change.
     """
     size = np.abs(predictor.coef)
-    features = np.abs(predictor.dictionary.features(X))
+    features = np.abs(predictor.features.features(X))
     terms = features @ size
     total = 4 * np.sqrt(len(size)) * terms + 4 * terms
-    for block, columns in zip(predictor.dictionary.blocks, predictor.dictionary.slices(), strict=True):
-        if isinstance(block, Waves):
-            angle = np.abs(X) @ np.abs(block.frequencies).T
-            off = (4 * np.sqrt(X.shape[1]) * angle + 4) / np.sqrt(len(block.frequencies))
-            total += np.hstack([off, off]) @ size[columns]
-        else:
-            total += 4 * np.sum(size[columns], axis=0)
-        if isinstance(block, Score) and block.classes:
-            means = slice(columns.start + len(block.scale), columns.stop)
-            largest = np.max(features[:, columns][:, : len(block.scale)] * block.scale, axis=1, keepdims=True)
-            total += 2 * largest * np.sum(size[means], axis=0)
+    for block, columns in zip(predictor.features.blocks, predictor.features.slices(), strict=True):
+        total += block.onnx_rounding(X, features[:, columns], size[columns])
     return _EPS * (total + np.abs(predictor.intercept)) + np.finfo(np.float64).tiny
 
 

@@ -1,4 +1,4 @@
-"""Between tables and models: encoded rows in memory, and a short way for single rows."""
+"""Encoded rows in memory, and a fast path for single rows."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from mercer.source import Columns, Source
 from mercer.source.accumulator import BLOCK_ROWS
 from mercer.source.table import table_in_memory
 
-#: The most encoded columns of a search, unless rows are no more than that.
-_WIDEST = 5000
+#: Encoded columns of a search, at most, unless rows are no more than that.
+_MAX_COLUMNS = 5000
 
 
 @dataclass
-class Encoded:
-    """Encoded rows, their targets, the hash of each row as read, and the indicators of each category.
+class EncodedRows:
+    """Encoded rows, their targets, the hash of each row as read, and the indicator columns of each categorical column.
 
     Weights have been divided by `unit`.
     """
@@ -34,7 +34,7 @@ class Encoded:
     unit: float = 1.0
 
 
-def encoded_rows(encoder, source: Source, learn: bool | None = False) -> Encoded:
+def encoded_rows(encoder, source: Source, learn: bool | None = False) -> EncodedRows:
     """All rows of a source of tables, encoded; `learn` fits the encoder and gives out-of-fold target encodings.
 
     None says that the source is one of encoded rows already.
@@ -58,14 +58,11 @@ def encoded_rows(encoder, source: Source, learn: bool | None = False) -> Encoded
     X = one_array(parts(), mapped.n_rows)
     y = None if targets[0] is None else np.concatenate([np.asarray(each) for each in targets])
     categories = tuple(slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
-    return Encoded(X, y, np.concatenate(ids), categories, *weights_of(weights))
+    return EncodedRows(X, y, np.concatenate(ids), categories, *weights_of(weights))
 
 
 def weights_of(weights: list) -> tuple[np.ndarray | None, float]:
-    """The weights of all rows, at least one on average (a weight of 2 is a row that is there twice), and their unit.
-
-    None if rows count alike.
-    """
+    """The weights of all rows, of mean at least one, and their unit; None without weights."""
     if weights[0] is None:
         return None, 1.0
     weight = np.concatenate([np.asarray(each, dtype=np.float64) for each in weights])
@@ -74,14 +71,14 @@ def weights_of(weights: list) -> tuple[np.ndarray | None, float]:
 
 
 def refuse_wide(encoder, n_rows: int) -> None:
-    """The search keeps encoded rows as a dense array: many levels can make too many columns of many rows for that."""
+    """Refuse more columns than a dense array of many rows should have, as many categories can make."""
     width = encoder.blocks_[-1].stop
-    if min(width, n_rows) > _WIDEST:
+    if min(width, n_rows) > _MAX_COLUMNS:
         block = max(encoder.blocks_, key=lambda block: block.stop - block.start)
         raise ValueError(
             f"The table becomes {width} columns, {block.stop - block.start} of them from {block.column!r} (role "
-            f"{block.role!r}), but of more than {_WIDEST} rows the search takes at most {_WIDEST}. Give that "
-            f"column another role, as in roles={{{block.column!r}: 'id'}} to leave it out, or learn from it with "
+            f"{block.role!r}), but for more than {_MAX_COLUMNS} rows the search takes {_MAX_COLUMNS} at most. Give "
+            f"that column another role, as in roles={{{block.column!r}: 'id'}} to leave it out, or learn from it with "
             "mercer.text.TextFeatures and mercer.linear.LogisticClassifier."
         )
 
@@ -178,4 +175,4 @@ def one_array(parts: Iterator[np.ndarray], most: int | None) -> np.ndarray:
 
 
 class QuickNumbers:
-    """What model files once held beside an encoder of numbers; it is read, and not used."""
+    """A part of former model files, which is read and not used."""

@@ -1,4 +1,4 @@
-"""How targets become numbers for the search, and the way back."""
+"""Targets as numbers."""
 
 from __future__ import annotations
 
@@ -8,30 +8,33 @@ import numpy as np
 
 
 @dataclass
-class Target:
-    """How targets become numbers of mean 0 and overall variance 1, and the way back."""
+class NumericTarget:
+    """Targets as numbers of mean 0 and overall variance 1: (numbers - mean) / scale, or indicators of the classes."""
 
     classes: np.ndarray | None
     mean: np.ndarray
     scale: float
 
     @classmethod
-    def of(cls, y, classify: bool, weight=None) -> Target:
+    def of(cls, y: np.ndarray, classify: bool, weight: np.ndarray | None = None) -> NumericTarget:
+        """Learn classes, mean and scale."""
         classes = np.unique(y) if classify else None
         Y = _columns(y, classes)
         mean = np.average(Y, axis=0, weights=weight)
-        spread = float(np.average(np.sum((Y - mean) ** 2, axis=1), weights=weight))
-        return cls(classes, mean, np.sqrt(spread) or 1.0)
+        variance = float(np.average(np.sum((Y - mean) ** 2, axis=1), weights=weight))
+        return cls(classes, mean, np.sqrt(variance) or 1.0)
 
-    def numbers(self, y) -> np.ndarray:
+    def numbers(self, y: np.ndarray) -> np.ndarray:
+        """One column per output."""
         return (_columns(y, self.classes) - self.mean) / self.scale
 
-    def labels(self, y):
+    def labels(self, y: np.ndarray) -> np.ndarray | None:
+        """Class numbers; None for regression."""
         return None if self.classes is None else np.searchsorted(self.classes, y)
 
 
-def _columns(y, classes) -> np.ndarray:
+def _columns(y: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
     if classes is None:
         return np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-    hot = (np.asarray(y)[:, None] == classes).astype(np.float64)
-    return hot[:, 1:] if len(classes) == 2 else hot
+    indicators = (np.asarray(y)[:, None] == classes).astype(np.float64)
+    return indicators[:, 1:] if len(classes) == 2 else indicators

@@ -1,4 +1,4 @@
-"""Encoded rows to learn from, with the folds they were given when they were read."""
+"""Encoded training rows, with the folds that the hashes of the rows as read give them."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from mercer.stats import Gram
 from mercer.stats.gram import GramPerFold
 
 N_FOLDS = 5
-#: What is learned from so few rows is learned without each fold as well, wherever the folds judge it.
+#: Rows below which supervised blocks are fitted without each fold as well, to be evaluated by the folds.
 FEW = 500
 
 
 @dataclass
-class _Known(Block):
-    """A block whose row hashes were taken before the rows were encoded."""
+class _HashedBlock(Block):
+    """A block whose row hashes were computed before the rows were encoded."""
 
-    known: np.ndarray | None = field(default=None)
+    hashes: np.ndarray | None = field(default=None)
 
     @property
-    def ids(self):
-        return self.known
+    def ids(self) -> np.ndarray:
+        return self.hashes  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
-class Rows:
+class TrainingRows:
     """Encoded rows X, numeric targets Y (one column per output) and the hash of each row as it was read."""
 
     X: np.ndarray
     Y: np.ndarray
     ids: np.ndarray
     seed: int = 0
-    #: The indicators of each category among the columns of X.
+    #: The indicator columns of each categorical column.
     categories: tuple[slice, ...] = ()
-    #: How much each row counts; None if all count alike.
+    #: Sample weights; None if all are equal.
     weight: np.ndarray | None = None
 
     def __len__(self) -> int:
@@ -51,23 +51,24 @@ class Rows:
         """The fold of each row: the same that every Gram statistic of the package uses."""
         return _numeric.buckets(_numeric.splitmix64(self.ids, self.seed), N_FOLDS)
 
-    def apart(self, n_folds: int) -> np.ndarray:
-        """Folds in which equal rows stand apart, as chance would have it.
+    def random_folds(self, n_folds: int) -> np.ndarray:
+        """Folds at random, in which equal rows need not stay together.
 
-        The share of rows that repeat another one is what new rows may be expected to do, and trees can make use of
-        it: how far they should go is seen only where the rows they are watched on repeat others at the same rate.
+        New rows may be expected to repeat training rows as often as these repeat each other. Trees can make use of
+        that, so early stopping needs held-out rows that repeat training rows at the same rate.
         """
         order = _numeric.hash_order(self.ids)
         ids = self.ids[order]
         first = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
-        times = np.arange(len(ids)) - np.repeat(first, np.diff(np.append(first, len(ids))))
+        repetition = np.arange(len(ids)) - np.repeat(first, np.diff(np.append(first, len(ids))))
         keys = np.empty_like(self.ids)
-        keys[order] = _numeric.splitmix64(ids, self.seed + 2) + times.astype(keys.dtype)
+        keys[order] = _numeric.splitmix64(ids, self.seed + 2) + repetition.astype(keys.dtype)
         return _numeric.buckets(_numeric.splitmix64(keys, self.seed), n_folds)
 
-    def at(self, chosen) -> Rows:
-        weight = self.weight_of(chosen)
-        return Rows(self.X[chosen], self.Y[chosen], self.ids[chosen], self.seed, self.categories, weight)
+    def at(self, index: np.ndarray) -> TrainingRows:
+        """Some of the rows."""
+        weight = self.weight_of(index)
+        return TrainingRows(self.X[index], self.Y[index], self.ids[index], self.seed, self.categories, weight)
 
     @property
     def wide(self) -> bool:
@@ -76,12 +77,12 @@ class Rows:
 
     @property
     def few(self) -> bool:
-        """Whether rows are so few, beside columns or at all, that equations of rows are no longer than any other."""
+        """Whether there are fewer rows than columns, or so few rows at all that equations in the rows cost least."""
         return self.wide or len(self.X) < FEW
 
-    def weight_of(self, chosen) -> np.ndarray | None:
-        """The weights of some rows; None if all count alike."""
-        return None if self.weight is None else self.weight[chosen]
+    def weight_of(self, index: np.ndarray | slice) -> np.ndarray | None:
+        """The weights of some rows; None if all are equal."""
+        return None if self.weight is None else self.weight[index]
 
     @property
     def counts(self) -> np.ndarray:
@@ -89,7 +90,7 @@ class Rows:
         return np.ones(len(self)) if self.weight is None else self.weight
 
     def distinct(self) -> int:
-        """Number of different rows: neither weights nor repetitions change it."""
+        """The number of distinct rows."""
         return self._distinct
 
     @cached_property
@@ -98,19 +99,21 @@ class Rows:
         return int(np.count_nonzero(ids[1:] != ids[:-1])) + min(len(ids), 1)
 
     def smallest(self, size: int) -> np.ndarray:
-        """The places of `size` rows, those of the smallest keyed hashes: the same rows in any order of the data."""
+        """Indices of the `size` rows of the smallest keyed hashes: the same rows in any order of the data."""
         keys = _numeric.splitmix64(self.ids, self.seed + 1)
         return _numeric.hash_order(keys)[:size]
 
     def gram(self, features: Callable[[slice], np.ndarray]) -> GramPerFold:
-        """Gram statistics per fold of the features of the rows, asked for block by block."""
+        """Gram statistics per fold of the features of the rows, computed block by block."""
         return self.summed(features).finish()
 
     def summed(self, features: Callable[[slice], np.ndarray], n_folds: int = N_FOLDS) -> Gram:
-        """The same before it is finished: it can be merged with that of other rows."""
+        """The unfinished Gram statistic, which can be merged with that of other rows."""
 
-        def mapped(block):
+        def mapped(block: Block) -> Block:
             rows = slice(block.start, block.start + len(block))
-            return _Known(features(rows), self.Y[rows], self.weight_of(rows), block.start, block.raw, self.ids[rows])
+            return _HashedBlock(
+                features(rows), self.Y[rows], self.weight_of(rows), block.start, block.raw, self.ids[rows]
+            )
 
         return MemorySource(self.X).map(mapped).fold(Gram(n_folds, self.seed))

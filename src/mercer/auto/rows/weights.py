@@ -1,4 +1,4 @@
-"""What weights mean: a row of weight 2 is there twice, a row of weight 0 not at all."""
+"""Sample weights: a row of weight 2 counts as two rows, a row of weight 0 as none."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import numpy as np
 from mercer._runtime.checks import check_weight
 from mercer.source import Columns
 
-#: Up to so many rows whole weights are repetitions, and rows are put into an order of their own.
+#: Rows up to which integer weights are repetitions, and rows are sorted.
 FEW = 2000
-#: What all weights together may be: sums of squares in single precision stay numbers.
-_LEAST, _MOST = 1e-120, 1e33
+#: Bounds on the sum of the weights: sums of squares in single precision stay finite.
+_MIN_TOTAL, _MAX_TOTAL = 1e-120, 1e33
 
 
-def counted_rows(table: Columns, y: np.ndarray, sample_weight) -> tuple[Columns, np.ndarray, np.ndarray | None]:
-    """Rows, targets and weights to learn from: nothing without weight, and few rows sorted by hash and target.
+def weighted_rows(
+    table: Columns, y: np.ndarray, sample_weight: np.ndarray | None
+) -> tuple[Columns, np.ndarray, np.ndarray | None]:
+    """Training rows, targets and weights: no rows of weight zero, and few rows sorted by hash and target.
 
-    Sums in float32 depend on the order of rows in their last digits. Few rows are therefore brought into one order,
-    and whole weights are repetitions: then weights, repetitions and any permutation give the same model, bit for bit.
+    Sums in float32 depend on the order of rows in their last digits. Few rows are therefore sorted, and integer weights
+    are repetitions: then weights, repetitions and any permutation give the same model, bit for bit.
     """
     weight = check_weight(sample_weight, len(table))
     if weight is not None:
@@ -27,8 +29,8 @@ def counted_rows(table: Columns, y: np.ndarray, sample_weight) -> tuple[Columns,
         refuse_extreme_weight(float(weight.sum()))
         table, y, weight = table[present], y[present], weight[present]
         if weight.sum() <= FEW and np.all(weight == np.rint(weight)):
-            places = np.repeat(np.arange(len(y)), weight.astype(np.intp))
-            table, y, weight = table[places], y[places], None
+            index = np.repeat(np.arange(len(y)), weight.astype(np.intp))
+            table, y, weight = table[index], y[index], None
     if len(table) > FEW:
         return table, y, weight
     labels = np.unique(y, axis=0 if y.ndim == 2 else None, return_inverse=True)[1].ravel()
@@ -38,8 +40,8 @@ def counted_rows(table: Columns, y: np.ndarray, sample_weight) -> tuple[Columns,
 
 
 def refuse_extreme_weight(total: float) -> None:
-    """Weights whose sums would not be numbers: only their ratios matter, so another unit is the remedy."""
-    if total > _MOST:
+    """Refuse weights whose sums would overflow or vanish: only their ratios matter, so another unit is the remedy."""
+    if total > _MAX_TOTAL:
         raise ValueError(f"The weights add up to {total:g}, which overflows: divide them by a power of ten.")
-    if total < _LEAST:
+    if total < _MIN_TOTAL:
         raise ValueError(f"The weights add up to {total:g}, which vanishes: multiply them by a power of ten.")

@@ -1,96 +1,121 @@
-"""Kernels to look at the columns with: in an even metric, in one that trees suggest, on few columns at a time."""
+"""Kernel candidates: in the metric of the columns, in one that trees suggest, on a few columns at a time."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mercer import kernels
-from mercer.auto.features.blocks import Block, Waves
-from mercer.auto.features.cross_fitted import ByFold
+from mercer.auto.features.base import FeatureBlock
+from mercer.auto.features.cross_fitted import CrossFitted
+from mercer.auto.features.fourier import FourierBlock
+from mercer.auto.search.constants import MIN_COLUMN_WEIGHT, SUBSET_SIZE, UNIFORM_FRACTION
 from mercer.expand.random.sampling import applicable, draw_frequencies
 from mercer.kernels.stationary import Stationary, median_distance
 from mercer.kernels.subsets import OnSubsets
 
-#: The least weight of a column that trees made no use of, and the part of masked draws that is made evenly.
-_LEAST, _EVEN = 1e-3, 0.1
-#: Columns that a masked wave runs along, at most.
-_ORDER = 3
+#: Key of the random stream that frequencies are drawn from.
+_STREAM = 0x574156
 
 
 @dataclass(frozen=True)
-class Lens:
-    """A kernel on rows times a matrix: frequencies omega of it become root omega. A vector stands for its diagonal.
+class KernelCandidate:
+    """The kernel k(Ax, Ax'), A = root': frequencies omega of k become root omega. A vector stands for a diagonal.
 
-    `apart` is what the lens would be without each fold, where it depends on targets and that is known.
+    `per_fold` holds the candidate without each fold, where it depends on targets and that is known.
     """
 
     kernel: kernels.Kernel
     root: np.ndarray
-    apart: tuple[Lens, ...] = ()
+    per_fold: tuple[KernelCandidate, ...] = ()
 
     def rows(self, X: np.ndarray) -> np.ndarray:
-        """What the kernel is given of the rows X."""
+        """The rows X as the kernel takes them."""
         return X * self.root if self.root.ndim == 1 else X @ self.root
 
-    def bent(self, kernel: kernels.Kernel, matrix: np.ndarray) -> Lens:
+    def transformed(self, kernel: kernels.Kernel, matrix: np.ndarray) -> KernelCandidate:
         """A kernel on these rows times a matrix."""
-        return Lens(kernel, self.root[:, None] * matrix if self.root.ndim == 1 else self.root @ matrix)
+        return KernelCandidate(kernel, self.root[:, None] * matrix if self.root.ndim == 1 else self.root @ matrix)
 
     @property
-    def bends(self) -> bool:
+    def supports_metric(self) -> bool:
         """True if a metric can be learned for the kernel."""
         return isinstance(self.kernel, Stationary)
 
-    def waves(self, width: int, seed: int) -> Block:
+    def features(self, width: int, seed: int) -> FeatureBlock:
+        """A block of `width` random Fourier features."""
         m = max(1, width // 2)
-        rng = np.random.default_rng([seed, 0x574156])
+        rng = np.random.default_rng([seed, _STREAM])
         drawn = draw_frequencies(self.kernel, m, self.root.shape[-1], applicable(self.kernel, "orthogonal"), rng)
-        made = Waves(drawn * self.root if self.root.ndim == 1 else drawn @ self.root.T, repr(self.kernel))
-        return ByFold(made, [lens.waves(width, seed) for lens in self.apart]) if self.apart else made
+        made = FourierBlock(drawn * self.root if self.root.ndim == 1 else drawn @ self.root.T, repr(self.kernel))
+        return CrossFitted(made, [each.features(width, seed) for each in self.per_fold]) if self.per_fold else made
 
 
-def lenses(X: np.ndarray, gains, names, multiples, masked: bool, apart=()) -> list[list[tuple[str, Lens]]]:
-    """Families of lenses with titles: one kernel in one metric at multiples of the median distance of the rows X.
+#: Candidates of one kernel in one metric with their titles, at several bandwidths.
+Family = list[tuple[str, KernelCandidate]]
 
-    gains : what trees gained by each column, or None; apart : the same of trees that have not seen a fold, for each
+
+def kernel_candidates(
+    X: np.ndarray,
+    gains: np.ndarray | None,
+    names: Sequence[str],
+    multiples: Sequence[float],
+    subsets: bool,
+    gains_per_fold: Sequence[np.ndarray] = (),
+) -> list[Family]:
+    """Families of kernels at multiples of the median distance of the rows X.
+
+    gains : of trees by each column, or None; gains_per_fold : those of trees grown without each fold; subsets : whether
+    kernels on a few columns at a time are among them
     """
-    even, plain = np.ones(X.shape[1]), median_distance(X) or 1.0
-    families = [_stationary(name, multiples, "even columns", even, plain) for name in names]
-    led = _led_by_gains(X, gains, names, multiples, masked, plain)
-    others = [_led_by_gains(X, each, names, multiples, masked, plain) for each in apart]
-    if any(len(other) != len(led) for other in others):  # no tree of some fold was worth growing
+    uniform, median = np.ones(X.shape[1]), median_distance(X) or 1.0
+    families = [_stationary(name, multiples, "unweighted columns", uniform, median) for name in names]
+    weighted = _by_gains(X, gains, names, multiples, subsets, median)
+    others = [_by_gains(X, each, names, multiples, subsets, median) for each in gains_per_fold]
+    if any(len(other) != len(weighted) for other in others):  # in some fold no tree was worth growing
         others = []
-    for f, family in enumerate(led):
-        apart = [tuple(other[f][k][1] for other in others) for k in range(len(family))]
-        families.append([(title, replace(lens, apart=same)) for (title, lens), same in zip(family, apart, strict=True)])
+    for f, family in enumerate(weighted):
+        per_fold = [tuple(other[f][k][1] for other in others) for k in range(len(family))]
+        families.append(
+            [(title, replace(each, per_fold=same)) for (title, each), same in zip(family, per_fold, strict=True)]
+        )
     return families
 
 
-def _stationary(name, multiples, metric, root, median) -> list[tuple[str, Lens]]:
-    made = [Lens(getattr(kernels, name)(bandwidth=multiple * median), root) for multiple in multiples]
+def _stationary(name: str, multiples: Sequence[float], metric: str, root: np.ndarray, median: float) -> Family:
+    made = [KernelCandidate(getattr(kernels, name)(bandwidth=multiple * median), root) for multiple in multiples]
     return _titled(name, multiples, metric, made)
 
 
-def _led_by_gains(X: np.ndarray, gains, names, multiples, masked: bool, plain: float) -> list[list[tuple[str, Lens]]]:
-    """The families for which gains matter, where there are any; `plain` is the median distance in the even metric."""
+def _by_gains(
+    X: np.ndarray,
+    gains: np.ndarray | None,
+    names: Sequence[str],
+    multiples: Sequence[float],
+    subsets: bool,
+    median: float,
+) -> list[Family]:
+    """The families that depend on gains; `median` is the median distance of unweighted columns."""
     d, families = X.shape[1], []
     known = gains is not None and gains.sum() > 0 and d > 1
     if known:
-        root = np.sqrt(np.maximum(gains / gains.sum() * d, _LEAST))
-        median = median_distance(X * root) or 1.0
-        families += [_stationary(name, multiples, "columns weighted by the trees", root, median) for name in names]
-    if masked and d > _ORDER:
-        shares = gains / gains.sum() if known else np.full(d, 1.0 / d)
-        chances = ((1 - _EVEN) * shares + _EVEN / d).tolist()
-        few = plain * np.sqrt(_ORDER / d)
-        gaussians = [kernels.Gaussian(bandwidth=float(multiple * few)) for multiple in multiples]
-        made = [Lens(OnSubsets(each, order=_ORDER, chances=chances), np.ones(d)) for each in gaussians]
-        families.append(_titled("Gaussian", multiples, f"on {_ORDER} columns at a time", made))
+        root = np.sqrt(np.maximum(gains / gains.sum() * d, MIN_COLUMN_WEIGHT))  # type: ignore[operator, union-attr]
+        weighted = median_distance(X * root) or 1.0
+        families += [_stationary(name, multiples, "columns weighted by trees", root, weighted) for name in names]
+    if subsets and d > SUBSET_SIZE:
+        fractions = gains / gains.sum() if known else np.full(d, 1.0 / d)  # type: ignore[operator, union-attr]
+        probabilities = ((1 - UNIFORM_FRACTION) * fractions + UNIFORM_FRACTION / d).tolist()
+        scale = median * np.sqrt(SUBSET_SIZE / d)
+        gaussians = [kernels.Gaussian(bandwidth=float(multiple * scale)) for multiple in multiples]
+        made = [
+            KernelCandidate(OnSubsets(each, order=SUBSET_SIZE, chances=probabilities), np.ones(d)) for each in gaussians
+        ]
+        families.append(_titled("Gaussian", multiples, f"on {SUBSET_SIZE} columns at a time", made))
     return families
 
 
-def _titled(name, multiples, where, made) -> list[tuple[str, Lens]]:
+def _titled(name: str, multiples: Sequence[float], where: str, made: list[KernelCandidate]) -> Family:
     titles = [f"{name}, {multiple:g} x median, {where}" for multiple in multiples]
     return list(zip(titles, made, strict=True))

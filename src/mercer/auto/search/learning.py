@@ -1,99 +1,111 @@
-"""From encoded rows to a predictor: search, then the head; and the same configuration once more on other rows."""
+"""From encoded rows to a predictor: search, then the final linear model; and the same configuration on other rows."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
-from mercer.auto.budget.effort import Clock, Effort, sized
+from mercer.auto.budget.clock import Clock
+from mercer.auto.budget.effort import Effort, sized
 from mercer.auto.budget.progress import Steps
 from mercer.auto.budget.time_model import until
-from mercer.auto.features.blocks import Dictionary, Pieces, Plain
+from mercer.auto.features.base import FeatureBlock, Refit
+from mercer.auto.features.linear import LinearBlock
+from mercer.auto.features.union import Features
 from mercer.auto.final.averaging import averaged, redrawn
-from mercer.auto.final.linear import fit_head
+from mercer.auto.final.linear import fit_linear
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.rows.encoding import Encoded
-from mercer.auto.rows.targets import Target
-from mercer.auto.rows.training import Rows
-from mercer.auto.search.search import Found, Search
-from mercer.auto.search.trees import grow_score
+from mercer.auto.rows.encoding import EncodedRows
+from mercer.auto.rows.targets import NumericTarget
+from mercer.auto.rows.training import TrainingRows
+from mercer.auto.search.search import search
+from mercer.auto.search.state import SearchResult
+from mercer.auto.search.trees import Grown, grow_score
 
 
-def learn(encoded: Encoded, classify: bool, effort: Effort, clock: Clock, seed: int, steps: Steps) -> Predictor:
-    """Search on encoded rows, then fit the head to all of them."""
+def learn(encoded: EncodedRows, classify: bool, effort: Effort, clock: Clock, seed: int, steps: Steps) -> Predictor:
+    """Search on encoded rows, then fit the final linear model to all of them."""
     target, rows, labels = _prepared(encoded, classify, seed)
     effort = sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide)
     if len(np.unique(rows.folds)) < 2 or target.scale == 0 or not np.any(rows.Y):
         return _constant(rows, target)
-    search = Search(rows, labels, effort, clock, seed, steps)
-    found = search.run()
-    with steps("final weights"):
+    found, equations = search(rows, labels, effort, clock, seed, steps)
+    with steps("final"):
         start = time.perf_counter()
-        first = fit_head(found, search.equations, rows, labels, target, seed, clock=clock)
-        several = redrawn(first.found, effort, seed, clock, time.perf_counter() - start)
-        made = averaged(several, lambda part: fit_head(part, None, rows, labels, target, seed, first, clock), first)
-    made.candidates, made.dictionary = found.candidates, made.dictionary.settled()
-    return made
+        first, tried = fit_linear(found, equations, rows, labels, target, seed, clock=clock)
+        several = redrawn(first.result, effort, seed, clock, time.perf_counter() - start)
+        made = averaged(
+            several, lambda part: fit_linear(part, None, rows, labels, target, seed, first, clock)[0], first
+        )
+    return replace(made, candidates=[*found.candidates, *tried], features=made.features.for_new_rows())
 
 
-def _prepared(encoded: Encoded, classify: bool, seed: int):
-    """How targets become numbers, the rows with them, and the class numbers (None for a quantity)."""
-    target = Target.of(encoded.y, classify, encoded.weight)
-    rows = Rows(encoded.X, target.numbers(encoded.y), encoded.ids, seed, encoded.categories, encoded.weight)
+def _prepared(encoded: EncodedRows, classify: bool, seed: int) -> tuple[NumericTarget, TrainingRows, np.ndarray | None]:
+    """The numeric form of the target, the rows with it, and the class numbers (None for regression)."""
+    target = NumericTarget.of(encoded.y, classify, encoded.weight)
+    numbers = target.numbers(encoded.y)
+    rows = TrainingRows(encoded.X, numbers, encoded.ids, seed, encoded.categories, encoded.weight)
     return target, rows, target.labels(encoded.y)
 
 
 def learn_again(
-    predictor: Predictor, encoded: Encoded, effort: Effort, seed: int, places=None, clock: Clock | None = None
+    predictor: Predictor,
+    encoded: EncodedRows,
+    effort: Effort,
+    seed: int,
+    positions: np.ndarray | None = None,
+    clock: Clock | None = None,
 ) -> Predictor:
-    """The same configuration on other rows: trees of as many rounds, the same waves and penalties, new weights.
+    """The same configuration on other rows: trees of as many rounds, the same frequencies and penalties, new weights.
 
-    More rows may show more levels: `places` says where each encoded column was before, -1 for a new one.
-    `TimeUp` says that the trees did not grow in time.
+    More rows may show more categories: `positions` holds the former index of each encoded column, -1 for a new one.
+    `TimeUp` is raised if the trees did not grow in time.
     """
-    found: Found = predictor.found
+    found = predictor.result
     if found is None:
         return learn(encoded, predictor.classes is not None, effort, Clock(), seed, Steps())
     target, rows, labels = _prepared(encoded, predictor.classes is not None, seed)
-    effort = sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide)
-    blocks, scores = [], None
-    for block in found.dictionary.settled().blocks:
-        if block.kind == "score":
-            grown = grow_score(rows, labels, _fixed(effort, found), seed, until(clock or Clock()))
-            block, scores = grown.block, grown.scores
-        elif block.kind == "pieces":
-            block = Pieces.learned(rows.X, int(block.bins.n_bins), rows.weight) or block
-        elif block.kind == "linear":
-            block = Plain(rows.X.shape[1])
-        elif block.kind in ("chosen", "products", "waves") and places is not None:
-            block = block.along(places)
-        blocks.append(block)
-    again = Found(
-        Dictionary(blocks), found.penalties, found.scored, scores, found.candidates, found.n_rounds, found.growth
+    effort = _fixed(sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide), found)
+
+    @cache
+    def trees() -> tuple[FeatureBlock, np.ndarray]:
+        grown: Grown = grow_score(rows, labels, effort, seed, until(clock or Clock()))
+        return grown.block, grown.scores
+
+    blocks = [block.refit(Refit(rows, positions, trees)) for block in found.features.for_new_rows().blocks]
+    kept = [block is not None for block in blocks]
+    features = Features([block for block in blocks if block is not None])
+    scores = trees()[1] if features.has("trees") else None
+    again = replace(
+        found, features=features, penalties=found.penalties[kept], trees=replace(found.trees, scores=scores)
     )
-    made = averaged(again, lambda part: fit_head(part, None, rows, labels, target, seed, predictor, clock))
-    made.candidates = predictor.candidates
-    return made
+    again = replace(again, linear_penalty=1.0, kernel=None, without_trees=None, thorough=True)
+    made = averaged(again, lambda part: fit_linear(part, None, rows, labels, target, seed, predictor, clock)[0])
+    return replace(made, candidates=predictor.candidates)
 
 
-def _fixed(effort: Effort, found: Found) -> Effort:
-    """The growth that was found, for as many rounds."""
-    rounds = max(5, int(np.mean(found.n_rounds)))
-    growth = effort.growths[0] if found.growth is None else found.growth
-    return replace(effort, growths=(replace(growth, n_trees=rounds, patience=10**9),))
+def _fixed(effort: Effort, found: SearchResult) -> Effort:
+    """The tree parameters that were found, for as many rounds."""
+    if not found.trees.n_rounds:
+        return effort
+    rounds = max(5, int(np.mean(found.trees.n_rounds)))
+    params = effort.growths[0] if found.trees.params is None else found.trees.params
+    return replace(effort, growths=(replace(params, n_trees=rounds, patience=10**9),))
 
 
-def _constant(rows: Rows, target: Target) -> Predictor:
-    """Too few different rows, or a target that never changes: the mean is all there is to say."""
-    dictionary = Dictionary([Plain(rows.X.shape[1])])
-    shape = (dictionary.width, rows.Y.shape[1])
-    shares = np.clip(target.mean, 1e-3, 1 - 1e-3)
+def _constant(rows: TrainingRows, target: NumericTarget) -> Predictor:
+    """The mean, for too few distinct rows or a constant target."""
+    features = Features([LinearBlock(rows.X.shape[1])])
+    shape = (features.width, rows.Y.shape[1])
+    frequencies = np.clip(target.mean, 1e-3, 1 - 1e-3)
     if target.classes is None:
         intercept = target.mean
     elif len(target.classes) == 1:
-        intercept, shape = np.zeros(1), (dictionary.width, 1)
+        intercept, shape = np.zeros(1), (features.width, 1)
     else:
-        intercept = np.log(shares / (1 - shares)) if len(target.classes) == 2 else np.log(shares)
-    return Predictor(dictionary, np.zeros(shape), np.asarray(intercept, dtype=float), target.classes, np.ones(1))
+        two = len(target.classes) == 2
+        intercept = np.log(frequencies / (1 - frequencies)) if two else np.log(frequencies)
+    return Predictor(features, np.zeros(shape), np.asarray(intercept, dtype=float), target.classes, np.ones(1))

@@ -1,73 +1,83 @@
-"""Products of two columns: which pairs forward selection finds in what the other features leave, and if they help."""
+"""Products of two columns: the pairs that forward selection finds in the residual, if other rows confirm them."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
-from mercer.auto.features.blocks import Dictionary, Products
-from mercer.auto.rows.training import Rows
+from mercer.auto.features.products import ProductBlock
+from mercer.auto.features.union import Features
+from mercer.auto.rows.training import TrainingRows
+from mercer.auto.search.constants import (
+    MAX_PRODUCT_COLUMNS,
+    MIN_EFFECTIVE_ROWS,
+    MIN_PRODUCT_ROWS,
+    SELECTED_ERRORS,
+    TIME_FOR_PRODUCTS,
+)
+from mercer.auto.search.evaluation import Evaluator, verdict
+from mercer.auto.search.state import SearchState
 from mercer.select.greedy.forward import forward
 from mercer.select.greedy.geometry import FromRows
 from mercer.select.greedy.products import Pairs, factors
 
-if TYPE_CHECKING:
-    from mercer.auto.search.search import Search
 
-#: Columns that pairs are made of, at most: those that trees gained most from.
-_COLUMNS = 64
-#: Rows that a product must be spread over.
-_SPREAD = 50
-#: Rows that products are looked for in, at least.
-_FEWEST = 100
-
-
-def with_products(search: Search, current: Dictionary) -> Dictionary:
-    """A stage of the search: products chosen on some rows, and believed if others that did not choose confirm them."""
-    effort, rows = search.effort, search.rows
-    most = min(effort.most_products, effort.most_features - current.width)
-    if search.n < _FEWEST or most < 1 or search.gains is None or not search.clock.allows(0.6):
-        return current
+def add_products(search: Evaluator, state: SearchState) -> SearchState:
+    """Select products on some rows, and keep them if rows that took no part in the selection confirm them."""
+    effort, rows, gains = search.effort, search.rows, state.trees.gains
+    most = min(effort.max_products, effort.max_features - state.features.width)
+    if search.n < MIN_PRODUCT_ROWS or most < 1 or gains is None or not search.clock.allows(TIME_FOR_PRODUCTS):
+        return state
     order, start = rows.smallest(len(rows)), time.perf_counter()
     size = min(effort.search_rows, len(order) // 2)
     chosen, others = order[:size], order[size : size + 2 * effort.search_rows]
-    with search.steps("products of pairs"):
+    with search.steps("products"):
         sample = rows.at(chosen)
-        pairs = best_pairs(sample, _left(search, current, chosen), search.gains, most)
+        pairs = best_pairs(sample, _residual(search, state, chosen), gains, most)
         if len(pairs) == 0:
-            return current
-        larger = Dictionary([*current.blocks, Products.learned(sample.X, pairs, sample.weight)])
-        seconds, name = time.perf_counter() - start, f"{len(pairs)} products"
-        if not search.confirmed("products", name, larger, current, others, seconds):
-            return current
-        return search.chosen("products", name, larger, current)
+            return state
+        larger = state.features.plus(ProductBlock.fitted(sample.X, pairs, sample.weight))
+        name = f"{len(pairs)} products"
+        state, confirmed = _confirmed(search, state, name, larger, others, time.perf_counter() - start)
+        return search.offer(state, "products", name, larger) if confirmed else state
 
 
-def _left(search: Search, current: Dictionary, place: np.ndarray) -> np.ndarray:
-    """What the model so far, fitted without a row's fold, leaves of the targets of the rows at `place`."""
-    X, left, folds = search.rows.X[place], search.rows.Y[place], search.rows.folds
-    scores = None if search.scores is None else search.scores[place]
-    Z = current.features(X, scores).astype(np.float64)
+def _confirmed(
+    search: Evaluator, state: SearchState, name: str, larger: Features, index: np.ndarray, seconds: float
+) -> tuple[SearchState, bool]:
+    """Whether more features, found in some seconds, gain enough on rows that took no part in their selection."""
+    without = search.trial(state, "products", "no products", state.features, index, max_steps=3).candidate
+    tried = search.trial(state, "products", name, larger, index, max_steps=3, seconds=seconds).candidate
+    kept, why = verdict(tried, without, SELECTED_ERRORS)
+    why = f"{why}, on rows that took no part in the selection"
+    return state.noted(replace(without, kept=not kept, why=why), replace(tried, kept=kept, why=why)), kept
+
+
+def _residual(search: Evaluator, state: SearchState, index: np.ndarray) -> np.ndarray:
+    """The targets of the rows at `index` less the predictions of the model so far, fitted without a row's fold."""
+    X, residual, folds = search.rows.X[index], search.rows.Y[index], search.rows.folds
+    scores = None if state.trees.scores is None else state.trees.scores[index]
+    Z = state.features.features(X, scores).astype(np.float64)
     for k, fold in enumerate(np.unique(folds)):
-        coef, intercept = search.weights_without(k)
-        held = folds[place] == fold
-        left[held] -= Z[held] @ coef + intercept
-    return left
+        coef, intercept = state.kept.equations.weights_without(k, state.kept.penalties)
+        held_out = folds[index] == fold
+        residual[held_out] -= Z[held_out] @ coef + intercept
+    return residual
 
 
-def best_pairs(rows: Rows, left: np.ndarray, gains: np.ndarray, most: int) -> np.ndarray:
-    """The pairs of columns whose products explain most of what is `left` of the targets, by forward selection.
+def best_pairs(rows: TrainingRows, residual: np.ndarray, gains: np.ndarray, max_pairs: int) -> np.ndarray:
+    """The pairs of columns whose products explain most of the residual, by forward selection.
 
-    Pairs are made of the columns of largest `gains`. Columns that join alone make no product, and a product whose
-    squares p come from a few rows, (sum of p)^2 / (sum of p^2) of them, has too few to be judged by and stays out.
+    Pairs are made of the columns of largest `gains`. A column that is selected alone makes no product. A product whose
+    squares p come from an effective number of rows, (sum of p)^2 / (sum of p^2), that is too small is left out.
     """
-    columns = np.sort(np.argsort(-gains, kind="stable")[:_COLUMNS])
+    columns = np.sort(np.argsort(-gains, kind="stable")[:MAX_PRODUCT_COLUMNS])
     X = rows.X[:, columns] - np.average(rows.X[:, columns], axis=0, weights=rows.weight)
-    trail = forward(FromRows(Pairs(X, squares=True), left, rows.weight, True), most)
-    chosen = [factors(j, len(columns)) for j in trail.chosen]
+    path = forward(FromRows(Pairs(X, squares=True), residual, rows.weight, True), max_pairs)
+    chosen = [factors(j, len(columns)) for j in path.chosen]
     pairs = np.array([pair for pair in chosen if len(pair) == 2], dtype=np.int64).reshape(-1, 2)
     squares = (X[:, pairs[:, 0]] * X[:, pairs[:, 1]]) ** 2 * rows.counts[:, None]
-    many = squares.sum(axis=0) ** 2 > min(_SPREAD, len(X) / 20) * np.sum(squares**2, axis=0)
-    return columns[pairs[many]]
+    spread_out = squares.sum(axis=0) ** 2 > min(MIN_EFFECTIVE_ROWS, len(X) / 20) * np.sum(squares**2, axis=0)
+    return columns[pairs[spread_out]]

@@ -1,4 +1,4 @@
-"""A table encoder whose columns of text become scores: what a linear model on the terms of the column says."""
+"""A table encoder whose text columns become scores: those of a linear model on the terms of the column."""
 
 from __future__ import annotations
 
@@ -8,50 +8,53 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.auto.search.evaluation import Candidate
-from mercer.auto.text.sparse_linear import WideLinear, learn_wide
+from mercer.auto.budget.clock import Clock
+from mercer.auto.search.state import Candidate
+from mercer.auto.text.sparse_linear import SparseLinear, fit_sparse
 from mercer.source import Source
 from mercer.tables import TableEncoder
 from mercer.tables.columns import ColumnBlock
 
-#: Kinds of encoded columns that are sparse, and from how many columns on the table is wide.
+#: Kinds of encoded columns that are sparse, and how many of these a dense search may have.
 SPARSE = ("text", "sequence")
-WIDE = 2000
+MAX_DENSE_TERMS = 2000
 
 
-def is_wide(encoder: TableEncoder) -> bool:
-    """True if texts and sequences make more columns than a dense search should see."""
-    return sum(block.stop - block.start for block in encoder.blocks_ if block.kind in SPARSE) > WIDE
+def has_sparse_text(encoder: TableEncoder) -> bool:
+    """True if texts and sequences make more columns than a dense search may have."""
+    return sum(block.stop - block.start for block in encoder.blocks_ if block.kind in SPARSE) > MAX_DENSE_TERMS
 
 
 def all_sparse(encoder: TableEncoder) -> bool:
-    """True if there is nothing but texts and sequences."""
+    """True if all columns are texts or sequences."""
     return all(block.kind in SPARSE for block in encoder.blocks_)
 
 
 @dataclass
 class ColumnScore:
-    """The model of one column of text, the encoded columns it reads, and the center and scale of its scores."""
+    """The model of one text column, the positions of its terms, and the center and scale of its scores."""
 
     column: str
-    places: np.ndarray
-    model: WideLinear
+    positions: np.ndarray
+    model: SparseLinear
     center: np.ndarray
     scale: np.ndarray
+    _former = {"places": "positions"}
 
-    def scaled(self, scores) -> np.ndarray:
+    def scaled(self, scores: np.ndarray) -> np.ndarray:
+        """Standardized scores."""
         return (scores - self.center) / self.scale
 
-    def __call__(self, terms) -> np.ndarray:
-        """The scores of rows of the terms of this column alone."""
+    def __call__(self, terms: sparse.csr_matrix) -> np.ndarray:
+        """The scores of the terms of this column."""
         return self.scaled(self.model.scores(terms))
 
 
 @dataclass
 class ScoredEncoder:
-    """The dense columns of a `TableEncoder`, then for each wide column one score per output.
+    """The dense columns of a `TableEncoder`, then for each sparse column one score per output.
 
-    Training rows get scores of models that have not seen their fold; new rows those of a model of all rows.
+    Training rows get out-of-fold scores, new rows those of a model of all rows.
     """
 
     table: TableEncoder
@@ -59,49 +62,58 @@ class ScoredEncoder:
     columns: list[ColumnScore]
 
     @classmethod
-    def learned(
-        cls, table: TableEncoder, X, y, ids, classes, seed, weight=None, clock=None, like: Any = None
+    def fitted(
+        cls,
+        table: TableEncoder,
+        X: sparse.csr_matrix,
+        y: np.ndarray,
+        ids: np.ndarray,
+        classes: np.ndarray | None,
+        seed: int,
+        weight: np.ndarray | None = None,
+        clock: Clock | None = None,
+        like: Any = None,
     ) -> tuple[ScoredEncoder, np.ndarray]:
-        """The encoder, and the training rows as dense columns with out-of-fold scores; penalties `like` another's."""
+        """The encoder, and the training rows as dense columns with out-of-fold scores; penalties as in `like`."""
         before = {score.column: score.model for score in like.columns} if isinstance(like, cls) else {}
-        wide: dict[str, list[int]] = {}
+        found: dict[str, list[int]] = {}
         for block in table.blocks_:
             if block.kind in SPARSE:
-                wide.setdefault(block.column, []).extend(range(block.start, block.stop))
+                found.setdefault(block.column, []).extend(range(block.start, block.stop))
         inside = np.zeros(X.shape[1], dtype=bool)
         columns, parts = [], []
-        for number, (name, places) in enumerate(wide.items()):
-            inside[places] = True
-            turn = None if clock is None else clock.rest(1 / (len(wide) - number))  # time is shared among the columns
+        for number, (name, positions) in enumerate(found.items()):
+            inside[positions] = True
+            turn = None if clock is None else clock.rest(1 / (len(found) - number))  # columns share the time
             alpha = before[name].alpha if name in before else None
-            model, scores = learn_wide(X[:, places], y, ids, classes, seed, alpha, weight, turn)
+            model, scores = fit_sparse(X[:, positions], y, ids, classes, seed, alpha, weight, turn)
             model.candidates = before[name].candidates if name in before else model.candidates
             center = np.average(scores, axis=0, weights=weight)
             scale = np.maximum(np.sqrt(np.average((scores - center) ** 2, axis=0, weights=weight)), 1e-9)
-            columns.append(ColumnScore(name, np.array(places), model, center, scale))
+            columns.append(ColumnScore(name, np.array(positions), model, center, scale))
             parts.append(columns[-1].scaled(scores))
         made = cls(table, np.flatnonzero(~inside), columns)
         return made, np.hstack([X[:, made.kept].toarray(), *parts])
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Encode rows: an array for data in memory, a `Source` for a `Source`."""
         if not isinstance(X, Source):
             values = self._values(X)
-            return self._narrow(self.table.transform(X)) if values is None else self._encode_values(values)
-        mapped = self.table.transform(X).map(lambda block: block.with_X(self._narrow(block.X)))
+            return self._scored(self.table.transform(X)) if values is None else self._encode_values(values)
+        mapped = self.table.transform(X).map(lambda block: block.with_X(self._scored(block.X)))
         mapped.names = [str(name) for name in self.get_feature_names_out()]
         mapped.derived = True
         return mapped
 
-    def _narrow(self, X) -> np.ndarray:
+    def _scored(self, X: sparse.csr_matrix) -> np.ndarray:
         X = sparse.csr_matrix(X)
-        return np.hstack([X[:, self.kept].toarray(), *(score(X[:, score.places]) for score in self.columns)])
+        return np.hstack([X[:, self.kept].toarray(), *(score(X[:, score.positions]) for score in self.columns)])
 
     def _values(self, X):
         return self.table._values(X)
 
     def _encode_values(self, values, start=0) -> np.ndarray:
-        """A few rows: what is dense, then the score of each column of terms, with no wide matrix of both in between."""
+        """Encode a few rows: dense columns, then the score of each sparse column, without a matrix of both."""
         plan = self.table._plan
         dense: list = []
         terms: dict[str, list] = {score.column: [] for score in self.columns}
@@ -112,7 +124,7 @@ class ScoredEncoder:
 
     @property
     def blocks_(self) -> list[ColumnBlock]:
-        """Which columns were made from which column of the table."""
+        """The encoded columns of each column of the table."""
         found, start = [], 0
         for block in self.table.blocks_:
             if block.kind not in SPARSE:
@@ -126,9 +138,9 @@ class ScoredEncoder:
         return found
 
     def get_feature_names_out(self) -> np.ndarray:
-        """Names of the dense columns, then `text score 0` and so on of each wide one."""
+        """Names of the dense columns, then `text_score_0` and so on of each sparse one."""
         names = list(self.table.get_feature_names_out()[self.kept])
-        names += [f"{score.column}:score {k}" for score in self.columns for k in range(len(score.scale))]
+        names += [f"{score.column}_score_{k}" for score in self.columns for k in range(len(score.scale))]
         return np.array(names, dtype=object)
 
     @property
@@ -143,12 +155,15 @@ class ScoredEncoder:
     def notes_(self) -> list[str]:
         return [
             *self.table.notes_,
-            *(f"{s.column!r}: its {len(s.places)} terms enter as the score of a linear model." for s in self.columns),
+            *(
+                f"{s.column!r}: its {len(s.positions)} terms are used through the score of a linear model."
+                for s in self.columns
+            ),
         ]
 
     @property
     def candidates(self) -> list[Candidate]:
-        """The penalties tried for each wide column."""
+        """The penalties tried for each sparse column."""
         return [candidate for score in self.columns for candidate in score.model.candidates]
 
     @property
@@ -156,5 +171,5 @@ class ScoredEncoder:
         return self.table._encoders
 
 
-def _side_by_side(parts: list):
+def _side_by_side(parts: list) -> sparse.csr_matrix:
     return parts[0] if len(parts) == 1 else sparse.hstack(parts, format="csr")

@@ -1,62 +1,66 @@
-"""Models of tables with wide sparse columns: which encoder they take, and the linear model of texts alone."""
+"""Models of tables with sparse text columns: their encoder, and the linear model of texts alone."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer.auto.budget.effort import Clock
+from mercer.auto.budget.clock import Clock
 from mercer.auto.explain.contributions import Explanation
-from mercer.auto.features.blocks import Dictionary, Plain
+from mercer.auto.features.linear import LinearBlock
+from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.model import Model
-from mercer.auto.rows.encoding import Encoded, encoded, encoded_rows, one_row, opened, refuse_wide, weights_of
-from mercer.auto.text.scored_encoder import ScoredEncoder, all_sparse, is_wide
-from mercer.auto.text.sparse_linear import WideLinear, learn_wide, refit_wide
+from mercer.auto.rows.encoding import EncodedRows, encoded, encoded_rows, one_row, opened, refuse_wide, weights_of
+from mercer.auto.text.scored_encoder import ScoredEncoder, all_sparse, has_sparse_text
+from mercer.auto.text.sparse_linear import SparseLinear, fit_sparse, refit_sparse
 from mercer.source import Source
 from mercer.tables import TableEncoder
 
-#: Terms that an explanation names one by one; the others are summed.
-_TERMS = 20
+#: Terms that an explanation lists; the others are summed.
+_MAX_TERMS = 20
 
 
-class WideDictionary(Dictionary):
+class SparseFeatures(Features):
     """The encoded columns as they are, kept sparse."""
 
-    def features(self, X, scores=None):
+    def features(self, X: Any, scores: np.ndarray | None = None) -> Any:
         return sparse.csr_matrix(X, dtype=np.float64)
 
 
-class WidePredictor(Predictor):
+class SparsePredictor(Predictor):
     """A linear model on sparse columns."""
 
-    def scores(self, X) -> np.ndarray:
-        return np.asarray(self.dictionary.features(X) @ self.coef) + self.intercept
+    def scores(self, X: Any) -> np.ndarray:
+        return np.asarray(self.features.features(X) @ self.coef) + self.intercept
 
 
-class WideModel(Model):
+class SparseModel(Model):
     """A linear model on the terms of texts, sparse throughout; `transform` gives CSR."""
 
-    def __init__(self, task: str, encoder: TableEncoder, predictor: Predictor, X, told: dict, seed=0):
+    def __init__(
+        self, task: str, encoder: TableEncoder, predictor: Predictor, X: Any, report: dict[str, Any], seed: int = 0
+    ):
         self.task, self.encoder, self.predictor, self.seed = task, encoder, predictor, seed
         self.classes_ = predictor.classes
         self.baseline = np.asarray(X.mean(axis=0)).ravel()
-        self._told = told
-        self._importance = self._shares(X)
+        self._report = report
+        self._importance = self._fractions(X)
 
-    def _shares(self, X) -> dict[str, float]:
-        """The variance of what each column adds to the scores, as a share of all columns'."""
+    def _fractions(self, X: Any) -> dict[str, float]:
+        """The variance of the contribution of each column to the scores, as a fraction of all columns'."""
         columns = self.groups
         parts = {name: X[:, c] @ self.predictor.coef[c] for name, c in columns.items()}
-        spread = {name: float(np.sum(np.var(np.asarray(part), axis=0))) for name, part in parts.items()}
-        total = sum(spread.values())
-        ranked = sorted(spread.items(), key=lambda each: -each[1])
+        variance = {name: float(np.sum(np.var(np.asarray(part), axis=0))) for name, part in parts.items()}
+        total = sum(variance.values())
+        ranked = sorted(variance.items(), key=lambda each: -each[1])
         return {name: value / total if total > 0 else 0.0 for name, value in ranked}
 
-    def explain(self, row, output=None) -> Explanation:
-        """What the heaviest terms of one row added to its score: weight times value, from the intercept on.
+    def explain(self, row: Any, output: Any = None) -> Explanation:
+        """Contributions of the heaviest terms of one row to its score: weight times value, from the intercept on.
 
         Terms beyond the first 20 are summed as "other terms".
         """
@@ -64,21 +68,21 @@ class WideModel(Model):
         if x.shape[0] != 1:
             raise ValueError(f"explain takes one row, got {x.shape[0]}.")
         column, sign, name = self._output(x, output)
-        names, places = self.get_feature_names_out(), x.indices
-        parts = sign * x.data * self.predictor.coef[places, column]
+        names, terms = self.get_feature_names_out(), x.indices
+        parts = sign * x.data * self.predictor.coef[terms, column]
         order = np.argsort(-np.abs(parts), kind="stable")
-        each = {str(names[places[k]]): float(parts[k]) for k in order[:_TERMS]}
-        if len(order) > _TERMS:
-            each["other terms"] = float(parts[order[_TERMS:]].sum())
+        each = {str(names[terms[k]]): float(parts[k]) for k in order[:_MAX_TERMS]}
+        if len(order) > _MAX_TERMS:
+            each["other terms"] = float(parts[order[_MAX_TERMS:]].sum())
         start = float(sign * self.predictor.intercept[column])
         return Explanation(start, start + sum(each.values()), each, name)
 
-    def _encoded(self, data) -> Any:
-        return sparse.csr_matrix(encoded(self.encoder, data, self._known))
+    def _encoded(self, data: Any) -> Any:
+        return sparse.csr_matrix(encoded(self.encoder, data, self._ignored))
 
-    def _mapped(self, data, function):
+    def map_encoded(self, data: Any, function: Callable) -> Any:
         data = one_row(data)
-        source = opened(data, self.encoder.schema_, self._known)
+        source = opened(data, self.encoder.schema_, self._ignored)
         if source is None:
             return function(self._encoded(data))
         parts = [function(block.X) for block in self.encoder.transform(source).blocks() if len(block)]
@@ -87,44 +91,50 @@ class WideModel(Model):
         return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
-def learned_rows(
-    source: Source, roles, classify: bool, seed, most=10**9, clock: Clock | None = None, like=None
-) -> tuple[Any, Encoded]:
-    """An encoder learned from the rows, and the rows encoded: sparse for texts alone, else dense with their scores.
+def encode_training_rows(
+    source: Source,
+    roles: dict[str, str] | None,
+    classify: bool,
+    seed: int,
+    max_terms: int = 10**9,
+    clock: Clock | None = None,
+    like: Any = None,
+) -> tuple[Any, EncodedRows]:
+    """An encoder fitted to the rows, and the rows encoded: sparse for texts alone, else dense with their scores.
 
-    Texts of more than `most` terms are scores even where they are alone. `like` is an encoder of some of the rows,
-    whose penalties are taken.
+    Texts of more than `max_terms` terms become scores even where they are alone. `like` is an encoder of some of the
+    rows, whose penalties are used.
     """
     encoder = TableEncoder(roles=roles, random_state=seed)
     mapped = encoder.fit_transform(source)
-    if not is_wide(encoder):
+    if not has_sparse_text(encoder):
         return encoder, encoded_rows(encoder, mapped, learn=None)
     blocks = [block for block in mapped.blocks() if len(block)]
     X = sparse.vstack([block.X for block in blocks], format="csr")
     y = None if blocks[0].y is None else np.concatenate([np.asarray(block.y) for block in blocks])
     ids = np.concatenate([block.ids for block in blocks])
     weight, unit = weights_of([block.weight for block in blocks])
-    if y is None or (all_sparse(encoder) and X.shape[1] <= most):
-        return encoder, Encoded(X, y, ids, weight=weight, unit=unit)
+    if y is None or (all_sparse(encoder) and X.shape[1] <= max_terms):
+        return encoder, EncodedRows(X, y, ids, weight=weight, unit=unit)
     classes = np.unique(y) if classify else None
-    scored, narrow = ScoredEncoder.learned(encoder, X, y, ids, classes, seed, weight, clock, like)
-    refuse_wide(scored, len(narrow))
+    scored, dense = ScoredEncoder.fitted(encoder, X, y, ids, classes, seed, weight, clock, like)
+    refuse_wide(scored, len(dense))
     categories = tuple(slice(b.start, b.stop) for b in scored.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
-    return scored, Encoded(narrow, y, ids, categories, weight, unit)
+    return scored, EncodedRows(dense, y, ids, categories, weight, unit)
 
 
 def learn_terms(
-    rows: Encoded, classify: bool, seed, like: Predictor | None = None, clock: Clock | None = None
-) -> WidePredictor:
-    """The linear model of sparse rows; with the penalty and temperature of another model where one is given."""
+    rows: EncodedRows, classify: bool, seed: int, like: Predictor | None = None, clock: Clock | None = None
+) -> SparsePredictor:
+    """The linear model of sparse rows; with the penalty and temperature of another model, `like`, if there is one."""
     classes = np.unique(np.asarray(rows.y)) if classify else None
     if like is None:
-        model = learn_wide(rows.X, rows.y, rows.ids, classes, seed, None, rows.weight, clock)[0]
+        model = fit_sparse(rows.X, rows.y, rows.ids, classes, seed, None, rows.weight, clock)[0]
     else:
-        before = WideLinear(like.coef, like.intercept, classes, like.alpha, like.temperature, like.candidates)
-        model = refit_wide(rows.X, rows.y, classes, seed, before, rows.weight, clock)
-    return WidePredictor(
-        WideDictionary([Plain(rows.X.shape[1])]),
+        before = SparseLinear(like.coef, like.intercept, classes, like.alpha, like.temperature, like.candidates)
+        model = refit_sparse(rows.X, rows.y, classes, seed, before, rows.weight, clock)
+    return SparsePredictor(
+        SparseFeatures([LinearBlock(rows.X.shape[1])]),
         model.coef,
         model.intercept,
         model.classes,
@@ -135,7 +145,7 @@ def learn_terms(
     )
 
 
-def model_of(task, encoder, predictor, X, told, seed) -> Model:
+def model_of(task: str, encoder: Any, predictor: Predictor, X: Any, report: dict[str, Any], seed: int) -> Model:
     """The model of dense or of sparse rows."""
-    kind = WideModel if sparse.issparse(X) else Model
-    return kind(task, encoder, predictor, X, told, seed)
+    kind = SparseModel if sparse.issparse(X) else Model
+    return kind(task, encoder, predictor, X, report, seed)

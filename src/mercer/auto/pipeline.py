@@ -1,0 +1,53 @@
+"""A model as a scikit-learn pipeline of Mercer's public estimators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from mercer.linear import LogisticClassifier, RidgeRegressor
+
+if TYPE_CHECKING:
+    from mercer.auto.final.predictor import Predictor
+    from mercer.auto.model import Model
+
+
+def pipeline_of(model: Model) -> Pipeline:
+    """Encoder, union of the blocks' transformers, rounding of the features to float32, and the linear model."""
+    steps: list[tuple[str, Any]] = [("encode", model.encoder)]
+    if not sparse.issparse(model.predictor.features.features(np.zeros((1, len(model.baseline))))):
+        steps += [
+            ("dense", FunctionTransformer(to_dense, accept_sparse=True)),
+            ("features", model.predictor.features.to_union()),
+            ("round", FunctionTransformer(rounded)),
+        ]
+    return Pipeline([*steps, ("linear", linear_model(model.predictor))])
+
+
+def to_dense(X: Any) -> np.ndarray:
+    """Encoded rows as an array of float64."""
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+
+
+def rounded(X: np.ndarray) -> np.ndarray:
+    """Features rounded to float32, in which the model was fitted; products with the weights are in float64."""
+    return np.asarray(X, dtype=np.float32).astype(np.float64)
+
+
+def linear_model(predictor: Predictor) -> RidgeRegressor | LogisticClassifier:
+    """The weights as a fitted public linear model."""
+    coef, intercept = predictor.coef.T, np.asarray(predictor.intercept, dtype=np.float64)
+    if predictor.classes is None:
+        one = len(coef) == 1
+        ridge = RidgeRegressor(alpha=float(np.mean(predictor.penalties)))
+        ridge.coef_, ridge.intercept_ = (coef[0], intercept[0]) if one else (coef, intercept)
+        ridge.n_features_in_ = coef.shape[1]
+        return ridge
+    logistic = LogisticClassifier(predictor.alpha)
+    logistic.coef_, logistic.intercept_ = coef / predictor.temperature, intercept / predictor.temperature
+    logistic.classes_, logistic.n_features_in_ = predictor.classes, coef.shape[1]
+    return logistic

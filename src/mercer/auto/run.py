@@ -1,0 +1,242 @@
+"""One fit from rows to a linear model: sample, encode, search, evaluate on the holdout, refit, weights of all rows.
+
+`mercer.fit` and the estimators run the same steps; the estimators have no holdout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer._runtime.pool import n_threads
+from mercer.auto.budget.clock import Clock
+from mercer.auto.budget.effort import Effort
+from mercer.auto.budget.memory import AMPLE, bytes_of_reading, narrower, rows_alone, rows_in, usable
+from mercer.auto.budget.probe import gathered, predicting_seconds, seconds_per_row, some_of
+from mercer.auto.budget.progress import Steps
+from mercer.auto.budget.time_model import MARGIN, TimeUp
+from mercer.auto.final.all_rows import AllRows, sample_of, weights_from_all
+from mercer.auto.final.baselines import EncodedPredictor, SharedEncoder, baseline
+from mercer.auto.final.predictor import Predictor
+from mercer.auto.holdout.evaluate import evaluate
+from mercer.auto.rows.encoding import EncodedRows
+from mercer.auto.search.learning import learn, learn_again
+from mercer.auto.text.sparse_model import SparsePredictor, encode_training_rows, learn_terms
+from mercer.source import Source, split_holdout
+from mercer.source.holdout import split_by_place
+from mercer.source.table import first_block
+
+#: Fraction of a time budget for the search where a refit follows, where nothing does, and where weights of all rows do.
+_SEARCH, _SEARCH_ALONE, _SEARCH_SAMPLE = 0.45, 0.95, 0.6
+#: Fraction of the time left that encoding may take, and the fewest rows to search with.
+_ENCODE, _MIN_SEARCH_ROWS = 0.2, 500
+#: The fewest rows of a sample, however little memory there is.
+_MIN_SAMPLE_ROWS = 100
+#: Encoding takes many times as long as reading: if less than this multiple is left, no timing probe is needed.
+_READ_MULTIPLE = 5.0
+#: Fractions of the time budget by which the holdout should have been evaluated, and the last step should have ended.
+_EVALUATED, _ENDED = 0.6, 0.95
+#: Fractions of the steps of a search that a refit repeats; random features and terms are no longer searched for.
+_REFIT = {"sample": 1.0, "encode": 1.0, "trees": 1.0, "fourier": 0.4, "terms": 0.1, "final": 0.7}
+#: The same for weights from all rows.
+_ALL_ROWS = {"final": 0.3}
+#: The fewest rows of which some are held out.
+_MIN_SPLIT_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Learned:
+    """An encoder, the training rows it has encoded, and the linear model of them."""
+
+    encoder: Any
+    rows: EncodedRows
+    predictor: Predictor
+
+
+@dataclass
+class FitRun:
+    """The settings of one fit, and `notes` for the reader of its report.
+
+    n_distinct : the number of distinct rows if these are few, else None
+    """
+
+    roles: dict[str, str] | None
+    effort: Effort
+    seed: int
+    steps: Steps
+    clock: Clock
+    classify: bool = False
+    n_rows: int = 0
+    n_classes: int = 0
+    n_distinct: int | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def run(self, source: Source, holdout: float, memory: float | None) -> tuple[Learned, dict[str, Any] | None]:
+        """The model of a source, and its scores on the holdout, if there is one."""
+        train, held_out = self._split(source, holdout)
+        fraction = self._fraction_in_memory(memory, source, 1 - holdout)
+        fraction = self._fraction_in_time(train, fraction, 1 - holdout)
+        learned = self._learn(self._part(train, fraction), self.clock.part(self._search_fraction(held_out, fraction)))
+        excluded, scores = 0.0, None
+        if held_out is not None:
+            with self.steps("holdout"):
+                scores = self._evaluated(learned, held_out, holdout)
+            again = self._refit(lambda: self._part(source, fraction), learned, holdout)
+            learned, excluded = (learned, holdout) if again is None else (again, 0.0)
+        if fraction < 1:
+            learned = self._weights_from_all(learned, sample_of(source, fraction, self.seed, excluded)[1])
+        return learned, scores
+
+    def _search_fraction(self, held_out: Source | None, fraction: float) -> float:
+        if held_out is not None:
+            return _SEARCH
+        return _SEARCH_ALONE if fraction == 1 else _SEARCH_SAMPLE
+
+    def _split(self, source: Source, holdout: float) -> tuple[Source, Source | None]:
+        """The training rows and the holdout: equal rows together, unless there are hardly any others."""
+        if not holdout:
+            return source, None
+        if self.n_distinct is None or self.n_distinct > self.n_rows // 2:
+            train, held_out = split_holdout(source, holdout, self.seed)
+        else:
+            self.notes.append(
+                f"There are only {self.n_distinct} distinct rows among {self.n_rows:,}: held-out rows repeat training "
+                "rows, and the score says how well the target of such rows is known."
+            )
+            train, held_out = split_by_place(source, holdout, self.seed)
+        if self.n_rows < _MIN_SPLIT_ROWS or first_block(held_out) is None or first_block(train) is None:
+            self.notes.append(f"{self.n_rows} rows are too few for a holdout: there is no score for new rows.")
+            return source, None
+        return train, held_out
+
+    def _fraction_in_memory(self, memory: float | None, source: Source, train: float) -> float:
+        """The fraction of the rows that the search can keep in memory."""
+        if memory is None:
+            return 1.0
+        room = usable(memory, bytes_of_reading(source, n_threads()))
+        schema = getattr(source, "schema", None) or {}
+        if memory < AMPLE:
+            most = rows_in(room, schema, self.effort, self.n_classes if self.classify else 0)
+        else:
+            most = rows_alone(memory, len(schema), self.effort)
+        fits = self.n_rows * train <= most
+        if memory < AMPLE or not fits:
+            self.effort = narrower(self.effort, room)
+        if fits or self.n_rows <= _MIN_SAMPLE_ROWS:
+            return 1.0
+        fraction = float(max(most, _MIN_SAMPLE_ROWS) / self.n_rows)
+        self.notes.append(
+            f"{self.n_rows:,} rows do not fit into {memory:g} GB of memory: the search used a random sample of about "
+            f"{fraction * self.n_rows:,.0f} of them{', the evaluation the whole holdout' if train < 1 else ''}."
+        )
+        return fraction
+
+    def _part(self, source: Source, fraction: float) -> Source:
+        """A fraction of the rows of a source, in memory."""
+        if fraction >= 1:
+            return source
+        with self.steps("sample"):
+            return gathered(sample_of(source, fraction, self.seed)[0])
+
+    def _fraction_in_time(self, train: Source, fraction: float, trained: float) -> float:
+        """The fraction of the rows that a part of the time is enough to encode, and another part to search with.
+
+        Encoding is timed on the first rows. More rows would leave the search without trees and random features.
+        """
+        if self.clock.budget is None:
+            return fraction
+        most = _MIN_SEARCH_ROWS / trained
+        if self.clock.left() > _READ_MULTIPLE * self.clock.spent():
+            with self.steps("probe"):
+                seconds = seconds_per_row(train, self.n_classes if self.classify else 0, self._encode, self.clock)
+            encoded = _ENCODE * self.clock.left() / max(seconds, 1e-12)
+            n_columns = max(1, first_block(train).X.shape[1])
+            searched = _SEARCH * self.clock.left() * self.effort.entries_per_second / n_columns
+            most = max(most, min(encoded, searched) / trained)
+        if most >= fraction * self.n_rows:
+            return fraction
+        self.notes.append(
+            f"The time budget is short for {self.n_rows:,} rows: the search used a random sample of about {most:,.0f}."
+        )
+        return float(most / self.n_rows)
+
+    def _encode(self, source: Source) -> Any:
+        """Encode with one penalty for each text column, and few iterations."""
+        return self._encoded(source, Clock(0.0))
+
+    def _encoded(self, source: Source, clock: Clock, like: Any = None) -> tuple[Any, EncodedRows]:
+        options = (self.roles, self.classify, self.seed, self.effort.max_features)
+        return encode_training_rows(source, *options, clock, like)
+
+    def _learn(self, source: Source, clock: Clock) -> Learned:
+        """Encoder, encoded rows and model of a source, within the time of a clock."""
+        with self.steps("encode"):
+            encoder, rows = self._encoded(source, clock.part(0.6))
+        clock = clock.rest()
+        if sparse.issparse(rows.X):
+            with self.steps("terms"):
+                return Learned(encoder, rows, learn_terms(rows, self.classify, self.seed, clock=clock))
+        return Learned(encoder, rows, learn(rows, self.classify, self.effort, clock, self.seed, self.steps))
+
+    def _weights_from_all(self, learned: Learned, rest: Source) -> Learned:
+        """The model with linear weights of all rows, of which `rest` took no part in the search."""
+        clock = self.clock.part(_ENDED)
+        with self.steps("all rows"):
+            every = AllRows(learned.predictor, learned.encoder, learned.rows, rest, self.n_rows, self.seed, clock)
+            predictor = weights_from_all(every, self.steps.seconds_of(_ALL_ROWS), self.notes)
+        return replace(learned, predictor=predictor)
+
+    def _evaluated(self, learned: Learned, held_out: Source, holdout: float) -> dict[str, Any]:
+        """Scores on the holdout; on a part of it if all rows would take too much of the time left."""
+        name, plain = baseline(learned.encoder, learned.rows, self.classify, self.seed, self.clock.part(_EVALUATED))
+        model = EncodedPredictor(SharedEncoder(learned.encoder), learned.predictor)
+        plain = replace(plain, encoder=model.encoder) if isinstance(plain, EncodedPredictor) else plain
+        if self.clock.budget is not None:
+            n_held_out = holdout * self.n_rows
+            seconds = predicting_seconds(held_out, model, n_held_out, self.clock)
+            allowed = max(self.clock.part(_EVALUATED).left(), 0.1 * self.clock.left())
+            if seconds > allowed:
+                fraction = float(np.clip(allowed / seconds, min(_MIN_SEARCH_ROWS / n_held_out, 0.999), 0.999))
+                held_out = some_of(held_out, fraction, self.seed)
+                self.notes.append(f"The time budget was short: about {fraction:.2%} of the holdout were evaluated.")
+        task = "classification" if self.classify else "regression"
+        scores = evaluate(plain, model, held_out, task, random_state=self.seed)
+        return scores.report() | {"baseline": name}
+
+    def _refit(self, source: Callable[[], Source], learned: Learned, holdout: float) -> Learned | None:
+        """The model of all rows, configured like that of some of them; None, and a note, if time is too short."""
+        needed = MARGIN / (1 - holdout) * self.steps.seconds_of(_REFIT)
+        if needed <= self.clock.left():
+            try:
+                with self.steps("refit"):
+                    return self._learned_again(source(), learned)
+            except TimeUp:
+                needed = np.inf
+        time = "more" if np.isinf(needed) else f"about {needed:.2g} s, more"
+        self.notes.append(
+            f"A refit on all rows would have taken {time} than the time budget left: the model was fitted to the "
+            "training rows without the holdout."
+        )
+        return None
+
+    def _learned_again(self, source: Source, learned: Learned) -> Learned:
+        before = {name: index for index, name in enumerate(learned.encoder.get_feature_names_out())}
+        clock = self.clock.part(_ENDED)
+        needed = MARGIN * self.steps.seconds_of({"encode": 1.0})
+        brief = clock.rest(min(1.0, needed / max(clock.left(), 1e-9)))  # texts would take all the time there is
+        encoder, rows = self._encoded(source, brief, learned.encoder)
+        positions = np.array([before.get(name, -1) for name in encoder.get_feature_names_out()])
+        return Learned(encoder, rows, self._refitted(learned.predictor, rows, positions, clock))
+
+    def _refitted(self, predictor: Predictor, rows: EncodedRows, positions: np.ndarray, clock: Clock) -> Predictor:
+        """The configuration of a model on other rows; a new search if only one of both is sparse."""
+        was_sparse = isinstance(predictor, SparsePredictor)
+        if sparse.issparse(rows.X):
+            return learn_terms(rows, self.classify, self.seed, predictor if was_sparse else None, clock)
+        if was_sparse:
+            return learn(rows, self.classify, self.effort, clock, self.seed, Steps())
+        return learn_again(predictor, rows, self.effort, self.seed, positions, clock)

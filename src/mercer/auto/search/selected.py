@@ -1,0 +1,51 @@
+"""Few rows: the columns that forward selection finds, once more, with a penalty of their own.
+
+Where rows are few, one penalty for all columns must be strong, and the few that matter are shrunk with the others. The
+columns that explain most of the target together need less shrinkage. The selection is supervised, so each fold is
+evaluated with the columns that are selected without it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mercer.auto.features.cross_fitted import CrossFitted
+from mercer.auto.features.linear import SelectedBlock
+from mercer.auto.rows.training import N_FOLDS, TrainingRows
+from mercer.auto.search.constants import (
+    MIN_ROWS,
+    ROWS_PER_SELECTED,
+    SELECTED_ERRORS,
+    SELECTED_SIZES,
+    TIME_FOR_SELECTED,
+)
+from mercer.auto.search.evaluation import Evaluator
+from mercer.auto.search.state import SearchState
+from mercer.select.greedy.candidates import Columns
+from mercer.select.greedy.forward import forward
+from mercer.select.greedy.geometry import FromRows
+
+
+def add_selected_columns(search: Evaluator, state: SearchState) -> SearchState:
+    """Try three columns, six and so on, as long as the folds gain."""
+    rows, d, features = search.rows, search.rows.X.shape[1], state.features
+    most = min(search.n // ROWS_PER_SELECTED, d // 2, search.effort.max_features - features.width)
+    sizes = [size for size in SELECTED_SIZES if size <= most]
+    if not rows.few or not sizes or search.n < MIN_ROWS or not search.clock.allows(TIME_FOR_SELECTED):
+        return state
+    with search.steps("selected"):
+        whole = best_columns(rows, sizes[-1])
+        per_fold = [best_columns(rows.at(np.flatnonzero(rows.folds != fold)), sizes[-1]) for fold in range(N_FOLDS)]
+        available = min(len(whole), *map(len, per_fold))
+        for size in sizes:
+            if size > available or not search.clock.allows(TIME_FOR_SELECTED + 0.1):
+                break
+            block = CrossFitted(SelectedBlock(whole[:size], d), [SelectedBlock(each[:size], d) for each in per_fold])
+            state = search.offer(state, "selected", f"{size} columns once more", features.plus(block), SELECTED_ERRORS)
+    return state
+
+
+def best_columns(rows: TrainingRows, max_columns: int) -> np.ndarray:
+    """The columns that explain most of the targets together, in the order in which forward selection takes them."""
+    path = forward(FromRows(Columns(np.asarray(rows.X, dtype=np.float64)), rows.Y, rows.weight, True), max_columns)
+    return np.array(path.chosen, dtype=np.int64)

@@ -1,0 +1,130 @@
+"""What stages of the search pass on: a frozen state goes in, a new one comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from mercer.auto.boosting.ensemble import Growth
+from mercer.auto.features.linear import LinearBlock
+from mercer.auto.features.union import Features
+from mercer.auto.ridge.equations import PerFold, Scored
+from mercer.auto.search.kernels import KernelCandidate
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One candidate: its stage and name, K-fold loss (as a fraction of the target's variance), cost and outcome."""
+
+    stage: str
+    name: str
+    loss: float
+    seconds: float
+    width: int
+    kept: bool = False
+    why: str = ""
+    per_fold: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A candidate with the features it stands for, their best penalties, the K-fold score and the equations."""
+
+    candidate: Candidate
+    features: Features
+    penalties: np.ndarray
+    score: Scored
+    equations: PerFold
+    #: Seconds of the evaluation alone.
+    seconds: float
+
+    @property
+    def loss(self) -> float:
+        return self.candidate.loss
+
+
+@dataclass(frozen=True)
+class TreeSearch:
+    """What boosting left for later stages: out-of-fold scores, gains per column, and how the trees were grown."""
+
+    scores: np.ndarray | None = None
+    gains: np.ndarray | None = None
+    gains_per_fold: tuple[np.ndarray, ...] = ()
+    n_rounds: tuple[int, ...] = ()
+    params: Growth | None = None
+
+
+@dataclass(frozen=True)
+class SearchState:
+    """The features so far, evaluated on all rows, and what the stages have learned."""
+
+    kept: Trial
+    #: Seconds and features of the last trial on all rows, kept or not.
+    last_seconds: float
+    last_width: int
+    trees: TreeSearch = TreeSearch()
+    #: The kernel that random features are drawn from.
+    kernel: KernelCandidate | None = None
+    candidates: tuple[Candidate, ...] = ()
+
+    @property
+    def features(self) -> Features:
+        return self.kept.features
+
+    @property
+    def loss(self) -> float:
+        return self.kept.loss
+
+    def penalties_of(self, features: Features) -> np.ndarray:
+        """The penalty of each block that was kept, NaN for others."""
+        known = {
+            id(block): float(penalty) for block, penalty in zip(self.features.blocks, self.kept.penalties, strict=True)
+        }
+        return np.array([known.get(id(block), np.nan) for block in features.blocks])
+
+    def noted(self, *candidates: Candidate) -> SearchState:
+        """The state with more candidates on record."""
+        return replace(self, candidates=(*self.candidates, *candidates))
+
+    def tried(self, trial: Trial, kept: bool, why: str) -> SearchState:
+        """The state after a trial on all rows."""
+        candidate = replace(trial.candidate, kept=kept, why=why)
+        after = replace(self, last_seconds=trial.seconds, last_width=trial.features.width).noted(candidate)
+        return replace(after, kept=replace(trial, candidate=candidate)) if kept else after
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What the search settled on: features, penalties of their blocks, out-of-fold scores of the training rows."""
+
+    features: Features
+    penalties: np.ndarray
+    score: Scored
+    trees: TreeSearch
+    candidates: tuple[Candidate, ...] = ()
+    #: The penalty of the encoded columns alone.
+    linear_penalty: float = 1.0
+    kernel: KernelCandidate | None = None
+    without_trees: SearchResult | None = None
+    #: Whether several penalties of another loss are worth trying.
+    thorough: bool = True
+
+    @property
+    def scores(self) -> np.ndarray | None:
+        """Out-of-fold scores of the trees for the training rows."""
+        return self.trees.scores
+
+    def alternatives(self) -> list[SearchResult]:
+        """Itself, and simpler models that another loss may prefer: without trees, and of the columns alone."""
+        if len(self.features.blocks) == 1:
+            return [self]
+        linear = Features([block for block in self.features.blocks if isinstance(block, LinearBlock)])
+        trees = replace(self.trees, scores=None)
+        alone = replace(self, features=linear, penalties=np.array([self.linear_penalty]), trees=trees)
+        return [self, alone] if self.without_trees is None else [self, alone, self.without_trees]
+
+    @classmethod
+    def _from_former(cls, state: dict[str, Any]) -> SearchResult:
+        raise ValueError("It holds the state of a search, which no model file needs: save the model again.")
