@@ -47,10 +47,10 @@ from mercer.source import MemorySource, StreamSource
 ROOMS = ["normalize", "expand", "linear", "project", "learn", "select", "text"]
 
 TABLE = [
-    Landmarks(n_landmarks=20),
-    Landmarks(Gaussian(3.0), n_landmarks=0.05),
-    Landmarks(Laplace(2.0), n_landmarks=10, choose="uniform", whiten=False),
-    Landmarks(0.5 * Matern(nu=2.5) + Linear(), n_landmarks=12, choose="kmeans"),
+    Landmarks(n_components=20),
+    Landmarks(0.05, Gaussian(3.0)),
+    Landmarks(10, Laplace(2.0), choose="uniform", whiten=False),
+    Landmarks(12, 0.5 * Matern(nu=2.5) + Linear(), choose="kmeans"),
     RandomFeatures(n_components=16),
     RandomFeatures(Gaussian(3.0), n_components=16),
     RandomFeatures(Laplace(norm="l1"), n_components=6, sampling="iid"),

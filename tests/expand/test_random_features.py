@@ -63,7 +63,7 @@ def test_compositions_are_unbiased(kernel):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_map_does_not_depend_on_blocks_threads_or_storage(kernel, dtype, monkeypatch):
     X = np.random.default_rng(0).uniform(-0.9, 0.9, size=(600, 4)).astype(dtype)
-    features = RandomFeatures(kernel, 37).fit(X)
+    features = RandomFeatures(kernel, n_components=37).fit(X)
     monkeypatch.setenv("MERCER_THREADS", "1")
     one = features.transform(X)
     monkeypatch.setenv("MERCER_THREADS", "3")
@@ -81,7 +81,7 @@ def test_the_map_does_not_depend_on_blocks_threads_or_storage(kernel, dtype, mon
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_waves_are_the_same_bits_for_any_blocks(pairing, dtype):
     X = np.random.default_rng(0).normal(size=(1000, 7)).astype(dtype)
-    features = RandomFeatures(Gaussian(1.0), 65, pairing=pairing).fit(X)
+    features = RandomFeatures(Gaussian(1.0), n_components=65, pairing=pairing).fit(X)
     one = features.transform(X)
     assert np.array_equal(np.vstack([features.transform(X[i : i + 37]) for i in range(0, 1000, 37)]), one)
 
@@ -101,13 +101,13 @@ def test_a_product_varies_as_products_of_independent_columns_do():
 def test_pairs_of_waves_have_the_exact_norm(kernel):
     X = np.random.default_rng(0).normal(size=(20, 4))
     n = 65 if kernel.mass == 3 else 64  # an even number for the waves, and a column for the constant
-    Z = RandomFeatures(kernel, n).fit_transform(X)
+    Z = RandomFeatures(kernel, n_components=n).fit_transform(X)
     np.testing.assert_allclose(np.sum(Z * Z, axis=1), kernel.mass, atol=1e-5)
 
 
 def test_columns_are_shared_in_proportion():
     X = np.zeros((3, 4))
-    features = RandomFeatures(3 * Gaussian() + Laplace() + Linear() + 5, 101).fit(X)
+    features = RandomFeatures(3 * Gaussian() + Laplace() + Linear() + 5, n_components=101).fit(X)
     assert [part.n_components for part in features._map.parts] == [72, 24, 4, 1]
     assert features.sampling_ == "orthogonal, exact"
 
@@ -128,9 +128,9 @@ def test_what_was_used_is_told():
         Anova: "signs",
         Linear: "exact",
     }
-    assert {kernel: RandomFeatures(kernel(), 16).fit(X).sampling_ for kernel in told} == told
-    assert RandomFeatures(Gaussian(), 16, sampling="structured").fit(X).sampling_ == "structured"
-    fitted = RandomFeatures(Gaussian().on([0, 2]), 16, sampling="quasi").fit(X)
+    assert {kernel: RandomFeatures(kernel(), n_components=16).fit(X).sampling_ for kernel in told} == told
+    assert RandomFeatures(Gaussian(), n_components=16, sampling="structured").fit(X).sampling_ == "structured"
+    fitted = RandomFeatures(Gaussian().on([0, 2]), n_components=16, sampling="quasi").fit(X)
     assert fitted.sampling_ == "quasi"
     assert fitted.frequencies_.shape == (8, 3)
     assert not fitted.frequencies_[:, 1].any()
@@ -140,8 +140,8 @@ def test_what_was_used_is_told():
 
 def test_columns_can_be_named():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=["a", "b", "c"])
-    named = RandomFeatures(Gaussian("median").on(["c", "a"]) + Linear().on("b"), 32).fit(X)
-    by_number = RandomFeatures(Gaussian("median").on([2, 0]) + Linear().on([1]), 32).fit(X.to_numpy())
+    named = RandomFeatures(Gaussian("median").on(["c", "a"]) + Linear().on("b"), n_components=32).fit(X)
+    by_number = RandomFeatures(Gaussian("median").on([2, 0]) + Linear().on([1]), n_components=32).fit(X.to_numpy())
     np.testing.assert_array_equal(named.transform(X), by_number.transform(X.to_numpy()))
 
 
@@ -151,7 +151,7 @@ def test_nothing_larger_than_a_block_is_held_beside_the_output(kernel, storage, 
     monkeypatch.setenv("MERCER_THREADS", "1")
     n, width, rows = 4096, 512, 256
     X = storage(np.random.default_rng(0).normal(size=(n, 4)))
-    features = RandomFeatures(kernel, width).fit(X)
+    features = RandomFeatures(kernel, n_components=width).fit(X)
     features.transform(X[:10])
     tracemalloc.start()
     out = features.transform(X)
@@ -164,7 +164,7 @@ def test_nothing_larger_than_a_block_is_held_beside_the_output(kernel, storage, 
 def test_uniform_error_stays_below_hoeffding():
     n, m, delta = 300, 1024, 1e-6
     X = np.random.default_rng(0).normal(size=(n, 8))
-    Z = RandomFeatures(Gaussian(2.0), 2 * m).fit_transform(X)
+    Z = RandomFeatures(Gaussian(2.0), n_components=2 * m).fit_transform(X)
     bound = np.sqrt(2 / m * np.log(n * (n - 1) / delta))
     assert np.abs(Z @ Z.T - Gaussian(2.0)(X)).max() <= bound
     np.testing.assert_allclose(np.sum(Z * Z, axis=1), 1.0, atol=1e-6)
@@ -201,8 +201,14 @@ def test_kernels_without_random_features_say_what_to_use(kernel):
 
 def test_what_cannot_be_done_is_explained():
     X = np.zeros((3, 4))
-    with pytest.raises(TypeError, match="must be one of mercer"):
+    with pytest.raises(ValueError, match="Did you mean 'gaussian'"):
         RandomFeatures("rbf").fit(X)
+    with pytest.raises(TypeError, match="must be one of mercer"):
+        RandomFeatures(np.dot).fit(X)
+    with pytest.raises(TypeError, match="n_components=64"):
+        RandomFeatures(64).fit(X)
+    with pytest.raises(TypeError, match="positional"):
+        RandomFeatures(Gaussian(), 64)
     with pytest.raises(ValueError, match="sampling must be one of"):
         RandomFeatures(sampling="magic").fit(X)
     with pytest.raises(ValueError, match="positive whole number"):

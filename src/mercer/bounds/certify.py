@@ -46,7 +46,7 @@ def certify(
     >>> from mercer.expand import RandomFeatures
     >>> from mercer.kernels import Gaussian
     >>> X = np.random.default_rng(0).normal(size=(2000, 5))
-    >>> certificate = certify(RandomFeatures(Gaussian(2.0), 4096).fit(X), Gaussian(2.0), X)
+    >>> certificate = certify(RandomFeatures(Gaussian(2.0), n_components=4096).fit(X), Gaussian(2.0), X)
     >>> certificate.max < 0.06, round(certificate.exceedance, 5)
     (True, 0.0006)
     """

@@ -78,7 +78,7 @@ def check_kernel(kernel: Kernel) -> None:
     elif not is_stationary(kernel):
         raise ValueError(
             f"{kernel!r} has no random features: it is neither a function of x - z with a known spectrum nor built "
-            "from products of columns. Use Landmarks(kernel), which needs nothing but values of the kernel."
+            "from products of columns. Use Landmarks(kernel=...), which needs nothing but values of the kernel."
         )
 
 

@@ -13,14 +13,14 @@ from mercer.bounds import KernelCertificate
 from mercer.expand.random.compose import Plan, bind_columns, check_kernel, prepare
 from mercer.expand.random.sampling import SAMPLINGS
 from mercer.expand.random.seeds import Seed
-from mercer.kernels import Gaussian, Kernel
+from mercer.kernels import KernelParameter
 from mercer.stats import Sample
 
 _SAMPLE_ROWS = 2048
 _PAIRINGS = ("cos-sin", "phase")
 
 
-class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
+class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     """Random features z(x) with E <z(x), z(x')> = k(x, x'), for shift-invariant and polynomial kernels and what is
     composed of them.
 
@@ -46,8 +46,8 @@ class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, Streami
 
     Parameters
     ----------
-    kernel : Kernel or None, default=None
-        None is ``Gaussian(bandwidth="median")``.
+    kernel : Kernel, str or None, default=None
+        A kernel or the name of one; None is ``Gaussian(bandwidth="median")``.
     n_components : int, default=1024
         Number of output columns. If it is odd, the last cos-sin column is a phase feature.
     sampling : {"orthogonal", "iid", "structured", "quasi"}, default="orthogonal"
@@ -93,7 +93,7 @@ class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, Streami
     True
     """
 
-    def __init__(self, kernel=None, n_components=1024, sampling="orthogonal", pairing="cos-sin", random_state=0):
+    def __init__(self, kernel=None, *, n_components=1024, sampling="orthogonal", pairing="cos-sin", random_state=0):
         self.kernel = kernel
         self.n_components = n_components
         self.sampling = sampling
@@ -106,12 +106,7 @@ class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, Streami
         for name, allowed in (("sampling", SAMPLINGS), ("pairing", _PAIRINGS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}.")
-        if not isinstance(self._kernel(), Kernel):
-            raise TypeError(f"kernel must be one of mercer.kernels, not {self._kernel()!r}.")
         check_kernel(self._kernel())
-
-    def _kernel(self):
-        return Gaussian(bandwidth="median") if self.kernel is None else self.kernel
 
     def _empty(self):
         learns = self._kernel().waits_for_data
