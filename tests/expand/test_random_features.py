@@ -13,6 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 from estimates import LONG, assert_mean_is, draw, exact, exact_twice, over_seeds, pairs
 from mercer.expand import RandomFeatures
+from mercer.expand.random.fourier import FourierMap
+from mercer.io import load, save
 from mercer.kernels import (
     AllSubsets,
     Anova,
@@ -219,3 +221,55 @@ def test_what_cannot_be_done_is_explained():
         RandomFeatures(Gaussian().on([7])).fit(X)
     with pytest.raises(ValueError, match="Sobol points have at most"):
         draw(Gaussian(), 30_000, 4, sampling="quasi")
+
+
+def test_features_of_given_frequencies():
+    frequencies = np.random.default_rng(1).normal(size=(33, 5))
+    X = np.random.default_rng(2).normal(size=(700, 5))
+    features = RandomFeatures.from_frequencies(frequencies)
+    assert features.n_components == 66
+    assert features.n_features_in_ == 5
+    assert features.pairing == "cos-sin"
+    assert features.sampling_ == "given"
+    np.testing.assert_array_equal(features.frequencies_, frequencies)
+    for dtype in (np.float32, np.float64):
+        rows = X.astype(dtype)
+        reference = FourierMap(frequencies, np.zeros(0), float(np.sqrt(1.0 / 33)), "given")
+        reference.ready(rows.dtype, False)
+        out = np.empty((700, 66), dtype=dtype)
+        for start in range(0, 700, reference.rows):
+            reference.apply(rows[start : start + reference.rows], out[start : start + reference.rows])
+        np.testing.assert_array_equal(features.transform(rows), out)
+    arguments = X @ frequencies.T
+    np.testing.assert_allclose(
+        features.transform(X), np.hstack([np.cos(arguments), np.sin(arguments)]) / np.sqrt(33), atol=1e-6
+    )
+    assert len(features.get_feature_names_out()) == 66
+    with pytest.raises(ValueError, match="made without a kernel"):
+        features.certificate(X)
+
+
+def test_given_frequencies_of_a_kernel(tmp_path):
+    kernel = 3.0 * Gaussian(2.0)
+    drawn = RandomFeatures(kernel, n_components=512).fit(np.zeros((1, 3)))
+    X = np.random.default_rng(2).normal(size=(100, 3))
+    features = RandomFeatures.from_frequencies(drawn.frequencies_, kernel)
+    np.testing.assert_array_equal(features.transform(X), drawn.transform(X))
+    assert features.certificate(X).max == drawn.certificate(X).max
+    save(features, tmp_path / "features.mercer")
+    np.testing.assert_array_equal(load(tmp_path / "features.mercer").transform(X), features.transform(X))
+    copy = clone(features)
+    assert copy.kernel == kernel
+    assert copy.n_components == 512
+    assert not hasattr(copy, "frequencies_")
+    np.testing.assert_array_equal(copy.fit(X).transform(X), drawn.transform(X))
+
+
+def test_wrong_frequencies_are_refused():
+    with pytest.raises(ValueError, match="matrix"):
+        RandomFeatures.from_frequencies(np.ones(3))
+    with pytest.raises(ValueError, match="finite"):
+        RandomFeatures.from_frequencies([[np.nan]])
+    for kernel in (Polynomial(2), Gaussian("median")):
+        with pytest.raises(ValueError, match="not shift-invariant with every parameter a number"):
+            RandomFeatures.from_frequencies([[1.0]], kernel)

@@ -47,6 +47,28 @@ def test_random_features_are_those_of_mapped_rows(kernel, sampling):
     np.testing.assert_allclose(ours.transform(sparse.csr_array(X)), ours.transform(X), atol=2e-6)
 
 
+@pytest.mark.parametrize("sampling", ["orthogonal", "iid", "quasi", "structured"])
+@pytest.mark.parametrize("kernel", [Gaussian(2.0), Polynomial(2), Laplace(norm="l1"), Gaussian() + Linear()], ids=repr)
+def test_a_vector_is_a_diagonal_matrix(kernel, sampling):
+    a = np.array([2.0, 0.5, 0.0, -1.0, 0.1])
+    vector, matrix = kernel.through(a), kernel.through(np.diag(a))
+    np.testing.assert_allclose(vector(X), matrix(X), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(vector(sparse.csr_array(X)), matrix(X), rtol=1e-10, atol=1e-12)
+    ours = RandomFeatures(vector, n_components=24, sampling=sampling).fit(X)
+    theirs = RandomFeatures(matrix, n_components=24, sampling=sampling).fit(X)
+    np.testing.assert_allclose(ours.transform(X), theirs.transform(X), atol=2e-6)
+    np.testing.assert_allclose(ours.transform(sparse.csr_array(X)), theirs.transform(X), atol=2e-6)
+
+
+@pytest.mark.parametrize("matrix", [A, np.array([2.0, 0.5, 0.0, -1.0, 0.1])], ids=["matrix", "vector"])
+def test_certificates_compare_with_the_kernel_in_the_metric(matrix):
+    kernel = Gaussian("median").through(matrix)
+    certificate = RandomFeatures(kernel, n_components=2048).fit(X).certificate(X)
+    assert certificate.max < 0.15
+    assert "Through(kernel=Gaussian(" in certificate.subject
+    assert Landmarks(40, kernel).fit(X).certificate(X).max < 1e-6
+
+
 def test_a_term_of_a_sum():
     kernel = Gaussian(2.0).through(A) + 0.5 * Linear()
     Z = RandomFeatures(kernel, n_components=4096).fit_transform(X)
@@ -79,6 +101,8 @@ def test_wrong_matrices_are_refused():
         Gaussian().through(A)(X[:, :4])
     with pytest.raises(ValueError, match="matrix of 5 rows, but the data have 4 columns"):
         RandomFeatures(Gaussian().through(A), n_components=8).fit(X[:, :4])
-    for wrong in (np.ones(5), np.full((5, 2), np.nan), np.ones((5, 0)), [["a"]]):
-        with pytest.raises(ValueError, match="matrix of finite numbers"):
+    with pytest.raises(ValueError, match="matrix of 4 rows, but the data have 5 columns"):
+        Gaussian().through(np.ones(4))(X)
+    for wrong in (np.ones((5, 2, 1)), np.full((5, 2), np.nan), np.full(5, np.inf), np.ones((5, 0)), [["a"]], 2.0):
+        with pytest.raises(ValueError, match="matrix or a vector of finite numbers"):
             Gaussian().through(wrong)(X)

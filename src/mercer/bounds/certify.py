@@ -122,6 +122,8 @@ class KernelCertificate:
     def certificate(self, X, delta=0.05, n_pairs=N_PAIRS, random_state=0) -> Certificate:
         """Measure |<z(x), z(x')> - k(x, x')| on random pairs of rows of X; see ``mercer.bounds.certify``."""
         _check_fitted(self)
+        if self.kernel_ is None:
+            raise ValueError(f"{_described(self)} was made without a kernel: there is nothing to compare with.")
         return certify(self, self.kernel_, X, delta, n_pairs, random_state=random_state)
 
 

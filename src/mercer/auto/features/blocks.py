@@ -11,7 +11,7 @@ import numpy as np
 from mercer import _numeric
 from mercer._runtime.derived import Beside
 from mercer.auto.boosting.forest import Forest, Together
-from mercer.expand.random.fourier import Waves as WaveMap
+from mercer.expand.random.fourier import FourierMap
 from mercer.learn import PiecewiseLinear
 from mercer.linear.losses import LogLoss
 
@@ -104,7 +104,7 @@ class Waves(Block):
     def __init__(self, frequencies: np.ndarray, note: str = ""):
         self.frequencies, self.note = frequencies, note
         self.width = 2 * len(frequencies)
-        self._map = WaveMap(frequencies, np.zeros(0), float(np.sqrt(1.0 / len(frequencies))), "given")
+        self._map = FourierMap(frequencies, np.zeros(0), float(np.sqrt(1.0 / len(frequencies))), "given")
 
     def write(self, X, out):
         X = np.ascontiguousarray(X, dtype=np.float32)

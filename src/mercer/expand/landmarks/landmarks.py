@@ -60,8 +60,8 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
     kernel_ : the kernel with every parameter a number
     landmarks_ : array, CSR matrix or list of objects; positions of columns with ``Precomputed()``
     n_components_ : int
-        Number of landmarks: fewer than asked when there are fewer rows, or when others are combinations of these in this
-        precision (whitened; the rank of the kernel on these rows).
+        Number of landmarks: smaller than requested when there are fewer rows or, if whitened, when the kernel matrix of
+        the rows has lower numerical rank.
     whitening_ : array of shape (n_components_, n_components_), float64
         The upper triangular L^-T, if whitened.
     residual_path_ : array

@@ -225,8 +225,8 @@ def _(kernel: Subsequence):
 @part_of.register
 def _(kernel: SubsetTree):
     raise ValueError(
-        f"{kernel} has no lift of a useful size: a tree has exponentially many fragments. Use Landmarks(kernel={kernel}) or a "
-        "kernel machine."
+        f"{kernel} has no lift of a useful size: a tree has exponentially many fragments. "
+        f"Use Landmarks(kernel={kernel}) or a kernel machine."
     )
 
 
