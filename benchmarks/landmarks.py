@@ -37,7 +37,7 @@ def run() -> None:
 def contestants(X):
     rng = np.random.default_rng(1)
     first, second = (rng.normal(size=shape).astype(X.dtype) for shape in ((D, OUT), (OUT, OUT)))
-    ours = Landmarks(Gaussian(10.0), OUT, "uniform").fit(X)
+    ours = Landmarks(OUT, Gaussian(10.0), "uniform").fit(X)
     peer = Nystroem(gamma=1 / 200, n_components=OUT, random_state=0).fit(X[:5000])
     return {
         "two bare products": lambda: (X @ first) @ second,
@@ -53,10 +53,10 @@ def choosing() -> None:
     X = 4 * rng.normal(size=(300, 10))[rng.choice(300, size=20_000, p=sizes / sizes.sum())]
     X = X + 0.3 * rng.normal(size=X.shape)
     ways = ("rpcholesky", "uniform", "kmeans")
-    fits = {how: (lambda how=how: Landmarks(Gaussian(1.5), 300, how).fit(X)) for how in ways}
+    fits = {how: (lambda how=how: Landmarks(300, Gaussian(1.5), how).fit(X)) for how in ways}
     show("fit on 20,000 rows of 300 clusters, 300 landmarks", race(fits, "uniform", repeats=2))
     for how in ways:
-        print(f"  {how:<12} leaves {Landmarks(Gaussian(1.5), 300, how).fit(X).residual(X).mean():.4f} of the trace")
+        print(f"  {how:<12} leaves {Landmarks(300, Gaussian(1.5), how).fit(X).residual(X).mean():.4f} of the trace")
 
 
 def draws() -> None:
@@ -123,7 +123,7 @@ def one(who: str) -> None:
     wall, cpu = time.perf_counter(), time.process_time()
     with threads(2):
         if who == "mercer":
-            features = Landmarks(Gaussian(RIDGE_BANDWIDTH), RIDGE_LANDMARKS).fit(X[train])
+            features = Landmarks(RIDGE_LANDMARKS, Gaussian(RIDGE_BANDWIDTH)).fit(X[train])
             model = RidgeRegressor().fit(features.transform(MemorySource(X[train], y[train])))
             predicted = model.predict(features.transform(X[test]))
         elif who.startswith("falkon"):

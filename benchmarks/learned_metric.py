@@ -75,7 +75,7 @@ def compare(X, y, X_test, y_test):
     model = RidgeRegressor() if metric.classes_ is None else RidgeClassifier()
     scores = []
     for kernel in (plain, metric.kernel_):
-        features = RandomFeatures(kernel, COLUMNS, random_state=1).fit(X)
+        features = RandomFeatures(kernel, n_components=COLUMNS, random_state=1).fit(X)
         scores.append(model.fit(features.transform(X), y).score(features.transform(X_test), y_test))
     kept = str(history["mode"][np.argmin(np.abs(history["loss"] - metric.loss_))])
     return *scores, seconds, int(history["round"].max()), kept

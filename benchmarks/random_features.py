@@ -27,8 +27,8 @@ def run() -> None:
 def contestants(X):
     W = np.random.default_rng(1).normal(size=(D, OUT)).astype(X.dtype)
     half = np.ascontiguousarray(W[:, : OUT // 2])
-    pairs = RandomFeatures(Gaussian(8.0), OUT).fit(X)
-    phase = RandomFeatures(Gaussian(8.0), OUT, pairing="phase").fit(X)
+    pairs = RandomFeatures(Gaussian(8.0), n_components=OUT).fit(X)
+    phase = RandomFeatures(Gaussian(8.0), n_components=OUT, pairing="phase").fit(X)
     peer = RBFSampler(gamma=1 / 128, n_components=OUT, random_state=0).fit(X)
     return {
         "bare product": lambda: X @ W,
@@ -43,7 +43,10 @@ def check(X):
     """Every map estimates the same kernel, with the error its variance allows."""
     rows = X[:500]
     exact = Gaussian(8.0)(rows)
-    for features in (RandomFeatures(Gaussian(8.0), OUT), RBFSampler(gamma=1 / 128, n_components=OUT, random_state=0)):
+    for features in (
+        RandomFeatures(Gaussian(8.0), n_components=OUT),
+        RBFSampler(gamma=1 / 128, n_components=OUT, random_state=0),
+    ):
         Z = features.fit_transform(rows)
         error = np.sqrt(np.mean((Z @ Z.T - exact) ** 2))
         print(f"  root mean square error of the kernel, {type(features).__name__}: {error:.4f}")
@@ -53,7 +56,10 @@ def check(X):
 def wide():
     """Rows of thousands of columns: structured frequencies need neither the product nor the memory of dense ones."""
     X = np.random.default_rng(0).normal(size=(2_000, 2048)).astype(np.float32)
-    maps = {way: RandomFeatures(Gaussian(64.0), OUT, sampling=way).fit(X) for way in ("orthogonal", "structured")}
+    maps = {
+        way: RandomFeatures(Gaussian(64.0), n_components=OUT, sampling=way).fit(X)
+        for way in ("orthogonal", "structured")
+    }
     with threads(1):
         rows = race({way: lambda m=m: m.transform(X) for way, m in maps.items()}, "orthogonal", 3)
     show(f"wide rows (float32), 1 thread, n={len(X):,}, d={X.shape[1]}, {OUT} outputs", rows)
@@ -62,7 +68,7 @@ def wide():
 def busy():
     """With one core taken by another process the transform must not collapse."""
     X = np.random.default_rng(0).normal(size=(N, D)).astype(np.float32)
-    features = RandomFeatures(Gaussian(8.0), OUT).fit(X)
+    features = RandomFeatures(Gaussian(8.0), n_components=OUT).fit(X)
     with threads(1):
         alone = race({"one thread, machine quiet": lambda: features.transform(X)}, "one thread, machine quiet")
     with busy_core(), threads(2):

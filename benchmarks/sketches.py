@@ -61,7 +61,7 @@ def contestants(X, degree, n_components=OUT, of_peer=None):
 def maps(degree, n_components, seed, of_peer=None):
     peer = of_peer or n_components
     return (
-        RandomFeatures(Polynomial(degree), n_components, random_state=seed),
+        RandomFeatures(Polynomial(degree), n_components=n_components, random_state=seed),
         PolynomialCountSketch(degree=degree, gamma=1.0, coef0=1.0, n_components=peer, random_state=seed),
     )
 

@@ -40,7 +40,7 @@ print(certificate.fitted_value_bound(alpha=10.0))
 # data, and for every single pair.
 
 columns = 2 ** np.arange(6, 13)
-measured = [RandomFeatures(kernel, n).fit(X).certificate(X) for n in columns]
+measured = [RandomFeatures(kernel, n_components=n).fit(X).certificate(X) for n in columns]
 eps = np.logspace(-1.2, 0, 50)
 needed = [fourier_dimension(e, 0.05, len(X)) for e in eps]
 
@@ -71,9 +71,9 @@ axes.legend(frameon=False)
 # A smooth kernel also keeps distances in relative terms. The Laplace kernel does not: the closer two rows, the larger
 # the relative error, without bound. Its certificate is refused, with the reason.
 
-print(certify_distances(RandomFeatures(kernel, 1024).fit(X), X))
+print(certify_distances(RandomFeatures(kernel, n_components=1024).fit(X), X))
 try:
-    certify_distances(RandomFeatures(Laplace(50.0), 1024).fit(X), X)
+    certify_distances(RandomFeatures(Laplace(50.0), n_components=1024).fit(X), X)
 except ValueError as refusal:
     print(refusal)
 

@@ -19,7 +19,7 @@ from mercer.kernels import Gaussian
 # Two moons and nine landmarks. Each feature is a bump around its landmark; a linear model adds bumps.
 
 X, y = make_moons(300, noise=0.1, random_state=0)
-bumps = mercer.Landmarks(Gaussian(0.4), n_landmarks=9, whiten=False).fit(X)
+bumps = mercer.Landmarks(9, Gaussian(0.4), whiten=False).fit(X)
 model = mercer.RidgeClassifier().fit(bumps.transform(X), y)
 grid = np.meshgrid(np.linspace(-1.5, 2.5, 160), np.linspace(-1, 1.5, 100))
 plane = np.column_stack([axis.ravel() for axis in grid])
@@ -56,13 +56,13 @@ C = np.vstack([0.5 * rng.normal(size=(1900, 2)), small])
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.3), layout="constrained")
 counts = np.arange(1, 61)
 for ax, choose in zip(axes, ("uniform", "rpcholesky"), strict=False):
-    chosen = mercer.Landmarks(Gaussian(1.0), n_landmarks=30, choose=choose).fit(C)
+    chosen = mercer.Landmarks(30, Gaussian(1.0), choose=choose).fit(C)
     ax.scatter(*C.T, color="lightgray", s=6)
     ax.scatter(*chosen.landmarks_.T, color="crimson", marker="*", s=60)
     ax.set(title=f"30 landmarks, {choose}", xticks=[], yticks=[])
     left = [
         np.mean(
-            [mercer.Landmarks(Gaussian(1.0), int(m), choose, random_state=s).fit(C).residual(C).mean() for s in (0, 1)]
+            [mercer.Landmarks(int(m), Gaussian(1.0), choose, random_state=s).fit(C).residual(C).mean() for s in (0, 1)]
         )
         for m in counts[::4]
     ]
@@ -80,7 +80,7 @@ labels = np.where(y == 1, 1.0, -1.0)
 nearest = labels[np.argmin(((plane[:, None] - X) ** 2).sum(axis=2), axis=1)]
 fig, axes = plt.subplots(1, 4, figsize=(13, 2.6), layout="constrained")
 for ax, bandwidth in zip(axes, (1.0, 0.3, 0.05), strict=False):
-    everyone = mercer.Landmarks(Gaussian(bandwidth), choose="all", whiten=False).fit(X)
+    everyone = mercer.Landmarks(kernel=Gaussian(bandwidth), choose="all", whiten=False).fit(X)
     similarity = everyone.transform(plane)
     score = similarity @ labels / np.maximum(similarity.sum(axis=1), 1e-300)
     agree = np.mean(np.sign(score) == nearest)

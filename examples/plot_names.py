@@ -48,7 +48,7 @@ kernels = {
     "with gaps": Subsequence(3, decay=0.5).normalized(),
 }
 for label, kernel in kernels.items():
-    model = make_pipeline(Landmarks(kernel, n_landmarks=200), RidgeClassifier()).fit(X, y)
+    model = make_pipeline(Landmarks(200, kernel), RidgeClassifier()).fit(X, y)
     print(f"{label:16} accuracy {model.score(X_test, y_test):.3f}")
 
 # %%
@@ -56,7 +56,7 @@ for label, kernel in kernels.items():
 # --------------
 
 kernel = kernels["words of 1 to 3"]
-model = make_pipeline(Landmarks(kernel, n_landmarks=200), RidgeClassifier()).fit(X, y)
+model = make_pipeline(Landmarks(200, kernel), RidgeClassifier()).fit(X, y)
 places = KernelPCA(kernel, n_components=2).fit_transform(X)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 for language in languages:

@@ -21,7 +21,7 @@ def error(kernel, X, n_components, **options):
     exact = kernel(X)
     squares = []
     for seed in range(3):
-        Z = RandomFeatures(kernel, n_components, random_state=seed, **options).fit_transform(X)
+        Z = RandomFeatures(kernel, n_components=n_components, random_state=seed, **options).fit_transform(X)
         squares.append(np.mean((Z @ Z.T - exact) ** 2))
     return np.sqrt(np.mean(squares))
 

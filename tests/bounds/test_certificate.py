@@ -138,7 +138,7 @@ def share_above(errors, t):
 def test_it_covers_the_pairs_that_were_not_measured(n, n_pairs, kind):
     delta, seeds = 0.1, 400
     X = rows(n)
-    features = RandomFeatures(KERNEL, 64).fit(X)
+    features = RandomFeatures(KERNEL, n_components=64).fit(X)
     errors = all_errors(features, KERNEL, X)
     threshold, grid = np.quantile(errors, 0.95), errors[:: len(errors) // 1000]
     missed = {"max": 0, "share": 0, "quantile": 0, "band": 0}
@@ -158,7 +158,7 @@ def test_it_covers_the_pairs_that_were_not_measured(n, n_pairs, kind):
 
 def test_a_fresh_sample_of_rows_is_covered():
     delta, seeds, missed = 0.1, 150, 0
-    features = RandomFeatures(KERNEL, 64).fit(rows())
+    features = RandomFeatures(KERNEL, n_components=64).fit(rows())
     fresh = all_errors(features, KERNEL, rows(1500, seed=10**6))
     for seed in range(seeds):
         c = certify(features, KERNEL, rows(500, seed=seed), delta, 200, spectral_rows=0)
@@ -171,7 +171,7 @@ def test_a_fresh_sample_of_rows_is_covered():
 
 def test_the_spectral_norm_and_what_it_says_about_ridge():
     X = rows(200)
-    features = RandomFeatures(KERNEL, 256).fit(X)
+    features = RandomFeatures(KERNEL, n_components=256).fit(X)
     c = features.certificate(X)
     assert c.spectral_rows == 200
     Z, K = features.transform(X), KERNEL(X)
@@ -193,7 +193,7 @@ def test_largest_eigenvalue(n):
 
 def test_few_rows_are_measured_completely():
     X = rows(40)
-    features = RandomFeatures(KERNEL, 64).fit(X)
+    features = RandomFeatures(KERNEL, n_components=64).fit(X)
     c = features.certificate(X)
     assert c.kind == "all pairs"
     np.testing.assert_allclose(c._sizes, all_errors(features, KERNEL, X), atol=1e-7)
@@ -203,7 +203,7 @@ def test_few_rows_are_measured_completely():
 @pytest.mark.parametrize("measure", [lambda m, X: certify(m, KERNEL, X, n_pairs=400), certify_distances])
 def test_the_form_of_the_data_does_not_matter(n, measure):
     X = np.round(rows(n), 3)
-    features = RandomFeatures(KERNEL, 64).fit(X)
+    features = RandomFeatures(KERNEL, n_components=64).fit(X)
     expected = measure(features, X)
     others = {
         "csr": sparse.csr_matrix(X),
@@ -219,11 +219,11 @@ def test_the_form_of_the_data_does_not_matter(n, measure):
 
 def test_frames_keep_their_names():
     frame = pd.DataFrame(rows(50), columns=list("abcd"))
-    fitted = RandomFeatures(KERNEL, 64).fit(frame)
+    fitted = RandomFeatures(KERNEL, n_components=64).fit(frame)
     named = certify(fitted, KERNEL.on(["a", "b", "c", "d"]), frame)
     np.testing.assert_allclose(named.errors, fitted.certificate(frame).errors, atol=1e-12)
     np.testing.assert_allclose(
-        named._sizes, RandomFeatures(KERNEL, 64).fit(rows(50)).certificate(rows(50))._sizes, atol=1e-7
+        named._sizes, RandomFeatures(KERNEL, n_components=64).fit(rows(50)).certificate(rows(50))._sizes, atol=1e-7
     )
 
 
@@ -245,7 +245,7 @@ def test_float32_is_judged_in_float64():
 
 def test_a_pipeline_is_certified_like_any_other_map():
     X = rows(100)
-    features = RandomFeatures(KERNEL, 64)
+    features = RandomFeatures(KERNEL, n_components=64)
     alone, piped = features.fit(X), make_pipeline(features).fit(X)
     np.testing.assert_array_equal(certify(piped, KERNEL, X).errors, certify(alone, KERNEL, X).errors)
 
@@ -268,7 +268,7 @@ def test_the_defaults_of_random_features():
 
 
 def test_wrong_questions_are_refused():
-    fitted = RandomFeatures(KERNEL, 16).fit(rows())
+    fitted = RandomFeatures(KERNEL, n_components=16).fit(rows())
     with pytest.raises(ValueError, match="two different rows, got 1"):
         fitted.certificate(np.ones((5, 4)))
     with pytest.raises(ValueError, match="delta must be"):
@@ -362,7 +362,7 @@ def test_why_rough_kernels_are_refused():
     for kernel, near in ((Gaussian(), True), (Laplace(), False)):
         relative = []
         for seed in range(200):
-            features = RandomFeatures(kernel, 1000, "iid", random_state=seed).fit(x)
+            features = RandomFeatures(kernel, n_components=1000, sampling="iid", random_state=seed).fit(x)
             found = np.sum((features.transform(x[:1]) - features.transform(z[:1])) ** 2)
             relative.append(abs(found / kernel.distance(x[:1], z[:1])[0, 0] ** 2 - 1))
         # 500 frequencies: sqrt(R / 500) is 6 % for the Gaussian kernel and 140 % for Laplace at this distance
@@ -371,11 +371,11 @@ def test_why_rough_kernels_are_refused():
 
 def test_kernel_maps_are_asked_about_the_distances_of_their_kernel():
     X = rows(200)
-    fitted = RandomFeatures(KERNEL, 2048).fit(X)
+    fitted = RandomFeatures(KERNEL, n_components=2048).fit(X)
     c = certify_distances(fitted, X)
     assert "||phi - phi'||^2" in c.measured
     assert c.max < 0.5
     with pytest.raises(ValueError, match="too rough"):
-        certify_distances(RandomFeatures(Laplace(), 64).fit(X), X)
+        certify_distances(RandomFeatures(Laplace(), n_components=64).fit(X), X)
     with pytest.raises(ValueError, match="at distance 0"):
         certify_distances(fitted, X, kernel=Gaussian(1e200))

@@ -56,7 +56,10 @@ def test_the_bound_holds_and_is_not_vacuous(kernel, pairing):
     K = kernel(X)
 
     def broken(columns):
-        maps = (RandomFeatures(kernel, columns, "iid", pairing, random_state=seed).fit(X) for seed in range(seeds))
+        maps = (
+            RandomFeatures(kernel, n_components=columns, sampling="iid", pairing=pairing, random_state=seed).fit(X)
+            for seed in range(seeds)
+        )
         worst = [np.abs((Z := features.transform(X)) @ Z.T - K).max() for features in maps]
         return np.mean(np.array(worst) > eps)
 

@@ -15,7 +15,16 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer._numeric.block import Block
-from mercer.expand import Landmarks, ParabolicLift, PolynomialLift, RandomFeatures, SubsetLift, lift
+from mercer.expand import (
+    ColumnPicker,
+    Landmarks,
+    ParabolicLift,
+    PolynomialLift,
+    ProductLift,
+    RandomFeatures,
+    SubsetLift,
+    lift,
+)
 from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
 from mercer.learn import (
     PCA,
@@ -47,10 +56,10 @@ from mercer.source import MemorySource, StreamSource
 ROOMS = ["normalize", "expand", "linear", "project", "learn", "select", "text"]
 
 TABLE = [
-    Landmarks(n_landmarks=20),
-    Landmarks(Gaussian(3.0), n_landmarks=0.05),
-    Landmarks(Laplace(2.0), n_landmarks=10, choose="uniform", whiten=False),
-    Landmarks(0.5 * Matern(nu=2.5) + Linear(), n_landmarks=12, choose="kmeans"),
+    Landmarks(n_components=20),
+    Landmarks(0.05, Gaussian(3.0)),
+    Landmarks(10, Laplace(2.0), choose="uniform", whiten=False),
+    Landmarks(12, 0.5 * Matern(nu=2.5) + Linear(), choose="kmeans"),
     RandomFeatures(n_components=16),
     RandomFeatures(Gaussian(3.0), n_components=16),
     RandomFeatures(Laplace(norm="l1"), n_components=6, sampling="iid"),
@@ -67,6 +76,8 @@ TABLE = [
     PolynomialLift(3, interaction_only=True, include_bias=False),
     PolynomialLift(2, scaling="kernel", offset=0.5),
     ParabolicLift(),
+    ColumnPicker([-1, 0]),
+    ColumnPicker(slice(None, None, -1)),
     SubsetLift(max_size=2),
     lift(Polynomial(2) * Linear() + 0.5 * Linear().normalized()),
     PiecewiseLinear(),
@@ -96,6 +107,8 @@ TABLE = [
 
 # They look at the rows more than once, or learn from their order: no pieces to put together, everything else holds.
 ITERATED = [
+    ProductLift([(0, 0), (-1, 0)]),
+    ProductLift([(0, -1)], center=False, scale=False),
     RidgeRegressor(scoring="loo"),
     RidgeClassifier(alphas=[0.1, 1.0], scoring="loo"),
     LogisticClassifier(),

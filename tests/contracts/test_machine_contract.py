@@ -39,7 +39,7 @@ TABLE = [
     KernelPerceptron(Gaussian(3.0), budget=100, policy="forgetron"),
     KernelPerceptron(Gaussian(3.0), budget=100, policy="oldest"),
     KernelRegressor(),
-    KernelRegressor(alpha=1.0),
+    KernelRegressor(alpha=0.0),
     KernelRegressor(Linear() + 1, alpha="loo"),
     KernelRegressor(Precomputed(), alpha=1.0),
     KernelRegressor(Gaussian(3.0), alpha=0.1, solver="falkon", n_centers=30),

@@ -74,7 +74,7 @@ def clustered(n=1000, seed=0):
 @every_kernel
 def test_it_is_exact_when_every_row_is_a_landmark(name):
     X = rows()
-    features = Landmarks(KERNELS[name], choose="all").fit(X)
+    features = Landmarks(kernel=KERNELS[name], choose="all").fit(X)
     Z, K = features.transform(X), features.kernel_(X)
     # 64 roundings are allowed in a pivot; each of at most n columns adds as much again
     assert np.abs(Z @ Z.T - K).max() <= 1e-11 * np.abs(K).max()
@@ -84,7 +84,7 @@ def test_it_is_exact_when_every_row_is_a_landmark(name):
 @pytest.mark.parametrize("choose", ["rpcholesky", "uniform"])
 def test_the_bound_holds_for_every_pair(name, choose):
     X, new = rows(), rows(50, seed=1)
-    features = Landmarks(KERNELS[name], n_landmarks=15, choose=choose).fit(X)
+    features = Landmarks(15, KERNELS[name], choose=choose).fit(X)
     both = np.vstack([X, new])
     Z, K, r = features.transform(both), features.kernel_(both), features.residual(both)
     slack = 1e-12 * np.sqrt(np.outer(K.diagonal(), K.diagonal()))
@@ -94,13 +94,13 @@ def test_the_bound_holds_for_every_pair(name, choose):
 
 def test_more_landmarks_leave_less_and_the_path_says_how_much():
     X = rows(400, 3)
-    features = Landmarks(Gaussian(2.0), n_landmarks=60).fit(X)
-    assert features.n_landmarks_ == 60
+    features = Landmarks(60, Gaussian(2.0)).fit(X)
+    assert features.n_components_ == 60
     assert features.residual_path_.shape == (61,)
     assert np.all(np.diff(features.residual_path_) <= 0)
     assert features.residual_path_[0] == 1
     assert features.residual_path_[-1] == pytest.approx(features.residual(X).mean(), rel=1e-8)
-    smaller = Landmarks(Gaussian(2.0), n_landmarks=25).fit(X)
+    smaller = Landmarks(25, Gaussian(2.0)).fit(X)
     np.testing.assert_array_equal(smaller.landmarks_, features.landmarks_[:25])
     np.testing.assert_allclose(smaller.transform(X), features.transform(X)[:, :25], atol=1e-10)
 
@@ -108,7 +108,7 @@ def test_more_landmarks_leave_less_and_the_path_says_how_much():
 def test_rpcholesky_finds_small_clusters_that_uniform_sampling_misses():
     X = clustered()
     left = {
-        how: np.mean([Landmarks(Gaussian(1.0), 40, how, random_state=s).fit(X).residual(X).mean() for s in range(10)])
+        how: np.mean([Landmarks(40, Gaussian(1.0), how, random_state=s).fit(X).residual(X).mean() for s in range(10)])
         for how in ("rpcholesky", "uniform")
     }
     assert left["rpcholesky"] < 0.5 * left["uniform"]
@@ -116,9 +116,9 @@ def test_rpcholesky_finds_small_clusters_that_uniform_sampling_misses():
 
 def test_a_share_of_the_trace_takes_the_smallest_number_of_landmarks():
     X = rows(300, 3)
-    features = Landmarks(Gaussian(2.0), n_landmarks=0.02).fit(X)
-    full = Landmarks(Gaussian(2.0), n_landmarks=200).fit(X)
-    m = features.n_landmarks_
+    features = Landmarks(0.02, Gaussian(2.0)).fit(X)
+    full = Landmarks(200, Gaussian(2.0)).fit(X)
+    m = features.n_components_
     assert full.residual_path_[m] <= 0.02 < full.residual_path_[m - 1]
     assert features.residual(X).mean() <= 0.02
 
@@ -126,8 +126,8 @@ def test_a_share_of_the_trace_takes_the_smallest_number_of_landmarks():
 def test_a_share_that_is_out_of_reach_is_capped_with_a_warning(monkeypatch):
     monkeypatch.setattr("mercer.expand.landmarks.choice.MOST", 20)
     with pytest.warns(UserWarning, match="more than the tolerance 0.01"):
-        features = Landmarks(Gaussian(0.01), n_landmarks=0.01).fit(rows(100))
-    assert features.n_landmarks_ == 20
+        features = Landmarks(0.01, Gaussian(0.01)).fit(rows(100))
+    assert features.n_components_ == 20
 
 
 # edges
@@ -136,34 +136,34 @@ def test_a_share_that_is_out_of_reach_is_capped_with_a_warning(monkeypatch):
 @pytest.mark.parametrize("choose", WAYS)
 def test_the_rank_of_the_kernel_limits_the_number(choose):
     X = rows(60, 3)
-    features = Landmarks(Linear(), n_landmarks=20, choose=choose).fit(X)
-    assert features.n_landmarks_ == 3
+    features = Landmarks(20, Linear(), choose=choose).fit(X)
+    assert features.n_components_ == 3
     np.testing.assert_allclose(features.transform(X) @ features.transform(X).T, X @ X.T, atol=1e-12)
     assert features.get_feature_names_out().tolist() == ["landmarks0", "landmarks1", "landmarks2"]
 
 
 def test_repeated_rows_are_one_landmark():
     X = np.repeat(rows(5), 6, axis=0)
-    assert Landmarks(Gaussian(), 30).fit(X).n_landmarks_ == 5
-    assert Landmarks(Gaussian(), 30, "uniform", whiten=False).fit(X).n_landmarks_ == 5
-    assert Landmarks(Gaussian(), landmarks=X).fit(X).n_landmarks_ == 5
-    assert Landmarks(Gaussian(), landmarks=X, whiten=False).fit(X).transform(X).shape == (30, 30)
+    assert Landmarks(30, Gaussian()).fit(X).n_components_ == 5
+    assert Landmarks(30, Gaussian(), "uniform", whiten=False).fit(X).n_components_ == 5
+    assert Landmarks(kernel=Gaussian(), landmarks=X).fit(X).n_components_ == 5
+    assert Landmarks(kernel=Gaussian(), landmarks=X, whiten=False).fit(X).transform(X).shape == (30, 30)
 
 
 @pytest.mark.parametrize("choose", WAYS)
 @pytest.mark.parametrize("whiten", [True, False])
 def test_one_row_and_rows_without_similarity_have_an_answer(choose, whiten):
-    features = Landmarks(Gaussian(), 10, choose, whiten=whiten).fit([[1.0, 2.0]])
+    features = Landmarks(10, Gaussian(), choose, whiten=whiten).fit([[1.0, 2.0]])
     np.testing.assert_allclose(features.transform([[1.0, 2.0]]), [[1.0]])
-    nothing = Landmarks(Linear(), 10, choose, whiten=whiten).fit(np.zeros((4, 2)))
+    nothing = Landmarks(10, Linear(), choose, whiten=whiten).fit(np.zeros((4, 2)))
     assert np.all(nothing.transform([[1.0, 2.0]]) == 0)
 
 
 def test_weights_count_as_repetitions():
     X = rows(60)
     counts = np.random.default_rng(0).integers(0, 4, size=60)
-    weighted = Landmarks(Gaussian(), 10).fit(X, sample_weight=counts)
-    repeated = Landmarks(Gaussian(), 10).fit(np.repeat(X, counts, axis=0))
+    weighted = Landmarks(10, Gaussian()).fit(X, sample_weight=counts)
+    repeated = Landmarks(10, Gaussian()).fit(np.repeat(X, counts, axis=0))
     np.testing.assert_array_equal(weighted.landmarks_, repeated.landmarks_)
     np.testing.assert_allclose(weighted.residual_path_, repeated.residual_path_, atol=1e-14)
 
@@ -175,7 +175,7 @@ def test_weights_count_as_repetitions():
 @pytest.mark.parametrize("whiten", [True, False])
 def test_float32_stays_float32_and_is_as_accurate_as_it_can_be(choose, whiten):
     X = rows(300, 3)
-    features = Landmarks(Gaussian(2.0), 200, choose, whiten=whiten).fit(X.astype(np.float32))
+    features = Landmarks(200, Gaussian(2.0), choose, whiten=whiten).fit(X.astype(np.float32))
     Z = features.transform(X.astype(np.float32))
     assert Z.dtype == np.float32
     exact = features.transform(X.astype(np.float32).astype(np.float64))
@@ -188,7 +188,7 @@ def test_float32_stays_float32_and_is_as_accurate_as_it_can_be(choose, whiten):
 
 def test_float32_rows_are_safe_on_a_map_fitted_on_float64():
     X = rows(300, 2)
-    features = Landmarks(Gaussian(2.0), choose="all").fit(X)  # pivots down to 1e-14
+    features = Landmarks(kernel=Gaussian(2.0), choose="all").fit(X)  # pivots down to 1e-14
     Z = features.transform(X.astype(np.float32))
     assert Z.dtype == np.float32
     assert np.abs(Z @ Z.T - Gaussian(2.0)(X)).max() <= 1e-5
@@ -197,7 +197,7 @@ def test_float32_rows_are_safe_on_a_map_fitted_on_float64():
 @every_kernel
 def test_sparse_rows_give_the_same_features(name):
     X = rows() * (rows(seed=2) > 0)
-    dense = Landmarks(KERNELS[name], 10, whiten=False).fit(X) if name != "custom" else None
+    dense = Landmarks(10, KERNELS[name], whiten=False).fit(X) if name != "custom" else None
     if dense is None:  # a function of rows sees CSR rows as CSR matrices
         return
     thin = clone(dense).fit(sparse.csr_matrix(X))
@@ -207,7 +207,7 @@ def test_sparse_rows_give_the_same_features(name):
 
 def test_kmeans_centers_serve_sparse_rows():
     X = rows() * (rows(seed=2) > 0)
-    features = Landmarks(Gaussian(), 10, "kmeans").fit(sparse.csr_matrix(X))
+    features = Landmarks(10, Gaussian(), "kmeans").fit(sparse.csr_matrix(X))
     np.testing.assert_allclose(features.transform(sparse.csr_matrix(X)), features.transform(X), atol=1e-9)
 
 
@@ -231,14 +231,14 @@ OBJECTS = {
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_objects_of_any_kind_can_be_landmarks(kind):
     kernel, X = OBJECTS[kind]
-    features = Landmarks(kernel, 50).fit(X)
+    features = Landmarks(50, kernel).fit(X)
     Z, K = features.transform(X), kernel(list(X))
     np.testing.assert_allclose(Z @ Z.T, K, atol=1e-10)
     assert np.all(features.residual(X) <= 1e-10)
-    plain = Landmarks(kernel, choose="all", whiten=False).fit(X)
+    plain = Landmarks(kernel=kernel, choose="all", whiten=False).fit(X)
     distinct = 10 - len(WORDS) + len(dict.fromkeys(map(repr, map(_sorted, X))))
     np.testing.assert_array_equal(plain.transform(X), kernel(list(X), list(plain.landmarks_)))
-    assert plain.n_landmarks_ == distinct
+    assert plain.n_components_ == distinct
     assert features.certificate(X).max <= features.certificate(X).pointwise.max() + 1e-12
 
 
@@ -248,15 +248,15 @@ def _sorted(item):
 
 def test_objects_fit_in_pieces_as_they_do_at_once():
     words = [f"{a}{b}{a * 2}" for a in "abcdefgh" for b in "ijklm"]
-    whole = Landmarks(Custom(shared_letters), 6).fit(words)
-    pieces = Landmarks(Custom(shared_letters), 6)
+    whole = Landmarks(6, Custom(shared_letters)).fit(words)
+    pieces = Landmarks(6, Custom(shared_letters))
     for start in range(0, len(words), 7):
         pieces.partial_fit(words[start : start + 7])
     merged = (
-        Landmarks(Custom(shared_letters), 6).fit(words[:9]).merge(Landmarks(Custom(shared_letters), 6).fit(words[9:]))
+        Landmarks(6, Custom(shared_letters)).fit(words[:9]).merge(Landmarks(6, Custom(shared_letters)).fit(words[9:]))
     )
     stream = StreamSource(lambda: (Block(object_column(words[i : i + 11])) for i in range(0, len(words), 11)))
-    streamed = Landmarks(Custom(shared_letters), 6).fit(stream)
+    streamed = Landmarks(6, Custom(shared_letters)).fit(stream)
     assert whole.landmarks_ == pieces.landmarks_ == merged.landmarks_ == streamed.landmarks_
     mapped = np.vstack([block.X for block in streamed.transform(stream).blocks()])
     np.testing.assert_array_equal(mapped, whole.transform(words))
@@ -265,27 +265,27 @@ def test_objects_fit_in_pieces_as_they_do_at_once():
 
 def test_landmarks_of_ones_own():
     X, S = rows(), rows(7, seed=3)
-    plain = Landmarks(Gaussian(), landmarks=S, whiten=False).fit(X)
+    plain = Landmarks(kernel=Gaussian(), landmarks=S, whiten=False).fit(X)
     np.testing.assert_allclose(plain.transform(X), Gaussian()(X, S), atol=1e-12)
-    assert Landmarks(Gaussian("median"), landmarks=S).fit(X).kernel_.bandwidth > 0
-    words = Landmarks(Custom(shared_letters), landmarks=["abc", "xyz"], whiten=False).fit(["a"])
+    assert Landmarks(kernel=Gaussian("median"), landmarks=S).fit(X).kernel_.bandwidth > 0
+    words = Landmarks(kernel=Custom(shared_letters), landmarks=["abc", "xyz"], whiten=False).fit(["a"])
     assert words.transform(["cabby", "ax"]).tolist() == [[3.0, 1.0], [1.0, 1.0]]
     with pytest.raises(ValueError, match="X has 3 features, but Landmarks is expecting 4"):
-        Landmarks(Gaussian(), landmarks=S[:, :3]).fit(X)
+        Landmarks(kernel=Gaussian(), landmarks=S[:, :3]).fit(X)
 
 
 @pytest.mark.parametrize("choose", ["rpcholesky", "uniform", "all"])
 def test_a_precomputed_matrix_has_columns_for_landmarks(choose):
     X, new = rows(), rows(30, seed=1)
     kernel = Gaussian(1.5)
-    features = Landmarks(Precomputed(), 12, choose).fit(kernel(X))
-    direct = Landmarks(kernel, landmarks=X[features.landmarks_]).fit(X)
+    features = Landmarks(12, Precomputed(), choose).fit(kernel(X))
+    direct = Landmarks(kernel=kernel, landmarks=X[features.landmarks_]).fit(X)
     Z, same = features.transform(kernel(new, X)), direct.transform(new)  # up to a rotation
     np.testing.assert_allclose(Z @ Z.T, same @ same.T, atol=1e-9)
     np.testing.assert_allclose(features.residual(kernel(X)), direct.residual(X), atol=1e-9)
     certificate = features.certificate(kernel(X))
     assert np.all(np.abs(certificate.errors) <= certificate.pointwise * (1 + 1e-8))
-    own = Landmarks(Precomputed(), landmarks=[3, 5], whiten=False).fit(kernel(X))
+    own = Landmarks(kernel=Precomputed(), landmarks=[3, 5], whiten=False).fit(kernel(X))
     np.testing.assert_array_equal(own.transform(kernel(new, X)), kernel(new, X)[:, [3, 5]])
 
 
@@ -297,7 +297,7 @@ def test_a_precomputed_matrix_has_columns_for_landmarks(choose):
 def test_any_cut_of_the_rows_gives_the_same_landmarks(cuts, choose):
     X = np.round(rows(120), 1)
     pieces = np.split(X, sorted(cuts))
-    whole = Landmarks(Gaussian("median"), 12, choose).fit(X)
+    whole = Landmarks(12, Gaussian("median"), choose).fit(X)
     stream = clone(whole).fit(StreamSource(lambda: map(Block, pieces)))
     partial = clone(whole)
     for piece in pieces:
@@ -310,16 +310,16 @@ def test_any_cut_of_the_rows_gives_the_same_landmarks(cuts, choose):
 
 def test_all_keeps_the_order_of_the_data_and_merges():
     X = rows(20)
-    both = Landmarks(Gaussian(), choose="all", whiten=False).fit(X[:12])
-    both.merge(Landmarks(Gaussian(), choose="all", whiten=False).fit(X[10:]))
+    both = Landmarks(kernel=Gaussian(), choose="all", whiten=False).fit(X[:12])
+    both.merge(Landmarks(kernel=Gaussian(), choose="all", whiten=False).fit(X[10:]))
     np.testing.assert_array_equal(both.landmarks_, X)
-    source = Landmarks(Gaussian(), choose="all", whiten=False).fit(MemorySource(X)).transform(MemorySource(X))
+    source = Landmarks(kernel=Gaussian(), choose="all", whiten=False).fit(MemorySource(X)).transform(MemorySource(X))
     np.testing.assert_allclose(np.vstack([b.X for b in source.blocks()]), Gaussian()(X), atol=1e-12)
 
 
 def test_a_second_fit_forgets_the_first():
     X = rows()
-    features = Landmarks(Gaussian(), 10).fit(X)
+    features = Landmarks(10, Gaussian()).fit(X)
     features.set_params(whiten=False, choose="uniform").fit(X)
     assert not hasattr(features, "whitening_")
     assert not hasattr(features, "residual_path_")
@@ -327,7 +327,7 @@ def test_a_second_fit_forgets_the_first():
 
 def test_a_pickled_map_is_the_same_map():
     X = rows()
-    features = Landmarks(Gaussian(), 10).fit(X)
+    features = Landmarks(10, Gaussian()).fit(X)
     Z = features.transform(X)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(features)).transform(X), Z)
 
@@ -337,7 +337,7 @@ def test_a_pickled_map_is_the_same_map():
 
 def test_the_certificate_says_what_is_certain():
     X = rows(200, 3)
-    features = Landmarks(Gaussian(2.0), 25).fit(X)
+    features = Landmarks(25, Gaussian(2.0)).fit(X)
     certificate = features.certificate(X)
     r = features.residual(X)
     Z, K = features.transform(X), Gaussian(2.0)(X)
@@ -355,7 +355,7 @@ def test_the_certificate_says_what_is_certain():
 def test_ridge_on_landmarks_is_as_near_to_kernel_ridge_as_certified(alpha):
     X = rows(200, 3)
     y = np.sin(X[:, 0]) + X[:, 1]
-    features = Landmarks(Gaussian(2.0), 30).fit(X)
+    features = Landmarks(30, Gaussian(2.0)).fit(X)
     near = Ridge(alpha, fit_intercept=False).fit(features.transform(X), y).predict(features.transform(X))
     exact = KernelRidge(alpha=alpha, kernel="precomputed").fit(Gaussian(2.0)(X), y).predict(Gaussian(2.0)(X))
     bound = features.certificate(X).fitted_value_bound(alpha)
@@ -367,7 +367,7 @@ def test_a_narrow_kernel_is_the_nearest_neighbor():
     y = np.random.default_rng(1).normal(size=60)
     new = rows(40, 2, seed=5)
     nearest = y[np.argmin(((new[:, None] - X) ** 2).sum(axis=2), axis=1)]
-    S = Landmarks(Gaussian(0.02).normalized(), choose="all", whiten=False).fit(X)
+    S = Landmarks(kernel=Gaussian(0.02).normalized(), choose="all", whiten=False).fit(X)
     similarity = S.transform(new)
     seen = similarity.max(axis=1) > 0  # beyond 38 bandwidths the similarity is 0 in float64
     votes = similarity[seen] @ y / similarity[seen].sum(axis=1)
@@ -379,7 +379,7 @@ def test_a_narrow_kernel_is_the_nearest_neighbor():
 def test_it_searches_and_learns_in_a_pipeline():
     X = rows(300, 2)
     y = np.sin(3 * X[:, 0]) + X[:, 1]
-    model = make_pipeline(Landmarks(Gaussian(), 80), RidgeRegressor())
+    model = make_pipeline(Landmarks(80, Gaussian()), RidgeRegressor())
     search = GridSearchCV(model, {"landmarks__kernel__bandwidth": [0.7, 100.0]}, cv=3).fit(X, y)
     assert search.best_params_["landmarks__kernel__bandwidth"] == 0.7
     assert search.best_score_ > 0.95
@@ -391,24 +391,26 @@ def test_it_searches_and_learns_in_a_pipeline():
 def test_what_cannot_be_done_is_explained():
     X = rows()
     for wrong, error, message in [
-        ({"kernel": "rbf"}, TypeError, "must be one of mercer"),
+        ({"kernel": "rbf"}, ValueError, "Did you mean 'gaussian'"),
+        ({"kernel": np.dot}, TypeError, "must be one of mercer"),
+        ({"n_components": Gaussian(2.0)}, TypeError, "Did you mean kernel=Gaussian"),
         ({"choose": "magic"}, ValueError, "choose must be one of"),
-        ({"n_landmarks": 0}, ValueError, "positive whole number or a share"),
-        ({"n_landmarks": 1.5}, ValueError, "positive whole number or a share"),
-        ({"n_landmarks": 0.1, "choose": "uniform"}, ValueError, "needs choose='rpcholesky'"),
+        ({"n_components": 0}, ValueError, "positive whole number or a fraction"),
+        ({"n_components": 1.5}, ValueError, "positive whole number or a fraction"),
+        ({"n_components": 0.1, "choose": "uniform"}, ValueError, "needs choose='rpcholesky'"),
         ({"kernel": Precomputed(), "landmarks": [99]}, ValueError, "among the 80 training rows"),
         ({"kernel": Precomputed(), "choose": "kmeans"}, ValueError, "needs rows of numbers"),
     ]:
         with pytest.raises(error, match=message):
             Landmarks(**wrong).fit(X @ X.T if isinstance(wrong.get("kernel"), Precomputed) else X)
     with pytest.raises(ValueError, match="whiten=True only"):
-        Landmarks(Gaussian(), whiten=False).fit(X).residual(X)
+        Landmarks(kernel=Gaussian(), whiten=False).fit(X).residual(X)
     with pytest.raises(ValueError, match="needs rows of numbers"):
-        Landmarks(Custom(shared_letters), choose="kmeans").fit(WORDS)
+        Landmarks(kernel=Custom(shared_letters), choose="kmeans").fit(WORDS)
     with pytest.raises(ValueError, match="must agree on what a row is"):
-        Landmarks(Custom(shared_letters)).fit(WORDS).transform(X[:, :1])
+        Landmarks(kernel=Custom(shared_letters)).fit(WORDS).transform(X[:, :1])
     with pytest.raises(ValueError, match="leave out its column too"):
-        Landmarks(Precomputed()).fit(X @ X.T, sample_weight=np.arange(80))
+        Landmarks(kernel=Precomputed()).fit(X @ X.T, sample_weight=np.arange(80))
 
 
 @pytest.mark.parametrize("choose", ["rpcholesky", "uniform"])
@@ -416,5 +418,5 @@ def test_a_similarity_that_is_no_kernel_is_refused_unless_it_stays_plain(choose)
     X = rows(20)
     distance = Custom(lambda x, z: 1.0 + float(np.abs(x - z).sum()))
     with pytest.raises(ValueError, match="Mercer kernel"):
-        Landmarks(distance, 10, choose).fit(X)
-    assert Landmarks(distance, 10, "uniform", whiten=False).fit_transform(X).shape == (20, 10)
+        Landmarks(10, distance, choose).fit(X)
+    assert Landmarks(10, distance, "uniform", whiten=False).fit_transform(X).shape == (20, 10)

@@ -55,7 +55,7 @@ def test_center_and_radius_reproduce_the_decisions(coef, intercept):
     np.testing.assert_array_equal(region.contains(GRID)[clear], score[clear] > 0)
     np.testing.assert_array_equal(region.contains(sp.csr_array(GRID))[clear], score[clear] > 0)
     if region.kind in ("ball", "complement"):
-        center, radius = region
+        center, radius = region.center, region.radius
         distance = np.linalg.norm(GRID - center, axis=1)
         clear &= np.abs(distance - radius) > 1e-9 * (1 + radius)
         inside = distance < radius
@@ -86,6 +86,16 @@ def test_every_kind_of_region(coef, intercept, kind, radius):
     np.testing.assert_equal(region.radius, radius)
     assert (region.center is None) == (coef[2] == 0 or kind == "halfspace")
     assert (region.normal is not None) == (kind == "halfspace")
+    if kind == "ball":
+        assert len(region) == 2
+        np.testing.assert_array_equal(region[0], region.center)
+        assert region[1] == region[-1] == region.radius
+    else:
+        what = {"complement": "the complement of a ball"}.get(kind, kind)
+        with pytest.raises(ValueError, match=f"{what}.* not a ball"):
+            _, _ = region
+        with pytest.raises(ValueError, match="attributes kind, center, radius"):
+            region[0]
     if kind in ("everything", "nothing"):
         assert np.all(region.contains(GRID) == (kind == "everything"))
 

@@ -13,6 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 from estimates import LONG, assert_mean_is, draw, exact, exact_twice, over_seeds, pairs
 from mercer.expand import RandomFeatures
+from mercer.expand.random.fourier import FourierMap
+from mercer.io import load, save
 from mercer.kernels import (
     AllSubsets,
     Anova,
@@ -63,7 +65,7 @@ def test_compositions_are_unbiased(kernel):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_map_does_not_depend_on_blocks_threads_or_storage(kernel, dtype, monkeypatch):
     X = np.random.default_rng(0).uniform(-0.9, 0.9, size=(600, 4)).astype(dtype)
-    features = RandomFeatures(kernel, 37).fit(X)
+    features = RandomFeatures(kernel, n_components=37).fit(X)
     monkeypatch.setenv("MERCER_THREADS", "1")
     one = features.transform(X)
     monkeypatch.setenv("MERCER_THREADS", "3")
@@ -81,7 +83,7 @@ def test_the_map_does_not_depend_on_blocks_threads_or_storage(kernel, dtype, mon
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_waves_are_the_same_bits_for_any_blocks(pairing, dtype):
     X = np.random.default_rng(0).normal(size=(1000, 7)).astype(dtype)
-    features = RandomFeatures(Gaussian(1.0), 65, pairing=pairing).fit(X)
+    features = RandomFeatures(Gaussian(1.0), n_components=65, pairing=pairing).fit(X)
     one = features.transform(X)
     assert np.array_equal(np.vstack([features.transform(X[i : i + 37]) for i in range(0, 1000, 37)]), one)
 
@@ -101,13 +103,13 @@ def test_a_product_varies_as_products_of_independent_columns_do():
 def test_pairs_of_waves_have_the_exact_norm(kernel):
     X = np.random.default_rng(0).normal(size=(20, 4))
     n = 65 if kernel.mass == 3 else 64  # an even number for the waves, and a column for the constant
-    Z = RandomFeatures(kernel, n).fit_transform(X)
+    Z = RandomFeatures(kernel, n_components=n).fit_transform(X)
     np.testing.assert_allclose(np.sum(Z * Z, axis=1), kernel.mass, atol=1e-5)
 
 
 def test_columns_are_shared_in_proportion():
     X = np.zeros((3, 4))
-    features = RandomFeatures(3 * Gaussian() + Laplace() + Linear() + 5, 101).fit(X)
+    features = RandomFeatures(3 * Gaussian() + Laplace() + Linear() + 5, n_components=101).fit(X)
     assert [part.n_components for part in features._map.parts] == [72, 24, 4, 1]
     assert features.sampling_ == "orthogonal, exact"
 
@@ -128,9 +130,9 @@ def test_what_was_used_is_told():
         Anova: "signs",
         Linear: "exact",
     }
-    assert {kernel: RandomFeatures(kernel(), 16).fit(X).sampling_ for kernel in told} == told
-    assert RandomFeatures(Gaussian(), 16, sampling="structured").fit(X).sampling_ == "structured"
-    fitted = RandomFeatures(Gaussian().on([0, 2]), 16, sampling="quasi").fit(X)
+    assert {kernel: RandomFeatures(kernel(), n_components=16).fit(X).sampling_ for kernel in told} == told
+    assert RandomFeatures(Gaussian(), n_components=16, sampling="structured").fit(X).sampling_ == "structured"
+    fitted = RandomFeatures(Gaussian().on([0, 2]), n_components=16, sampling="quasi").fit(X)
     assert fitted.sampling_ == "quasi"
     assert fitted.frequencies_.shape == (8, 3)
     assert not fitted.frequencies_[:, 1].any()
@@ -140,8 +142,8 @@ def test_what_was_used_is_told():
 
 def test_columns_can_be_named():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=["a", "b", "c"])
-    named = RandomFeatures(Gaussian("median").on(["c", "a"]) + Linear().on("b"), 32).fit(X)
-    by_number = RandomFeatures(Gaussian("median").on([2, 0]) + Linear().on([1]), 32).fit(X.to_numpy())
+    named = RandomFeatures(Gaussian("median").on(["c", "a"]) + Linear().on("b"), n_components=32).fit(X)
+    by_number = RandomFeatures(Gaussian("median").on([2, 0]) + Linear().on([1]), n_components=32).fit(X.to_numpy())
     np.testing.assert_array_equal(named.transform(X), by_number.transform(X.to_numpy()))
 
 
@@ -151,7 +153,7 @@ def test_nothing_larger_than_a_block_is_held_beside_the_output(kernel, storage, 
     monkeypatch.setenv("MERCER_THREADS", "1")
     n, width, rows = 4096, 512, 256
     X = storage(np.random.default_rng(0).normal(size=(n, 4)))
-    features = RandomFeatures(kernel, width).fit(X)
+    features = RandomFeatures(kernel, n_components=width).fit(X)
     features.transform(X[:10])
     tracemalloc.start()
     out = features.transform(X)
@@ -164,7 +166,7 @@ def test_nothing_larger_than_a_block_is_held_beside_the_output(kernel, storage, 
 def test_uniform_error_stays_below_hoeffding():
     n, m, delta = 300, 1024, 1e-6
     X = np.random.default_rng(0).normal(size=(n, 8))
-    Z = RandomFeatures(Gaussian(2.0), 2 * m).fit_transform(X)
+    Z = RandomFeatures(Gaussian(2.0), n_components=2 * m).fit_transform(X)
     bound = np.sqrt(2 / m * np.log(n * (n - 1) / delta))
     assert np.abs(Z @ Z.T - Gaussian(2.0)(X)).max() <= bound
     np.testing.assert_allclose(np.sum(Z * Z, axis=1), 1.0, atol=1e-6)
@@ -201,8 +203,14 @@ def test_kernels_without_random_features_say_what_to_use(kernel):
 
 def test_what_cannot_be_done_is_explained():
     X = np.zeros((3, 4))
-    with pytest.raises(TypeError, match="must be one of mercer"):
+    with pytest.raises(ValueError, match="Did you mean 'gaussian'"):
         RandomFeatures("rbf").fit(X)
+    with pytest.raises(TypeError, match="must be one of mercer"):
+        RandomFeatures(np.dot).fit(X)
+    with pytest.raises(TypeError, match="n_components=64"):
+        RandomFeatures(64).fit(X)
+    with pytest.raises(TypeError, match="positional"):
+        RandomFeatures(Gaussian(), 64)
     with pytest.raises(ValueError, match="sampling must be one of"):
         RandomFeatures(sampling="magic").fit(X)
     with pytest.raises(ValueError, match="positive whole number"):
@@ -213,3 +221,55 @@ def test_what_cannot_be_done_is_explained():
         RandomFeatures(Gaussian().on([7])).fit(X)
     with pytest.raises(ValueError, match="Sobol points have at most"):
         draw(Gaussian(), 30_000, 4, sampling="quasi")
+
+
+def test_features_of_given_frequencies():
+    frequencies = np.random.default_rng(1).normal(size=(33, 5))
+    X = np.random.default_rng(2).normal(size=(700, 5))
+    features = RandomFeatures.from_frequencies(frequencies)
+    assert features.n_components == 66
+    assert features.n_features_in_ == 5
+    assert features.pairing == "cos-sin"
+    assert features.sampling_ == "given"
+    np.testing.assert_array_equal(features.frequencies_, frequencies)
+    for dtype in (np.float32, np.float64):
+        rows = X.astype(dtype)
+        reference = FourierMap(frequencies, np.zeros(0), float(np.sqrt(1.0 / 33)), "given")
+        reference.ready(rows.dtype, False)
+        out = np.empty((700, 66), dtype=dtype)
+        for start in range(0, 700, reference.rows):
+            reference.apply(rows[start : start + reference.rows], out[start : start + reference.rows])
+        np.testing.assert_array_equal(features.transform(rows), out)
+    arguments = X @ frequencies.T
+    np.testing.assert_allclose(
+        features.transform(X), np.hstack([np.cos(arguments), np.sin(arguments)]) / np.sqrt(33), atol=1e-6
+    )
+    assert len(features.get_feature_names_out()) == 66
+    with pytest.raises(ValueError, match="made without a kernel"):
+        features.certificate(X)
+
+
+def test_given_frequencies_of_a_kernel(tmp_path):
+    kernel = 3.0 * Gaussian(2.0)
+    drawn = RandomFeatures(kernel, n_components=512).fit(np.zeros((1, 3)))
+    X = np.random.default_rng(2).normal(size=(100, 3))
+    features = RandomFeatures.from_frequencies(drawn.frequencies_, kernel)
+    np.testing.assert_array_equal(features.transform(X), drawn.transform(X))
+    assert features.certificate(X).max == drawn.certificate(X).max
+    save(features, tmp_path / "features.mercer")
+    np.testing.assert_array_equal(load(tmp_path / "features.mercer").transform(X), features.transform(X))
+    copy = clone(features)
+    assert copy.kernel == kernel
+    assert copy.n_components == 512
+    assert not hasattr(copy, "frequencies_")
+    np.testing.assert_array_equal(copy.fit(X).transform(X), drawn.transform(X))
+
+
+def test_wrong_frequencies_are_refused():
+    with pytest.raises(ValueError, match="matrix"):
+        RandomFeatures.from_frequencies(np.ones(3))
+    with pytest.raises(ValueError, match="finite"):
+        RandomFeatures.from_frequencies([[np.nan]])
+    for kernel in (Polynomial(2), Gaussian("median")):
+        with pytest.raises(ValueError, match="not shift-invariant with every parameter a number"):
+            RandomFeatures.from_frequencies([[1.0]], kernel)

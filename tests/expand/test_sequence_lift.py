@@ -122,11 +122,11 @@ TREES = [f"(S (NP {a}) (VP (V {b}) (NP {a})))" for a in "xyz" for b in "uvw"]
     ids=repr,
 )
 def test_all_landmarks_give_back_the_kernel(kernel, rows):
-    features = Landmarks(kernel, choose="all").fit(rows)
+    features = Landmarks(kernel=kernel, choose="all").fit(rows)
     Z = features.transform(rows)
     K = kernel(rows)
     np.testing.assert_allclose(Z @ Z.T, K, atol=1e-6 * K.max())
-    few = clone(features).set_params(choose="rpcholesky", n_landmarks=5).fit(np.array(rows, dtype=object))
-    assert few.transform(rows).shape == (len(rows), few.n_landmarks_)
-    given = Landmarks(kernel, landmarks=rows[:3], whiten=False).fit(rows)
+    few = clone(features).set_params(choose="rpcholesky", n_components=5).fit(np.array(rows, dtype=object))
+    assert few.transform(rows).shape == (len(rows), few.n_components_)
+    given = Landmarks(kernel=kernel, landmarks=rows[:3], whiten=False).fit(rows)
     np.testing.assert_allclose(given.transform(rows), kernel(rows, rows[:3]))

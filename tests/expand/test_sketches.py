@@ -114,7 +114,7 @@ def test_wide_sparse_rows_are_not_made_dense():
     rng = np.random.default_rng(0)
     indices = np.sort(rng.integers(1_000_000, size=(300, 10)), axis=1).ravel()
     X = sparse.csr_array((rng.normal(size=3000), indices, np.arange(0, 3001, 10)), shape=(300, 1_000_000))
-    features = RandomFeatures(Polynomial(2, offset=0.0), 64).fit(X)
+    features = RandomFeatures(Polynomial(2, offset=0.0), n_components=64).fit(X)
     features_of_rows = features.transform(X)
     assert features_of_rows.shape == (300, 64)
     # Each row with itself: 5 standard deviations by the bound of the variance.
@@ -183,10 +183,10 @@ def test_smaller_maps_of_signs_are_the_beginning_of_larger_ones(kernel):
 def test_rows_outside_the_domain_of_all_subsets_are_named(storage):
     X = np.full((300, 4), 0.3)
     X[270, 2] = -1.5
-    features = RandomFeatures(AllSubsets(), 16).fit(storage(X))
+    features = RandomFeatures(AllSubsets(), n_components=16).fit(storage(X))
     with pytest.raises(ValueError, match=r"column 2 is -1.5, first at row 270.*Scale the columns down"):
         features.transform(storage(X))
-    assert np.isfinite(RandomFeatures(AllSubsets(scale=0.4), 16).fit_transform(storage(X))).all()
+    assert np.isfinite(RandomFeatures(AllSubsets(scale=0.4), n_components=16).fit_transform(storage(X))).all()
 
 
 def test_many_columns_near_one_do_not_overflow():

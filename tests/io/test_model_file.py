@@ -200,7 +200,7 @@ def test_missing_files_and_folders(tmp_path):
 
 
 def test_what_cannot_be_saved_is_named_and_leaves_no_file(tmp_path):
-    model = Landmarks(Custom(lambda x, z: float(x @ z)), n_landmarks=2).fit(np.eye(3))
+    model = Landmarks(2, Custom(lambda x, z: float(x @ z))).fit(np.eye(3))
     with pytest.raises(TypeError, match=r"Landmarks\.kernel is a mercer\.kernels\.custom\.Custom"):
         save(model, tmp_path / "model.mercer")
     assert os.listdir(tmp_path) == []

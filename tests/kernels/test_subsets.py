@@ -13,7 +13,7 @@ X = np.random.default_rng(0).normal(size=(30, 4))
 @pytest.mark.parametrize("order", [1, 2, 6])
 def test_random_features_average_to_the_kernel(kernel, order):
     masked = OnSubsets(kernel, order, [4.0, 1.0, 1.0, 2.0])
-    Z = RandomFeatures(masked, 2**14).fit_transform(X)
+    Z = RandomFeatures(masked, n_components=2**14).fit_transform(X)
     # cosines of 2^13 frequencies: variance at most 1/2, so 5.3 standard errors are 0.041 (435 pairs, family-wise 1e-4)
     assert np.abs(Z @ Z.T - masked(X)).max() < 5.3 * np.sqrt(0.5 / 2**13)
 

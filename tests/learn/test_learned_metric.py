@@ -147,8 +147,8 @@ def test_metric_root_and_kernel_belong_together():
     np.testing.assert_allclose(Z, X @ learned.root_, atol=1e-12)
     plain = Gaussian(learned.kernel_.kernel.bandwidth)
     np.testing.assert_allclose(learned.kernel_(X), plain(Z), atol=1e-10)
-    ours = RandomFeatures(learned.kernel_, 32).fit_transform(X)
-    np.testing.assert_allclose(ours, RandomFeatures(plain, 32).fit_transform(Z), atol=1e-5)
+    ours = RandomFeatures(learned.kernel_, n_components=32).fit_transform(X)
+    np.testing.assert_allclose(ours, RandomFeatures(plain, n_components=32).fit_transform(Z), atol=1e-5)
 
 
 def test_learned_features_beat_plain_ones_of_the_same_size():
@@ -157,7 +157,7 @@ def test_learned_features_beat_plain_ones_of_the_same_size():
     learned = LearnedMetric(n_components=128).fit(X[train], y[train])
     scores = []
     for kernel in (Gaussian("median"), learned.kernel_):
-        map_ = RandomFeatures(kernel, 128).fit(X[train])
+        map_ = RandomFeatures(kernel, n_components=128).fit(X[train])
         scores.append(RidgeRegressor().fit(map_.transform(X[train]), y[train]).score(map_.transform(X[test]), y[test]))
     assert scores[1] > scores[0] + 0.05
 

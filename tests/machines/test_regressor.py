@@ -24,7 +24,7 @@ def test_kernel_ols_is_the_pseudo_inverse_with_repeated_rows(n):
     X, y = data(n)
     X, y = np.vstack([X, X[::2]]), np.concatenate([y, y[::2] + 0.3])
     A = squared_features(X)
-    machine = KernelRegressor(Polynomial(2)).fit(X, y)
+    machine = KernelRegressor(Polynomial(2), alpha=0.0).fit(X, y)
     w = A.T @ machine.dual_coef_
     condition = np.linalg.cond(A[:, :]) if n >= 10 else np.linalg.cond(squared_features(X[:n]))
     assert np.linalg.norm(w - np.linalg.pinv(A) @ y) <= 1e-10 * condition**2 * np.linalg.norm(y)
@@ -75,7 +75,7 @@ def test_leave_one_out_with_weights_is_that_of_repeated_rows():
 
 def test_the_smallest_norm_interpolates_where_it_can():
     X, y = data(20)
-    machine = KernelRegressor(Gaussian(0.5)).fit(X, y)
+    machine = KernelRegressor(Gaussian(0.5), alpha=0.0).fit(X, y)
     assert machine.rank_ == 20
     np.testing.assert_allclose(machine.predict(X), y, atol=1e-9)
 
@@ -198,7 +198,7 @@ def test_falkon_says_that_it_stopped_early():
 
 def test_a_short_source_is_solved_exactly():
     X, y = data(80)
-    machine = KernelRegressor(Gaussian(1.5)).fit(MemorySource(X, y))
+    machine = KernelRegressor(Gaussian(1.5), alpha=0.0).fit(MemorySource(X, y))
     assert machine.X_fit_.shape == (80, 3)
     assert machine.rank_ <= 80
 
@@ -247,6 +247,6 @@ def test_cholesky_in_tiles(n, dtype):
 
 def test_linear_kernel_regression_is_linear_regression():
     X, y = data(50)
-    machine = KernelRegressor(Linear() + 1).fit(X, y)
+    machine = KernelRegressor(Linear() + 1, alpha=0.0).fit(X, y)
     A = np.column_stack([X, np.ones(50)])
     np.testing.assert_allclose(machine.predict(X), A @ np.linalg.lstsq(A, y, rcond=None)[0], atol=1e-9)

@@ -35,7 +35,7 @@ def how(request, monkeypatch):
 
 @pytest.mark.usefixtures("how")
 @pytest.mark.parametrize(
-    "lift", [CUBIC, PiecewiseLinear(4), SplineTransformer(4, degree=2), RandomFeatures(Gaussian(2.0), 32)]
+    "lift", [CUBIC, PiecewiseLinear(4), SplineTransformer(4, degree=2), RandomFeatures(Gaussian(2.0), n_components=32)]
 )
 @pytest.mark.parametrize(
     "how_to",

@@ -94,12 +94,12 @@ def compare_lifts(
         scale = Standardize().fit(rows)
         scaled = scale.transform(rows)
     with steps("median distance"):
-        median = RandomFeatures(Gaussian("median"), 2).fit(scaled).kernel_.bandwidth
+        median = RandomFeatures(Gaussian("median"), n_components=2).fit(scaled).kernel_.bandwidth
     with steps("plain columns"):
         trials = [_trial(scale, None, scaled, task, random_state)]
     for multiple in multiples:
         with steps(f"random features, {multiple:g} x median"):
-            waves = RandomFeatures(Gaussian(multiple * median), n_components, random_state=random_state)
+            waves = RandomFeatures(Gaussian(multiple * median), n_components=n_components, random_state=random_state)
             trials.append(_trial(scale, waves.fit(scaled), scaled, task, random_state, multiple))
     return Search(trials)
 

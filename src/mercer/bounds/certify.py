@@ -46,7 +46,7 @@ def certify(
     >>> from mercer.expand import RandomFeatures
     >>> from mercer.kernels import Gaussian
     >>> X = np.random.default_rng(0).normal(size=(2000, 5))
-    >>> certificate = certify(RandomFeatures(Gaussian(2.0), 4096).fit(X), Gaussian(2.0), X)
+    >>> certificate = certify(RandomFeatures(Gaussian(2.0), n_components=4096).fit(X), Gaussian(2.0), X)
     >>> certificate.max < 0.06, round(certificate.exceedance, 5)
     (True, 0.0006)
     """
@@ -122,6 +122,8 @@ class KernelCertificate:
     def certificate(self, X, delta=0.05, n_pairs=N_PAIRS, random_state=0) -> Certificate:
         """Measure |<z(x), z(x')> - k(x, x')| on random pairs of rows of X; see ``mercer.bounds.certify``."""
         _check_fitted(self)
+        if self.kernel_ is None:
+            raise ValueError(f"{_described(self)} was made without a kernel: there is nothing to compare with.")
         return certify(self, self.kernel_, X, delta, n_pairs, random_state=random_state)
 
 

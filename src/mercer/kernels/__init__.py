@@ -5,6 +5,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.custom import Custom, Precomputed
 from mercer.kernels.discrete import Overlap
 from mercer.kernels.dot import AllSubsets, Anova, Constant, Linear, Polynomial
+from mercer.kernels.kernel_parameter import KernelParameter, kernel_by_name
 from mercer.kernels.norms import ExponentialPower, Laplace, Sinc
 from mercer.kernels.radial import Cauchy, Gaussian, Matern, RationalQuadratic
 from mercer.kernels.stationary import Stationary
@@ -23,6 +24,7 @@ __all__ = [
     "ExponentialPower",
     "Gaussian",
     "Kernel",
+    "KernelParameter",
     "Laplace",
     "Linear",
     "Matern",
@@ -46,5 +48,6 @@ __all__ = [
     "Through",
     "WeightedDegree",
     "check_mercer",
+    "kernel_by_name",
     "repair",
 ]

@@ -114,7 +114,7 @@ class Kernel:
         return Restricted(self, columns.tolist() if isinstance(columns, np.ndarray) else columns)
 
     def through(self, matrix):
-        """k(x A, z A) for a matrix A: the kernel after a linear map of the rows, or in the metric A A'."""
+        """k(x A, z A): the kernel in the metric A A'; a vector stands for a diagonal matrix A."""
         from mercer.kernels.through import Through
 
         return Through(self, matrix)

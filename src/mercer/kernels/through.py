@@ -1,83 +1,104 @@
-"""A kernel seen through a linear map of the rows."""
+"""A kernel in a metric: the kernel after a linear map of the rows."""
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from mercer._numeric.linalg.distances import is_sparse
 from mercer.kernels.algebra import Node
 from mercer.kernels.base import Kernel
 from mercer.kernels.rows import Rows
 
-_SHOWN = 9  # numbers that are written out
+_MAX_SHOWN = 9  # entries that `repr` writes out
 
 
 @dataclass(eq=False)
 class Through(Node):
-    """k(x A, z A) with a matrix A of one row per column of x: the kernel in the metric A A'.
+    """k(x A, z A): the kernel in the metric A A', with distances sqrt((x - z)' A A' (x - z)).
 
-    Distances become sqrt((x - z)' A A' (x - z)), and a frequency omega of k becomes A omega.
+    A frequency omega of k becomes A omega.
 
     Parameters
     ----------
     kernel : Kernel on the rows x A
-    matrix : array of shape (columns of x, columns that the kernel sees)
+    matrix : array of shape (d, r) or (d,)
+        A for rows of d columns; the kernel sees r columns. A vector a is the diagonal matrix of its entries: column j
+        is multiplied by a_j.
 
     >>> from mercer.kernels import Linear
     >>> Linear().through([[1.0], [2.0]])([[3.0, 1.0]], [[1.0, 1.0]])
     array([[15.]])
+    >>> Linear().through([1.0, 2.0])([[3.0, 1.0]], [[1.0, 1.0]])
+    array([[7.]])
     """
 
     kernel: Kernel
     matrix: Any
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         matrix = np.asarray(self.matrix)
-        shown = matrix.tolist() if matrix.size <= _SHOWN else f"<{' x '.join(map(str, matrix.shape))} numbers>"
+        shown = matrix.tolist() if matrix.size <= _MAX_SHOWN else f"<{' x '.join(map(str, matrix.shape))} numbers>"
         return f"Through(kernel={self.kernel!r}, matrix={shown})"
 
-    def __eq__(self, other):
-        same = type(other) is type(self) and self.kernel == other.kernel
-        return same and np.array_equal(self.matrix, other.matrix)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Through) and self.kernel == other.kernel and np.array_equal(self.matrix, other.matrix)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _validate(self):
+    def _validate(self) -> None:
         super()._validate()
         matrix = np.asarray(self.matrix)
-        if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or 0 in matrix.shape or not np.isfinite(matrix).all():
+        is_real = matrix.ndim in (1, 2) and matrix.dtype.kind in "fiu" and 0 not in matrix.shape
+        if not (is_real and np.isfinite(matrix).all()):
             raise ValueError(
-                f"through() needs a matrix of finite numbers, one row per column of the data, got {matrix.dtype} "
-                f"of shape {matrix.shape}."
+                "through() needs a matrix or a vector of finite numbers, one row or entry per column of the data, got "
+                f"{matrix.dtype} of shape {matrix.shape}."
             )
 
-    def _gram(self, X, Y):
+    def _gram(self, X: Rows, Y: Rows) -> np.ndarray:
         x = self._image(X)
         return self.kernel._gram(x, x if Y is X else self._image(Y))
 
-    def _diag(self, X):
+    def _diag(self, X: Rows) -> np.ndarray:
         return self.kernel._diag(self._image(X))
 
-    def _resolve(self, X):
+    def _resolve(self, X: Rows) -> Kernel:
         settled = self.kernel._resolve(self._image(X))
         return self if settled is self.kernel else replace(self, kernel=settled)
 
-    def _image(self, X):
-        numbers = X.numbers
-        self.check_width(numbers.shape[1])
-        return Rows(numbers @ np.asarray(self.matrix).astype(numbers.dtype), X.name)
+    def _image(self, X: Rows) -> Rows:
+        self.check_width(X.numbers.shape[1])
+        return Rows(linear_image(X.numbers, np.asarray(self.matrix)), X.name)
 
-    def check_width(self, width):
+    def check_width(self, width: int) -> None:
         """Refuse data of another width than the matrix has rows."""
         rows = np.shape(self.matrix)[0]
         if rows != width:
             raise ValueError(f"through() was given a matrix of {rows} rows, but the data have {width} columns.")
 
     @property
-    def mass(self):
+    def n_columns_out(self) -> int:
+        """Number of columns that the kernel sees."""
+        return np.shape(self.matrix)[-1]
+
+    @property
+    def mass(self) -> float:
         return self.kernel.mass
 
-    def _frequencies(self, n, d, rng):
-        matrix = np.asarray(self.matrix, dtype=np.float64)
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         self.check_width(d)
-        return self.kernel._frequencies(n, matrix.shape[1], rng) @ matrix.T
+        return linear_image(self.kernel._frequencies(n, self.n_columns_out, rng), self.transposed)
+
+    @property
+    def transposed(self) -> np.ndarray:
+        """A' in float64 (of a vector, the vector): maps frequencies of the kernel to those in the metric."""
+        return np.asarray(self.matrix, dtype=np.float64).T
+
+
+def linear_image(X: Any, matrix: np.ndarray) -> Any:
+    """X A in the precision of X; X diag(a) for a vector a, which keeps CSR matrices sparse."""
+    matrix = matrix.astype(X.dtype, copy=False)
+    if matrix.ndim == 2:
+        return X @ matrix
+    return X.multiply(matrix).tocsr() if is_sparse(X) else X * matrix

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._numeric.block import Block, concatenate, take_rows
 from mercer._runtime.checks import check_weight, refuse_missing
-from mercer.kernels import Gaussian, Kernel
+from mercer.kernels import Kernel, KernelParameter
 from mercer.machines import similarity
 from mercer.source import MemorySource, Source
 from mercer.stats import Sample
@@ -19,7 +19,7 @@ from mercer.stats import Sample
 _SAMPLE_ROWS = 2048
 
 
-class KernelMachine(BaseEstimator):
+class KernelMachine(KernelParameter, BaseEstimator):
     """A predictor f(x) = sum_i a_i k(x, x_i): it sees rows through a kernel only.
 
     Rows are arrays, CSR matrices, frames or a `Source`; sequences of any objects where the kernel reads objects
@@ -30,14 +30,6 @@ class KernelMachine(BaseEstimator):
     _needs_y = False
     #: What follows if the similarity is not Mercer, said in the warning.
     _unless_mercer = ""
-
-    def _kernel(self) -> Kernel:
-        kernel = Gaussian(bandwidth="median") if self.kernel is None else self.kernel
-        if not isinstance(kernel, Kernel):
-            raise TypeError(
-                f"kernel must be one of mercer.kernels, not {kernel!r}. Wrap a function of two rows in Custom."
-            )
-        return kernel
 
     def _checked_rows(self, X, reset: bool, start: int = 0):
         """X as a checked array, CSR matrix or frame, or a one-dimensional array of objects."""
@@ -116,7 +108,7 @@ class KernelMachine(BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = similarity.is_pairwise(self.kernel)
+        tags.input_tags.pairwise = similarity.is_pairwise(self._kernel_if_valid())
         tags.target_tags.required = self._needs_y
         return tags
 

@@ -52,8 +52,8 @@ class KernelHinge(ClassifierMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : Kernel or None, default=None
-        None is ``Gaussian(bandwidth="median")``.
+    kernel : Kernel, str or None, default=None
+        A kernel or the name of one; None is ``Gaussian(bandwidth="median")``.
     alpha : float > 0, default=1.0
     penalty : {"function", "coefficients"}, default="function"
     tol : float, default=1e-4

@@ -21,8 +21,8 @@ class KernelKMeans(ClusterMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : Kernel or None, default=None
-        None is ``Gaussian(bandwidth="median")``.
+    kernel : Kernel, str or None, default=None
+        A kernel or the name of one; None is ``Gaussian(bandwidth="median")``.
     n_clusters : int, default=8
     init : "k-means++" or list of row numbers, default="k-means++"
         The rows whose features are the first centers.

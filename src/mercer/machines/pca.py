@@ -20,7 +20,7 @@ _NO_ROWS = "Only rows of numbers have pre-images: these are seen through their s
 
 def _has_rows(machine) -> bool:
     """Similarities handed in ready-made have no rows to go back to."""
-    if similarity.is_pairwise(machine.kernel):
+    if similarity.is_pairwise(machine._kernel_if_valid()):
         raise AttributeError(_NO_ROWS)
     return True
 
@@ -37,8 +37,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine
 
     Parameters
     ----------
-    kernel : Kernel or None, default=None
-        None is ``Gaussian(bandwidth="median")``.
+    kernel : Kernel, str or None, default=None
+        A kernel or the name of one; None is ``Gaussian(bandwidth="median")``.
     n_components : int, default=2
 
     Attributes

@@ -36,8 +36,8 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : Kernel or None, default=None
-        None is ``Gaussian(bandwidth="median")``.
+    kernel : Kernel, str or None, default=None
+        A kernel or the name of one; None is ``Gaussian(bandwidth="median")``.
     n_epochs : int, default=10
         Passes over the data; fewer if one has no mistake.
     average : bool, default=False

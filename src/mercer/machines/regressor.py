@@ -29,11 +29,11 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : Kernel or None, default=None
-        None is ``Gaussian(bandwidth="median")``.
-    alpha : float, "loo" or list of floats, default=0.0
-        The penalty; "loo" tries sixty, a list those given, and the exact leave-one-out error (closed form, one
-        eigendecomposition) chooses.
+    kernel : Kernel, str or None, default=None
+        A kernel or the name of one; None is ``Gaussian(bandwidth="median")``.
+    alpha : float, "loo" or list of floats, default=1.0
+        The penalty; 0 gives the solution of minimum norm. "loo" tries sixty penalties, a list those given, and the
+        exact leave-one-out error (closed form, one eigendecomposition) chooses.
     solver : {"auto", "exact", "falkon"}, default="auto"
         "exact" holds the n x n Gram matrix. "falkon" (Rudi, Carratino and Rosasco 2017) represents f on `n_centers`
         rows and needs memory for those only: a few passes over the data, which may be a `Source` larger than memory.
@@ -74,7 +74,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         "Use alpha above the magnitude of the smallest eigenvalue, mercer.kernels.repair, or another similarity."
     )
 
-    def __init__(self, kernel=None, alpha=0.0, solver="auto", n_centers=2000, max_iter=50, tol=1e-6, random_state=0):
+    def __init__(self, kernel=None, alpha=1.0, solver="auto", n_centers=2000, max_iter=50, tol=1e-6, random_state=0):
         self.kernel = kernel
         self.alpha = alpha
         self.solver = solver

@@ -16,7 +16,7 @@ from mercer.expand.landmarks.certificate import ResidualCertificate
 from mercer.expand.landmarks.choice import check_columns, choose_columns, choose_landmarks, stored_as
 from mercer.expand.landmarks.rows import AllRows, RowSample, for_kernel, holds_objects, object_column, of_objects, wide
 from mercer.expand.landmarks.whitening import triangular_product, whitening
-from mercer.kernels import Gaussian, Kernel, Precomputed
+from mercer.kernels import Kernel, KernelParameter, Precomputed
 from mercer.stats.sample import SAMPLE_ROWS
 
 WAYS = ("rpcholesky", "uniform", "kmeans", "all")
@@ -25,7 +25,7 @@ _ENTRIES = 2**19
 _MEDIAN_ROWS = 2048
 
 
-class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
+class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     """Similarity to landmarks s_1..s_m, plain or whitened (the Nystrom approximation of the kernel).
 
         plain     z(x) = (k(x, s_1), ..., k(x, s_m))
@@ -38,17 +38,17 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
 
     Parameters
     ----------
-    kernel : Kernel or None, default=None
-        Any of ``mercer.kernels``; None is ``Gaussian(bandwidth="median")``. With ``Precomputed()``, X holds the
+    n_components : int or float in (0, 1), default=500
+        Number of landmarks, or the fraction of the trace of the kernel matrix of the sample that may remain: the
+        smallest number of landmarks whose mean r(x) is at most that fraction of the mean k(x, x) ("rpcholesky" only).
+    kernel : Kernel, str or None, default=None
+        A kernel or the name of one; None is ``Gaussian(bandwidth="median")``. With ``Precomputed()``, X holds the
         similarities of its rows to all training rows, and landmarks are columns.
-    n_landmarks : int or float in (0, 1), default=500
-        How many, or which share of the trace of the kernel matrix of the sample may be left: the smallest number of
-        landmarks whose mean r(x) is at most that share of the mean k(x, x) ("rpcholesky" only).
     choose : {"rpcholesky", "uniform", "kmeans", "all"}, default="rpcholesky"
         "rpcholesky" draws each landmark in proportion to r(x) given those before, which finds small clusters and never
         takes a row twice (Chen et al. 2023, in the accelerated form of Epperly et al. 2024). "uniform" draws distinct
         rows, "kmeans" takes the centers of clusters, "all" every distinct row in the order of the data. All but "all"
-        choose from a sample of at most 16,384 distinct rows (or n_landmarks, if that is more).
+        choose from a sample of at most 16,384 distinct rows (or n_components, if that is more).
     landmarks : array, CSR matrix or list of objects, default=None
         Landmarks of your own; with ``Precomputed()``, numbers of columns. Nothing else is learned then.
     whiten : bool, default=True
@@ -59,10 +59,10 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
     ----------
     kernel_ : the kernel with every parameter a number
     landmarks_ : array, CSR matrix or list of objects; positions of columns with ``Precomputed()``
-    n_landmarks_ : int
-        Their number: fewer than asked when there are fewer rows, or when others are combinations of these in this
-        precision (whitened; the rank of the kernel on these rows).
-    whitening_ : array of shape (n_landmarks_, n_landmarks_), float64
+    n_components_ : int
+        Number of landmarks: smaller than requested when there are fewer rows or, if whitened, when the kernel matrix of
+        the rows has lower numerical rank.
+    whitening_ : array of shape (n_components_, n_components_), float64
         The upper triangular L^-T, if whitened.
     residual_path_ : array
         Mean r(x) on the sample after 0, 1, 2, ... landmarks ("rpcholesky").
@@ -79,43 +79,43 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
     >>> from mercer.expand import Landmarks
     >>> from mercer.kernels import Custom, Gaussian
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> features = Landmarks(Gaussian(2.0), n_landmarks=60).fit(X)
+    >>> features = Landmarks(60, Gaussian(2.0)).fit(X)
     >>> Z = features.transform(X)
     >>> bool(abs(Z @ Z.T - Gaussian(2.0)(X)).max() <= features.residual(X).max() < 1e-4)
     True
     >>> letters = Custom(lambda a, b: float(len(set(a) & set(b))))
-    >>> Landmarks(letters, landmarks=["abc", "xyz"], whiten=False).fit_transform(["a", "cabby", "ax"])
+    >>> Landmarks(kernel=letters, landmarks=["abc", "xyz"], whiten=False).fit_transform(["a", "cabby", "ax"])
     array([[1., 0.],
            [3., 1.],
            [1., 1.]])
     """
 
-    def __init__(self, kernel=None, n_landmarks=500, choose="rpcholesky", landmarks=None, whiten=True, random_state=0):
+    _former = {"n_landmarks": "n_components", "n_landmarks_": "n_components_"}
+
+    def __init__(self, n_components=500, kernel=None, choose="rpcholesky", landmarks=None, whiten=True, random_state=0):
+        self.n_components = n_components
         self.kernel = kernel
-        self.n_landmarks = n_landmarks
         self.choose = choose
         self.landmarks = landmarks
         self.whiten = whiten
         self.random_state = random_state
 
     def _check_parameters(self):
-        if not isinstance(self._kernel(), Kernel):
-            raise TypeError(f"kernel must be one of mercer.kernels, not {self.kernel!r}.")
+        n = self.n_components
+        if isinstance(n, Kernel):
+            raise TypeError(f"n_components must be a number, not {n!r}. Did you mean kernel={n!r}?")
+        self._kernel()
         if self.choose not in WAYS:
             raise ValueError(f"choose must be one of {', '.join(WAYS)}, not {self.choose!r}.")
-        n = self.n_landmarks
         counted = isinstance(n, Integral) and not isinstance(n, bool) and n >= 1
         if not counted and (isinstance(n, Integral) or not isinstance(n, Real) or not 0 < n < 1):
-            raise ValueError(f"n_landmarks must be a positive whole number or a share in (0, 1), not {n!r}.")
+            raise ValueError(f"n_components must be a positive whole number or a fraction in (0, 1), not {n!r}.")
         if not counted and self.landmarks is None and self.choose in ("uniform", "kmeans"):
-            raise ValueError(f"n_landmarks={n!r}, a share of the trace, needs choose='rpcholesky'.")
-
-    def _kernel(self):
-        return Gaussian(bandwidth="median") if self.kernel is None else self.kernel
+            raise ValueError(f"n_components={n!r}, a fraction of the trace, needs choose='rpcholesky'.")
 
     @property
     def _precomputed(self) -> bool:
-        return isinstance(self._kernel(), Precomputed)
+        return isinstance(self._kernel_if_valid(), Precomputed)
 
     # learning
 
@@ -127,7 +127,7 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
             return RowSample(_MEDIAN_ROWS) if learns else None
         if self.choose == "all":
             return AllRows()
-        return RowSample(max(SAMPLE_ROWS, self.n_landmarks))
+        return RowSample(max(SAMPLE_ROWS, self.n_components))
 
     def _finish(self, learned):
         for name in ("residual_path_", "whitening_"):  # of another fit, with other parameters
@@ -137,7 +137,7 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
             found = whitening(gram(landmarks), self._rounding, in_order=hasattr(self, "residual_path_"))
             landmarks = take_rows(landmarks, found.kept)
             self.whitening_, self._smallest_pivot = found.matrix, found.smallest
-        self.n_landmarks_ = landmarks.shape[0]
+        self.n_components_ = landmarks.shape[0]
         self._landmarks = landmarks
         self.landmarks_ = for_kernel(landmarks)
         self._prepared = {}
@@ -151,7 +151,7 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
             landmarks = self._checked_X(self.landmarks, reset=None)
         else:
             seed = seed_of(self.random_state)
-            choice = choose_landmarks(self.choose, self.kernel_, sample, self.n_landmarks, seed, self._rounding)
+            choice = choose_landmarks(self.choose, self.kernel_, sample, self.n_components, seed, self._rounding)
             landmarks = self._noted(choice)
         return landmarks, lambda chosen: self.kernel_(for_kernel(wide(chosen))).astype(np.float64, copy=False)
 
@@ -164,7 +164,7 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
         else:
             seed = seed_of(self.random_state)
             landmarks = self._noted(
-                choose_columns(self.choose, K, known.weight, self.n_landmarks, seed, self._rounding)
+                choose_columns(self.choose, K, known.weight, self.n_components, seed, self._rounding)
             )
         return landmarks, lambda chosen: K[np.ix_(chosen, chosen)]
 
@@ -209,14 +209,14 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
 
     def _apply(self, X):
         dtype = np.dtype(np.float64) if of_objects(X) else X.dtype
-        out = np.empty((X.shape[0], self.n_landmarks_), dtype=dtype)
+        out = np.empty((X.shape[0], self.n_components_), dtype=dtype)
         self._by_blocks(X, X.dtype, lambda rows, part: self._write(part, out[rows]))
         return out
 
     def _by_blocks(self, X, dtype, function):
         """Call function(rows, X[rows] in this precision) for blocks of rows that fit the cache, on all cores."""
         self._prepare(dtype, is_sparse(X))
-        step = max(64, _ENTRIES // self.n_landmarks_)
+        step = max(64, _ENTRIES // self.n_components_)
         spans = [slice(start, start + step) for start in range(0, X.shape[0], step)]
         for_each(lambda rows: function(rows, X[rows].astype(dtype, copy=False)), spans)
 
@@ -262,7 +262,7 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
         explained = np.empty(X.shape[0])
 
         def explain(rows, part):
-            Z = np.empty((part.shape[0], self.n_landmarks_))
+            Z = np.empty((part.shape[0], self.n_components_))
             self._write(part, Z)
             explained[rows] = np.einsum("ij,ij->i", Z, Z)
             if not self._precomputed:
@@ -273,7 +273,7 @@ class Landmarks(ResidualCertificate, ClassNamePrefixFeaturesOutMixin, StreamingT
 
     @property
     def _n_features_out(self):
-        return self.n_landmarks_
+        return self.n_components_
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -154,20 +154,20 @@ class Vocabularies(Statistic):
 @singledispatch
 def part_of(kernel: Kernel) -> parts.Part:
     """The feature map of a kernel, or the reason why there is none."""
-    raise ValueError(f"{kernel} has no finite lift that Mercer knows. Use Landmarks({kernel}).")
+    raise ValueError(f"{kernel} has no finite lift that Mercer knows. Use Landmarks(kernel={kernel}).")
 
 
 @part_of.register
 def _(kernel: Stationary):
     raise ValueError(
         f"{kernel} has no finite lift: its Gram matrix has full rank however many distinct rows there are, so no "
-        f"finite number of columns can hold it. Use RandomFeatures({kernel}) or Landmarks({kernel})."
+        f"finite number of columns can hold it. Use RandomFeatures({kernel}) or Landmarks(kernel={kernel})."
     )
 
 
 @part_of.register
 def _(kernel: Custom):
-    raise ValueError(f"{kernel} has no known lift: Mercer cannot see into a function. Use Landmarks({kernel}).")
+    raise ValueError(f"{kernel} has no known lift: Mercer cannot see into a function. Use Landmarks(kernel={kernel}).")
 
 
 @part_of.register
@@ -218,15 +218,15 @@ def _(kernel: WindowKernel):
 def _(kernel: Subsequence):
     raise ValueError(
         f"{kernel} has no lift of a useful size: every word of {kernel.k} letters is a feature of almost every row. "
-        f"Use Landmarks({kernel}), a kernel machine, or Mismatch, whose lift is sparse."
+        f"Use Landmarks(kernel={kernel}), a kernel machine, or Mismatch, whose lift is sparse."
     )
 
 
 @part_of.register
 def _(kernel: SubsetTree):
     raise ValueError(
-        f"{kernel} has no lift of a useful size: a tree has exponentially many fragments. Use Landmarks({kernel}) or a "
-        "kernel machine."
+        f"{kernel} has no lift of a useful size: a tree has exponentially many fragments. "
+        f"Use Landmarks(kernel={kernel}) or a kernel machine."
     )
 
 

@@ -19,9 +19,9 @@ class ParabolicLift(StreamingTransformer):
     """phi(x) = (x, ||x||^2): every ball of x is a halfspace of phi(x).
 
     The ball of center c and radius r is {x: <(2c, -1), phi(x)> >= ||c||^2 - r^2}, because
-    ||x - c||^2 = ||x||^2 - 2 <c, x> + ||c||^2. Conversely, a linear rule on phi(x) whose last coefficient is negative
-    is a ball, positive the complement of a ball, zero a halfspace; `ball` tells which and where. So a linear classifier
-    after this lift is one that may also draw circles, at the price of one column.
+    ||x - c||^2 = ||x||^2 - 2 <c, x> + ||c||^2. Conversely, a linear rule on phi(x) is a ball if its last coefficient is
+    negative, the complement of a ball if it is positive, and a halfspace if it is zero; `ball` returns which. A linear
+    classifier after this lift separates classes by spheres or hyperplanes, for one additional column.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class ParabolicLift(StreamingTransformer):
         return X[:, :-1]
 
     def ball(self, coef, intercept=0.0) -> Region:
-        """Where <coef, phi(x)> + intercept > 0: a region that unpacks as (center, radius).
+        """The region where <coef, phi(x)> + intercept > 0; a ball can be unpacked as (center, radius).
 
         Parameters
         ----------
@@ -88,15 +88,18 @@ class ParabolicLift(StreamingTransformer):
 
 @dataclass(frozen=True)
 class Region:
-    """Where v.x + w ||x||^2 + b > 0. Unpacks as (center, radius).
+    """The set of x with <v, x> + w ||x||^2 + b > 0.
+
+    A ball can be indexed and unpacked as (center, radius). Every other kind refuses: its center and radius, where it
+    has them, are attributes.
 
     Attributes
     ----------
     kind : "ball" (w < 0), "complement" of a ball (w > 0), "halfspace" (w = 0), "everything" or "nothing"
-    center : array; None without curvature
-    radius : the radius of the ball or of what the complement leaves out; inf for a halfspace, and nan where the
-        curved rule has one sign everywhere (r^2 < 0)
-    normal : v, the direction in which a halfspace lies; None for the others
+    center : array; None if w = 0
+    radius : the radius of the ball, or of the ball that the complement excludes; inf for a halfspace, nan where the
+        rule has one sign everywhere (r^2 < 0)
+    normal : v, the direction in which a halfspace extends; None for the others
     """
 
     kind: str
@@ -106,12 +109,27 @@ class Region:
     rule: Any = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter((self.center, self.radius))
+        return iter(self._center_and_radius())
+
+    def __getitem__(self, index: int) -> Any:
+        return self._center_and_radius()[index]
+
+    def __len__(self) -> int:
+        return 2
+
+    def _center_and_radius(self) -> tuple[np.ndarray | None, float]:
+        if self.kind != "ball":
+            kind = "the complement of a ball" if self.kind == "complement" else repr(self.kind)
+            raise ValueError(
+                f"The region is {kind}, not a ball, and does not unpack as (center, radius). "
+                "Use its attributes kind, center, radius and normal."
+            )
+        return self.center, self.radius
 
     def contains(self, X) -> np.ndarray:
         """Whether each row of X lies in the region.
 
-        Evaluates the rule itself: center and radius are as good unless the ball is so large that it hardly bends.
+        Evaluates the rule itself, which stays accurate where the curvature is almost zero and the radius huge.
         """
         v, w, b = self.rule
         X = X.tocsr() if hasattr(X, "tocsr") else np.atleast_2d(np.asarray(X, dtype=np.float64))
@@ -128,7 +146,7 @@ def region_of_rule(coef: np.ndarray, intercept: float) -> Region:
     rule = v, w, b
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         center = -v / (2 * w)
-    if w == 0 or not np.isfinite(center).all():  # or bends too little for a float to say so
+    if w == 0 or not np.isfinite(center).all():  # or the curvature underflows
         if np.any(v):
             return Region("halfspace", None, np.inf, v, (v, 0.0, b))
         return Region("everything" if b > 0 else "nothing", None, np.nan, None, rule)

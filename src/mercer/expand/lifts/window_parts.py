@@ -122,7 +122,7 @@ class MismatchPart(WindowPart):
         if near.length * bits > 64:
             raise ValueError(
                 f"{self.kernel} has too many words for a lift: k must be at most {64 // bits} with this alphabet. "
-                f"Use a kernel machine, Landmarks({self.kernel}), or alphabet=None, whose lift is smaller."
+                f"Use a kernel machine, Landmarks(kernel={self.kernel}), or alphabet=None, whose lift is smaller."
             )
         refuse_too_many_entries(len(keys) * near.size, 8, "Use alphabet=None, a smaller k, or Landmarks.")
         return near.keys(keys, bits)

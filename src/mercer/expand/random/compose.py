@@ -18,7 +18,7 @@ from functools import reduce
 import numpy as np
 
 from mercer.expand.random.allocation import share_columns
-from mercer.expand.random.fourier import Waves, fourier_map
+from mercer.expand.random.fourier import FourierMap, fourier_map
 from mercer.expand.random.maps import Chosen, Columns, FeatureMap, Flat, Mapped, Products, SideBySide, Unit
 from mercer.expand.random.sampling import applicable
 from mercer.expand.random.seeds import Seed
@@ -39,6 +39,7 @@ from mercer.kernels import (
     Through,
 )
 from mercer.kernels.rows import column_positions
+from mercer.kernels.through import linear_image
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def check_kernel(kernel: Kernel) -> None:
     elif not is_stationary(kernel):
         raise ValueError(
             f"{kernel!r} has no random features: it is neither a function of x - z with a known spectrum nor built "
-            "from products of columns. Use Landmarks(kernel), which needs nothing but values of the kernel."
+            "from products of columns. Use Landmarks(kernel=...), which needs nothing but values of the kernel."
         )
 
 
@@ -98,7 +99,7 @@ def bind_columns(kernel: Kernel, d: int, names=None) -> Kernel:
         return Restricted(bind_columns(kernel.kernel, len(columns), below), columns)
     if isinstance(kernel, Through):
         kernel.check_width(d)
-        return replace(kernel, kernel=bind_columns(kernel.kernel, np.shape(kernel.matrix)[1]))
+        return replace(kernel, kernel=bind_columns(kernel.kernel, kernel.n_columns_out))
     parts = {name: bind_columns(part, d, names) for name, part in _named_parts(kernel).items()}
     return replace(kernel, **parts) if parts else kernel  # type: ignore[type-var]
 
@@ -156,11 +157,10 @@ def _normalized(kernel, plan):
 
 
 def _through(kernel, plan):
-    matrix = np.asarray(kernel.matrix, dtype=np.float64)
-    part = prepare(kernel.kernel, replace(plan, d=matrix.shape[1]))
-    if isinstance(part, Waves):  # <omega, x A> = <A omega, x>
-        return Waves(part.frequencies @ matrix.T, part.shift, part.scale, *part.how)
-    return Mapped(part, matrix)
+    part = prepare(kernel.kernel, replace(plan, d=kernel.n_columns_out))
+    if isinstance(part, FourierMap):  # <omega, x A> = <A omega, x>
+        return FourierMap(linear_image(part.frequencies, kernel.transposed), part.shift, part.scale, *part.how)
+    return Mapped(part, np.asarray(kernel.matrix, dtype=np.float64))
 
 
 def _sum(kernel, plan):

@@ -1,4 +1,4 @@
-"""Random waves: the features of shift-invariant kernels (Rahimi and Recht 2007).
+"""Random Fourier features of shift-invariant kernels (Rahimi and Recht 2007).
 
 With frequencies omega_1..omega_m from the spectral law of k, and mass = k(x, x),
 
@@ -20,18 +20,18 @@ _STRUCTURED_BLOCK = 2**18
 
 
 def fourier_map(kernel, n_components: int, d: int, weight: float, sampling: str, pairing: str, seed) -> FeatureMap:
-    """The waves of `weight` times a shift-invariant kernel, `n_components` columns in all."""
+    """Random Fourier features of `weight` times a shift-invariant kernel: `n_components` columns in all."""
     paired = n_components // 2 if pairing == "cos-sin" else 0
     m = n_components - paired
     # The phases have a stream of their own, so that frequencies do not depend on the pairing.
     shift = seed.child(0).rng().uniform(0.0, 2 * np.pi, size=m - paired)
     scale = float(np.sqrt(weight * kernel.mass / m))
     if sampling == "structured":
-        return StructuredWaves(StructuredFrequencies.draw(kernel, m, d, seed.rng()), shift, scale)
-    return Waves(draw_frequencies(kernel, m, d, sampling, seed.rng()), shift, scale, sampling)
+        return StructuredFourierMap(StructuredFrequencies.draw(kernel, m, d, seed.rng()), shift, scale)
+    return FourierMap(draw_frequencies(kernel, m, d, sampling, seed.rng()), shift, scale, sampling)
 
 
-class Waves(FeatureMap):
+class FourierMap(FeatureMap):
     """Cosines and sines of the frequencies, then cosines of those that have a phase.
 
     Memory: the frequencies (m x d, float64) and one copy of them in the precision and layout of the input.
@@ -60,7 +60,7 @@ class Waves(FeatureMap):
 
     def apply(self, X, out):
         if hasattr(X, "tocsr"):
-            write_waves(X @ self._laid_out[X.dtype, True], self.shift, self.scale, out)
+            write_cos_sin(X @ self._laid_out[X.dtype, True], self.shift, self.scale, out)
             return
         pairs, singles = self._laid_out[X.dtype, False]
         p = self.n_pairs
@@ -75,23 +75,24 @@ class Waves(FeatureMap):
         return {**self.__dict__, "_laid_out": {}}
 
 
-class StructuredWaves(FeatureMap):
-    """The same for frequencies that are never written out, only multiplied by (see `StructuredFrequencies`)."""
+class StructuredFourierMap(FeatureMap):
+    """Fourier features of frequencies that are applied without being stored (see `StructuredFrequencies`)."""
 
     how = ("structured",)
+    _former = {"waves": "structured"}
 
-    def __init__(self, waves: StructuredFrequencies, shift, scale: float):
-        self.waves, self.shift, self.scale = waves, shift, scale
-        self.n_components = 2 * len(waves) - len(shift)
+    def __init__(self, frequencies: StructuredFrequencies, shift, scale: float):
+        self.structured, self.shift, self.scale = frequencies, shift, scale
+        self.n_components = 2 * len(frequencies) - len(shift)
 
     def apply(self, X, out):
-        step = max(1, _STRUCTURED_BLOCK // self.waves.width)
+        step = max(1, _STRUCTURED_BLOCK // self.structured.width)
         for start in range(0, X.shape[0], step):
             rows = slice(start, start + step)
-            write_waves(self.waves.products(X[rows]), self.shift, self.scale, out[rows])
+            write_cos_sin(self.structured.products(X[rows]), self.shift, self.scale, out[rows])
 
 
-def write_waves(arguments, shift, scale: float, out) -> None:
+def write_cos_sin(arguments, shift, scale: float, out) -> None:
     """Cosines and sines of the first arguments, shifted cosines of the last `len(shift)`."""
     p = arguments.shape[1] - len(shift)
     if p:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from mercer._numeric.linalg.distances import is_sparse
+from mercer.kernels.through import linear_image
+
 
 class FeatureMap:
     """z with E <z(x), z(x')> = k(x, x'): `n_components` columns for every row.
@@ -90,14 +93,14 @@ class Chosen(FeatureMap):
 
 
 class Mapped(FeatureMap):
-    """A map of the rows x A."""
+    """A map of the rows x A, or of x diag(a) for a vector a."""
 
     def __init__(self, part: FeatureMap, matrix: np.ndarray):
         self.part, self.matrix = part, matrix
         self.n_components, self.how, self.rows = part.n_components, part.how, part.rows
 
     def ready(self, dtype, sparse):
-        self.part.ready(dtype, False)
+        self.part.ready(dtype, sparse and self.matrix.ndim == 1)
 
     def check(self, X):
         self.part.check(self._image(X))
@@ -106,7 +109,8 @@ class Mapped(FeatureMap):
         self.part.apply(self._image(X), out)
 
     def _image(self, X):
-        return np.ascontiguousarray(X @ self.matrix.astype(X.dtype))
+        image = linear_image(X, self.matrix)
+        return image if is_sparse(image) else np.ascontiguousarray(image)
 
 
 class SideBySide(FeatureMap):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
+from typing import Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
@@ -10,17 +11,19 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from mercer._runtime.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
 from mercer.bounds import KernelCertificate
-from mercer.expand.random.compose import Plan, bind_columns, check_kernel, prepare
+from mercer.expand.random.compose import Plan, bind_columns, check_kernel, is_stationary, prepare
+from mercer.expand.random.fourier import FourierMap
+from mercer.expand.random.maps import FeatureMap
 from mercer.expand.random.sampling import SAMPLINGS
 from mercer.expand.random.seeds import Seed
-from mercer.kernels import Gaussian, Kernel
+from mercer.kernels import Kernel, KernelParameter
 from mercer.stats import Sample
 
 _SAMPLE_ROWS = 2048
 _PAIRINGS = ("cos-sin", "phase")
 
 
-class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
+class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     """Random features z(x) with E <z(x), z(x')> = k(x, x'), for shift-invariant and polynomial kernels and what is
     composed of them.
 
@@ -46,8 +49,8 @@ class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, Streami
 
     Parameters
     ----------
-    kernel : Kernel or None, default=None
-        None is ``Gaussian(bandwidth="median")``.
+    kernel : Kernel, str or None, default=None
+        A kernel or the name of one; None is ``Gaussian(bandwidth="median")``.
     n_components : int, default=1024
         Number of output columns. If it is odd, the last cos-sin column is a phase feature.
     sampling : {"orthogonal", "iid", "structured", "quasi"}, default="orthogonal"
@@ -91,14 +94,55 @@ class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, Streami
     'orthogonal, tensor sketch'
     >>> float(abs(features.transform(X) @ features.transform(X).T - kernel(X)).mean()) < 0.1
     True
+
+    In a metric, here with the second column ten times as long and the last one left out:
+
+    >>> kernel = Gaussian(2.0).through([1.0, 10.0, 1.0, 1.0, 0.0])
+    >>> RandomFeatures(kernel, n_components=4096).fit(X).certificate(X).max < 0.1
+    True
     """
 
-    def __init__(self, kernel=None, n_components=1024, sampling="orthogonal", pairing="cos-sin", random_state=0):
+    def __init__(self, kernel=None, *, n_components=1024, sampling="orthogonal", pairing="cos-sin", random_state=0):
         self.kernel = kernel
         self.n_components = n_components
         self.sampling = sampling
         self.pairing = pairing
         self.random_state = random_state
+
+    @classmethod
+    def from_frequencies(cls, frequencies: np.ndarray, kernel: Kernel | None = None) -> Self:
+        """A fitted map of given frequencies omega_1..omega_m: sqrt(mass/m) (cos<omega_i, x>, sin<omega_i, x>)_i.
+
+        Parameters
+        ----------
+        frequencies : array of shape (m, n_features)
+        kernel : shift-invariant Kernel with every parameter a number, or None
+            The kernel they were drawn for: its mass k(x, x) scales the features, and `certificate` compares with it.
+            None means mass 1; there is then no certificate.
+
+        Returns
+        -------
+        RandomFeatures, fitted, with 2 m components; `clone` and `fit` draw new frequencies for the kernel
+
+        >>> import numpy as np
+        >>> from mercer.expand import RandomFeatures
+        >>> features = RandomFeatures.from_frequencies(np.array([[0.0, np.pi]]))
+        >>> features.transform(np.array([[5.0, 1.0]])).round(6)
+        array([[-1.,  0.]])
+        """
+        frequencies = np.ascontiguousarray(frequencies, dtype=np.float64)
+        if frequencies.ndim != 2 or 0 in frequencies.shape or not np.isfinite(frequencies).all():
+            raise ValueError(
+                f"frequencies must be a matrix (m, n_features) of finite numbers, got {frequencies!r:.60}."
+            )
+        if kernel is not None and (not is_stationary(kernel) or kernel.waits_for_data):
+            raise ValueError(f"{kernel!r} is not shift-invariant with every parameter a number: it has no frequencies.")
+        made = cls(kernel, n_components=2 * len(frequencies))
+        made.n_features_in_ = frequencies.shape[1]
+        made.kernel_, made._accumulator = kernel, None
+        mass = 1.0 if kernel is None else kernel.mass
+        made._set_map(FourierMap(frequencies, np.zeros(0), float(np.sqrt(mass / len(frequencies))), "given"))
+        return made
 
     def _check_parameters(self):
         if not isinstance(self.n_components, Integral) or self.n_components < 1:
@@ -106,12 +150,7 @@ class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, Streami
         for name, allowed in (("sampling", SAMPLINGS), ("pairing", _PAIRINGS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}.")
-        if not isinstance(self._kernel(), Kernel):
-            raise TypeError(f"kernel must be one of mercer.kernels, not {self._kernel()!r}.")
         check_kernel(self._kernel())
-
-    def _kernel(self):
-        return Gaussian(bandwidth="median") if self.kernel is None else self.kernel
 
     def _empty(self):
         learns = self._kernel().waits_for_data
@@ -123,7 +162,10 @@ class RandomFeatures(KernelCertificate, ClassNamePrefixFeaturesOutMixin, Streami
         self.kernel_ = kernel if learned is None else kernel.resolve(learned.X)
         seed = Seed(seed_of(self.random_state))
         plan = Plan(self.n_features_in_, int(self.n_components), self.sampling, self.pairing, seed)
-        self._map = prepare(self.kernel_, plan)
+        self._set_map(prepare(self.kernel_, plan))
+
+    def _set_map(self, feature_map: FeatureMap) -> None:
+        self._map = feature_map
         self.sampling_ = ", ".join(self._map.how)
         for name in ("frequencies", "shift"):
             self.__dict__.pop(f"{name}_", None)  # of an earlier fit with another kernel

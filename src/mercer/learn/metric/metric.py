@@ -9,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer._runtime.checks import check_whole
 from mercer.base import seed_of
-from mercer.kernels import Gaussian
+from mercer.kernels import KernelParameter
 from mercer.kernels.stationary import Stationary, median_distance
 from mercer.learn.gathering import gather
 from mercer.learn.metric.scored_rounds import Bench, Form, Trial
@@ -35,7 +35,7 @@ _HOPELESS = 1.25
 _NOTHING_SEEN = 0.99
 
 
-class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
+class LearnedMetric(KernelParameter, ClassNamePrefixFeaturesOutMixin, TargetLearner):
     """The linear map x -> x M^(1/2) after which distances say what matters for the target.
 
     M is the average gradient outer product of a regression function f,
@@ -132,9 +132,6 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TargetLearner):
             raise ValueError(f"smoothing must be a finite number of at least 0, not {self.smoothing!r}.")
         if not isinstance(self._kernel(), Stationary):
             raise TypeError(f"kernel must be a shift-invariant kernel with a bandwidth, not {self.kernel!r}.")
-
-    def _kernel(self):
-        return Gaussian("median") if self.kernel is None else self.kernel
 
     def _learn_from(self, source: Source):
         self.classes_ = classes_in(source, self.task)

@@ -82,7 +82,7 @@ class Bench:
         return Trial(number, form.mode, form.root, kernel, doublings, bandwidth, alpha, loss, criterion, gradients)
 
     def _features(self, kernel) -> RandomFeatures:
-        return RandomFeatures(kernel, self.n_components, random_state=self.seed).fit(self.sample)
+        return RandomFeatures(kernel, n_components=self.n_components, random_state=self.seed).fit(self.sample)
 
 
 def freedom(root: np.ndarray, mode: str) -> float:

@@ -160,7 +160,7 @@ def _kernel(Z, T, new):
     if len(distinct) < 2:
         return np.broadcast_to(T.mean(axis=0), (len(new), T.shape[1]))
     # Half a standard deviation is about what so many landmarks resolve; wider where there are more columns.
-    map_ = Landmarks(Gaussian(0.5 * np.sqrt(Z.shape[1])), n_landmarks=min(_LANDMARKS, len(distinct))).fit(Z)
+    map_ = Landmarks(min(_LANDMARKS, len(distinct)), Gaussian(0.5 * np.sqrt(Z.shape[1]))).fit(Z)
     return _ridge(map_.transform(Z), T, map_.transform(new))
 
 
