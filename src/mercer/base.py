@@ -222,6 +222,10 @@ class StreamingTransformer(TransformerMixin, StreamingEstimator):
     def _apply(self, X):
         raise NotImplementedError
 
+    def write(self, X: np.ndarray, out: np.ndarray) -> None:
+        """Write the features of rows that are known to be valid into an array: `transform` for inner loops."""
+        out[:] = self._apply(X)
+
     def _mapped(self, X, function):
         check_is_fitted(self)
         if isinstance(X, Source):

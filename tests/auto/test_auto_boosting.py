@@ -8,7 +8,7 @@ from mercer.auto.boosting.boosting import boost, compared
 from mercer.auto.boosting.ensemble import Binned, Growth
 from mercer.auto.boosting.forest import ranks_at
 from mercer.auto.boosting.losses import LogLoss, Squares
-from mercer.auto.features.blocks import Score, TreeColumns
+from mercer.auto.features.trees import TreeColumns, TreeScoreBlock
 
 
 def problem(n=600, seed=0):
@@ -132,7 +132,7 @@ def test_the_score_is_the_mean_of_forests_each_with_its_own_order_of_levels(n, n
     X[:, [1, 3]] = np.digitize(X[:, [1, 3]], [-1.0, 0.0, 1.0])
     loss = Squares(y) if n_classes is None else LogLoss(np.digitize(y, [0.0, 1.0]), n_classes)
     forests = boost(X, loss, folds, Growth(n_trees=20), [1, 3]).forests
-    score = Score(forests, np.ones(len(forests[0].base)), TreeColumns.of(4, []), classes=n_classes is not None)
+    score = TreeScoreBlock(forests, np.ones(len(forests[0].base)), TreeColumns.of(4, []), classes=n_classes is not None)
     expected = 0.0
     for forest in forests:
         out, seen = np.tile(forest.base, (n, 1)), X[:n].copy()

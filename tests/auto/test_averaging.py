@@ -8,15 +8,15 @@ from mercer.auto import MercerClassifier, MercerRegressor
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS
 from mercer.auto.budget.progress import Steps
-from mercer.auto.features.blocks import Dictionary, Plain
+from mercer.auto.features.linear import LinearBlock
+from mercer.auto.features.union import Features
 from mercer.auto.final.averaging import averaged, members, redrawn
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.fitting import sizes
-from mercer.auto.rows.encoding import Encoded
-from mercer.auto.search.evaluation import Candidate
-from mercer.auto.search.kernels import Lens
+from mercer.auto.fitting import effort_of
+from mercer.auto.rows.encoding import EncodedRows
+from mercer.auto.search.kernels import KernelCandidate
 from mercer.auto.search.learning import learn
-from mercer.auto.search.search import Found
+from mercer.auto.search.state import Candidate, SearchResult
 from mercer.kernels import Gaussian
 
 
@@ -28,22 +28,24 @@ def waves(n=400, classify=False, seed=0):
 
 
 def found_with(n_seeds=3, effort=None, clock=None, seconds=0.0):
-    lens = Lens(Gaussian(1.0), np.eye(2))
-    dictionary = Dictionary([Plain(2), lens.waves(10, 0)])
-    found = Found(dictionary, np.array([1.0, 6.0]), None, None, [Candidate("waves", "", 1.0, 2.0, 10)], lens=lens)
+    lens = KernelCandidate(Gaussian(1.0), np.eye(2))
+    dictionary = Features([LinearBlock(2), lens.waves(10, 0)])
+    found = SearchResult(
+        dictionary, np.array([1.0, 6.0]), None, None, [Candidate("fourier", "", 1.0, 2.0, 10)], lens=lens
+    )
     effort = EFFORTS["fast"] if effort is None else effort
-    return redrawn(found, sizes("fast", effort.most_features, n_seeds), 0, clock or Clock(), seconds)
+    return redrawn(found, effort_of("fast", effort.max_features, n_seeds), 0, clock or Clock(), seconds)
 
 
 def test_members_share_all_but_the_waves():
     found = found_with()
-    assert [block.kind for block in found.dictionary.blocks] == ["linear", "waves", "waves", "waves"]
+    assert [block.kind for block in found.features.blocks] == ["linear", "fourier", "fourier", "fourier"]
     assert found.penalties.tolist() == [1.0, 18.0, 18.0, 18.0]
     parts = members(found)
     assert [columns.tolist() for _, columns in parts] == [[0, 1, *range(2 + 10 * k, 12 + 10 * k)] for k in range(3)]
     for part, _ in parts:
         assert part.penalties.tolist() == [1.0, 6.0]
-    drawn = [part.dictionary.blocks[1].frequencies for part, _ in parts]
+    drawn = [part.features.blocks[1].frequencies for part, _ in parts]
     assert not np.any(drawn[0] == drawn[1])
     assert not np.any(drawn[1] == drawn[2])
 
@@ -53,23 +55,23 @@ def test_scores_are_the_mean_of_the_members():
     made = []
 
     def fit_one(part):
-        coef = rng.normal(size=(part.dictionary.width, 2))
-        made.append(Predictor(part.dictionary, coef, rng.normal(size=2), None, part.penalties, found=part))
+        coef = rng.normal(size=(part.features.width, 2))
+        made.append(Predictor(part.features, coef, rng.normal(size=2), None, part.penalties, found=part))
         return made[-1]
 
     mean, X = averaged(found, fit_one), rng.normal(size=(20, 2))
     np.testing.assert_allclose(mean.scores(X), np.mean([each.scores(X) for each in made], axis=0), rtol=1e-10)
-    names = mean.dictionary.names(["a", "b"])
-    assert len(set(names)) == len(names) == mean.dictionary.width
+    names = mean.features.names(["a", "b"])
+    assert len(set(names)) == len(names) == mean.features.width
     assert names[2] == "cos(wave 0), draw 1"
 
 
 def test_as_many_as_features_and_time_allow():
-    assert found_with(1).dictionary.width == 12
-    wide = sizes("fast", 35)
-    assert found_with(9, effort=wide).dictionary.width == 32
+    assert found_with(1).features.width == 12
+    wide = effort_of("fast", 35)
+    assert found_with(9, effort=wide).features.width == 32
     times = iter([0.0, 7.0])
-    assert found_with(9, clock=Clock(14.0, now=times.__next__), seconds=0.5).dictionary.width == 32  # 7 s, 2.5 s each
+    assert found_with(9, clock=Clock(14.0, now=times.__next__), seconds=0.5).features.width == 32  # 7 s, 2.5 s each
 
 
 @pytest.mark.parametrize("classify", [False, True])
@@ -79,7 +81,7 @@ def test_a_fitted_mean_is_linear_and_no_worse(classify, tmp_path):
     X_new, y_new = waves(2000, classify, seed=1)
     one, three = (kind(effort="fast", n_seeds=n).fit(X, y) for n in (1, 3))
     widths = [
-        [block["width"] for block in each.model_.report()["blocks"] if block["kind"] == "waves"]
+        [block["width"] for block in each.model_.report()["blocks"] if block["kind"] == "fourier"]
         for each in (one, three)
     ]
     assert widths[1] == 3 * widths[0] != []
@@ -95,14 +97,14 @@ def test_a_fitted_mean_is_linear_and_no_worse(classify, tmp_path):
 def test_members_of_a_quantity_are_the_ridge_models_of_their_features():
     X, y = waves()
     ids = np.arange(len(X), dtype=np.uint64)
-    predictor = learn(Encoded(X, y, ids), False, sizes("fast", n_seeds=2), Clock(), 0, Steps())
-    found, mean = predictor.found, 0.0
+    predictor = learn(EncodedRows(X, y, ids), False, effort_of("fast", n_seeds=2), Clock(), 0, Steps())
+    found, mean = predictor.result, 0.0
     for part, _ in members(found):
-        Z = part.dictionary.features(X, found.scores).astype(float)
-        A = np.vstack([Z - Z.mean(axis=0), np.diag(np.sqrt(part.penalties[part.dictionary.block_of_column]))])
+        Z = part.features.features(X, found.scores).astype(float)
+        A = np.vstack([Z - Z.mean(axis=0), np.diag(np.sqrt(part.penalties[part.features.block_of_column]))])
         coef = np.linalg.lstsq(A, np.append(y - y.mean(), np.zeros(Z.shape[1])), rcond=None)[0]
         mean = mean + ((Z - Z.mean(axis=0)) @ coef + y.mean()) / 2
-    Z = predictor.dictionary.features(X, found.scores).astype(float)
+    Z = predictor.features.features(X, found.scores).astype(float)
     # Gram matrices of float32 features: what rounds is a small part of every penalty, and of the predictions.
     np.testing.assert_allclose(Z @ predictor.coef[:, 0] + predictor.intercept[0], mean, atol=2e-3 * np.std(y))
 
@@ -111,11 +113,11 @@ def test_learning_again_keeps_all_seeds():
     X, y = waves()
     model = mercer.fit(X, y, effort="fast", n_seeds=2)
     blocks = [block["kind"] for block in model.report()["blocks"]]
-    assert blocks.count("waves") == 2
+    assert blocks.count("fourier") == 2
     assert "learn again from all rows" in model.report()["seconds"]
     assert model.report()["holdout"]["model"]["value"] > 0.7
     sampled = mercer.fit(X, y, effort="fast", n_seeds=2, holdout=0.0, memory=2e-3)
-    assert any("from all rows" in said for said in sampled.report()["said"])
+    assert any("from all rows" in said for said in sampled.report()["notes"])
     assert 1 - np.mean((sampled.predict(X) - y) ** 2) / np.var(y) > 0.7
 
 

@@ -7,12 +7,11 @@ import pytest
 
 import mercer
 from clocks import Hours
-from mercer.auto import fit as fitting
-from mercer.auto import job
+from mercer.auto import fitting, job
 from mercer.auto.budget import memory
 from mercer.auto.budget.clock import Clock
-from mercer.auto.text.sparse_linear import learn_wide
-from mercer.auto.text.sparse_model import learned_rows
+from mercer.auto.text.sparse_linear import fit_sparse
+from mercer.auto.text.sparse_model import encode_training_rows
 from mercer.io import read_table
 from mercer.tables import TableEncoder
 
@@ -34,7 +33,7 @@ def test_without_time_only_the_plain_columns_are_tried(monkeypatch):
     data, y = table()
     report = mercer.fit(data, y, effort="fast", time_budget=50).report()
     assert [each["stage"] for each in report["candidates"]] == ["columns"]
-    assert "learned from the rows that were not kept aside" in " ".join(report["said"])
+    assert "learned from the rows that were not kept aside" in " ".join(report["notes"])
     assert "learn again from all rows" not in report["seconds"]
 
 
@@ -43,7 +42,7 @@ def test_with_time_everything_is_done_and_nothing_said(monkeypatch):
     data, y = table()
     report = mercer.fit(data, y, effort="fast", time_budget=50).report()
     plain = mercer.fit(data, y, effort="fast").report()
-    assert report["said"] == []
+    assert report["notes"] == []
     assert "learn again from all rows" in report["seconds"]
     assert [each["name"] for each in report["candidates"]] == [each["name"] for each in plain["candidates"]]
 
@@ -51,9 +50,9 @@ def test_with_time_everything_is_done_and_nothing_said(monkeypatch):
 def test_learning_again_is_left_out_if_it_would_take_longer_than_is_left(monkeypatch):
     data, y = table()
     monkeypatch.setattr(job, "repeated_seconds", lambda log, shares: 49.0)
-    assert mercer.fit(data, y, effort="fast", time_budget=50).report()["said"]
+    assert mercer.fit(data, y, effort="fast", time_budget=50).report()["notes"]
     monkeypatch.setattr(job, "repeated_seconds", lambda log, shares: 0.1)
-    assert not mercer.fit(data, y, effort="fast", time_budget=50).report()["said"]
+    assert not mercer.fit(data, y, effort="fast", time_budget=50).report()["notes"]
 
 
 def test_a_part_of_a_clock_began_with_it():
@@ -78,7 +77,7 @@ def test_penalties_of_texts_are_tried_while_there_is_time():
     X = encoder.fit_transform({"text": said}, label)
     ids = np.arange(len(said), dtype=np.uint64)
     tried = {
-        step: learn_wide(X, label, ids, np.unique(label), 0, clock=Clock(10.0, Hours(step)))[0] for step in (1e-9, 4)
+        step: fit_sparse(X, label, ids, np.unique(label), 0, clock=Clock(10.0, Hours(step)))[0] for step in (1e-9, 4)
     }
     assert [len(model.candidates) for model in tried.values()] == [5, 1]
 
@@ -95,7 +94,7 @@ def test_texts_are_compared_with_the_most_frequent_class():
 def test_texts_beside_numbers_are_compared_with_the_numbers():
     said, label = documents(400)
     data = {"text": said, "noise": np.random.default_rng(1).normal(size=400)}
-    held = mercer.fit(data, label.astype(float) + 0.5 * label, effort="fast", roles={"text": "text"}, task="regress")
+    held = mercer.fit(data, label.astype(float) + 0.5 * label, effort="fast", roles={"text": "text"}, task="regression")
     held = held.report()["holdout"]
     assert held["baseline"] == "linear model of the columns that are not text"
     assert held["gain"]["low"] > 0
@@ -104,8 +103,8 @@ def test_texts_beside_numbers_are_compared_with_the_numbers():
 def test_rows_like_an_encoder_take_its_penalties():
     said, label = documents(400)
     data = {"text": said, "noise": np.arange(400.0)}
-    first, _ = learned_rows(read_table(data, label), {"text": "text"}, True, 0)
-    again, _ = learned_rows(read_table(data, label), {"text": "text"}, True, 0, like=first)
+    first, _ = encode_training_rows(read_table(data, label), {"text": "text"}, True, 0)
+    again, _ = encode_training_rows(read_table(data, label), {"text": "text"}, True, 0, like=first)
     assert [score.model.alpha for score in again.columns] == [score.model.alpha for score in first.columns]
     assert again.candidates == first.candidates
 
@@ -114,13 +113,13 @@ def test_rows_like_an_encoder_take_its_penalties():
 def sampled():
     data, y = table(6000)
     kinds = dict.fromkeys(data, "number")
-    gigabytes = 1e-6 * 1500 / memory.rows_in(memory.usable(1e-6), kinds, fitting.sizes("fast"))
+    gigabytes = 1e-6 * 1500 / memory.rows_in(memory.usable(1e-6), kinds, fitting.effort_of("fast"))
     return mercer.fit(data, y, effort="fast", memory=gigabytes), data, y
 
 
 def test_a_larger_table_is_searched_by_a_sample_and_says_so(sampled):
     model, _, _ = sampled
-    said = model.report()["said"]
+    said = model.report()["notes"]
     assert "6,000 rows" in said[0]
     assert "1,500 of them" in said[0]
     assert said[1] == "Trees, bins and waves come from the sample, the linear weights from all rows."
@@ -132,14 +131,14 @@ def test_weights_of_all_rows_are_those_of_one_ridge(sampled):
     """On rows outside of the sample and of it, with the scores out of fold that the sample brings."""
     model, data, y = sampled
     predictor = model.predictor
-    penalty = predictor.penalties[predictor.dictionary.block_of_column]
+    penalty = predictor.penalties[predictor.features.block_of_column]
     source, rest = fitting.sample_of(read_table(data, y), 0.25, 0)
     X = [model.encoder.transform(block.X) for block in rest.blocks()]
     targets = [block.y for block in rest.blocks()]
     inside = np.concatenate([block.y for block in source.blocks()])
-    Z = np.vstack([predictor.dictionary.features(x) for x in X]).astype(float)
-    known = predictor.dictionary.features(
-        np.vstack([model.encoder.transform(block.X) for block in source.blocks()]), predictor.found.scores
+    Z = np.vstack([predictor.features.features(x) for x in X]).astype(float)
+    known = predictor.features.features(
+        np.vstack([model.encoder.transform(block.X) for block in source.blocks()]), predictor.result.scores
     )
     Z, t = np.vstack([Z, known]), np.concatenate([*targets, inside])
     Z, t = Z - Z.mean(axis=0), t - t.mean()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import mercer
-from mercer.auto.fitting import sizes
+from mercer.auto.fitting import effort_of
 
 
 def table(n=700, seed=0, noise=0.1):
@@ -64,7 +64,7 @@ def test_noise_shows_no_skill():
 def test_the_model_is_linear_in_its_features(regression, classes):
     model, data, _ = regression
     Z = model.transform(data).astype(float)
-    assert Z.shape[1] == len(model.get_feature_names_out()) == model.predictor.dictionary.width
+    assert Z.shape[1] == len(model.get_feature_names_out()) == model.predictor.features.width
     np.testing.assert_allclose(model.predict(data), Z @ model.predictor.coef[:, 0] + model.predictor.intercept[0])
     model, data, labels = classes
     p = model.predict_proba(data)
@@ -138,7 +138,7 @@ def test_the_short_way_for_numbers_is_the_long_way():
 def test_budgets_are_kept():
     data, y = table()
     model = mercer.fit(data, y, effort="fast", max_features=40, holdout=0.0)
-    assert model.predictor.dictionary.width <= 40
+    assert model.predictor.features.width <= 40
     model = mercer.fit(data, y, effort="normal", time_budget=1e-6, holdout=0.0)
     assert [each["stage"] for each in model.report()["candidates"]] == ["columns"]
 
@@ -152,7 +152,7 @@ def test_errors_say_what_to_do():
     with pytest.raises(ValueError, match="holdout"):
         mercer.fit(data, y, holdout=1.5)
     with pytest.raises(ValueError, match="max_features"):
-        sizes("fast", 0)
+        effort_of("fast", 0)
     with pytest.raises(AttributeError, match="no probabilities"):
         mercer.fit(data, y, effort="fast", holdout=0.0).predict_proba(data)
 
@@ -215,7 +215,7 @@ def test_a_table_of_two_different_rows(seed, classify):
     found = model.predict({"c": [c[0], next(level for level in c if level != c[0])]})
     np.testing.assert_allclose(found.astype(float), [1, 0], atol=0.1)
     assert model.report()["holdout"]["model"]["value"] > 0.9
-    assert "only 2 different rows among 80" in model.report()["said"][0]
+    assert "only 2 different rows among 80" in model.report()["notes"][0]
 
 
 def test_columns_of_new_rows_may_come_in_any_order():
@@ -252,9 +252,9 @@ def test_few_rows_are_all_learned_from(n):
     """None of them can be spared; whole numbers that do not repeat are no classes."""
     frame = pd.DataFrame({"a": np.arange(n) * 1.5, "y": 3 * np.arange(n)})
     model = mercer.fit(frame, "y", effort="fast")
-    assert model.task == ("classify" if n == 2 else "regress")
+    assert model.task == ("classification" if n == 2 else "regression")
     assert "holdout" not in model.report()
-    assert f"{n} rows are too few to keep some aside" in " ".join(model.report()["said"])
+    assert f"{n} rows are too few to keep some aside" in " ".join(model.report()["notes"])
     assert np.isfinite(model.predict(frame)).all()
 
 

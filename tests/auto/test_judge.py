@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.auto.holdout.evaluate import judge, paired_gain, wilson
+from mercer.auto.holdout.evaluate import evaluate, paired_gain, wilson
 from mercer.source import MemorySource
 
 
@@ -49,17 +49,17 @@ def test_paired_gain_covers_the_truth():
     assert covered / runs > 0.95 - 5 * np.sqrt(0.95 * 0.05 / runs)
 
 
-@pytest.mark.parametrize("task", ["classify", "regress"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
 def test_each_model_sees_each_row_once(task):
     X = np.linspace(-1, 1, 200)[:, None]
     y = (X[:, 0] > 0).astype(float)
     first, second = Constant(lambda X: np.zeros(len(X))), Constant(lambda X: (X[:, 0] > 0).astype(float))
-    verdict = judge(first, second, MemorySource(X, y), task)
+    verdict = evaluate(first, second, MemorySource(X, y), task)
     assert first.calls == second.calls == 1
     assert verdict.n == 200
     assert verdict.clear
     assert verdict.second.value == 1.0
-    assert verdict.first.value == {"classify": 0.5, "regress": -1.0}[task]
+    assert verdict.first.value == {"classification": 0.5, "regression": -1.0}[task]
     assert np.isclose(verdict.gain.value, verdict.second.value - verdict.first.value)
 
 
@@ -67,10 +67,10 @@ def test_bootstrap_is_the_same_twice():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 1)), rng.normal(size=50)
     models = Constant(lambda X: 0.1 * X[:, 0]), Constant(lambda X: 0.2 * X[:, 0])
-    assert judge(*models, MemorySource(X, y), "regress") == judge(*models, MemorySource(X, y), "regress")
+    assert evaluate(*models, MemorySource(X, y), "regression") == evaluate(*models, MemorySource(X, y), "regression")
 
 
 def test_empty_holdout():
     source = MemorySource(np.ones((3, 1)), np.ones(3)).where(lambda block: np.zeros(len(block), dtype=bool))
     with pytest.raises(ValueError, match="holdout has no rows"):
-        judge(Constant(len), Constant(len), source, "regress")
+        evaluate(Constant(len), Constant(len), source, "regression")

@@ -6,10 +6,10 @@ from scipy.special import logsumexp
 
 import mercer
 from clocks import Hours
-from mercer.auto import fit as fitting
+from mercer.auto import fitting
 from mercer.auto.budget import memory
 from mercer.auto.budget.clock import Clock
-from mercer.auto.budget.time_model import Passing, TimeUp
+from mercer.auto.budget.time_model import PassTimer, TimeUp
 from mercer.auto.final import all_rows as larger
 from mercer.auto.final.streamed import descend
 from mercer.io import read_table
@@ -30,7 +30,7 @@ def table(n, seed=0):
 def gigabytes(n_rows, n_classes=0):
     """Memory for so many rows of two numbers: so little that rows take a fixed share of it."""
     room = memory.usable(1e-6)
-    return 1e-6 * n_rows / memory.rows_in(room, {"a": "number", "b": "number"}, fitting.sizes("fast"), n_classes)
+    return 1e-6 * n_rows / memory.rows_in(room, {"a": "number", "b": "number"}, fitting.effort_of("fast"), n_classes)
 
 
 def features_of_all(model, data, y, weight=None):
@@ -38,12 +38,12 @@ def features_of_all(model, data, y, weight=None):
     predictor = model.predictor
     inside, rest = fitting.sample_of(read_table(data, y, weight), SHARE, 0)
     parts = []
-    for source, scores in ((inside, predictor.found.scores), (rest, None)):
+    for source, scores in ((inside, predictor.result.scores), (rest, None)):
         blocks = [block for block in source.blocks() if len(block)]
         encoded = np.vstack([model.encoder.transform(block.X) for block in blocks])
         heavy = np.concatenate([np.ones(len(block)) if weight is None else block.weight for block in blocks])
         kept = heavy > 0
-        Z = predictor.dictionary.features(encoded[kept], scores).astype(float)
+        Z = predictor.features.features(encoded[kept], scores).astype(float)
         parts.append((Z, np.concatenate([block.y for block in blocks])[kept], heavy[kept]))
     return (np.concatenate(each) for each in zip(*parts, strict=True))
 
@@ -60,12 +60,12 @@ def test_classes_have_the_weights_of_one_logistic_regression(n_classes, weighted
     label = np.digitize(y, [0.0] if n_classes == 2 else [-0.7, 0.7])
     given = weight if weighted else None
     model = mercer.fit(data, label, weight=given, effort="fast", memory=gigabytes(2400 * SHARE, n_classes))
-    said = " ".join(model.report()["said"])
+    said = " ".join(model.report()["notes"])
     assert "the linear weights from all rows, in" in said
     assert "more would bring" not in said
     predictor = model.predictor
     Z, label, heavy = features_of_all(model, data, label, given)
-    scale = 1 / np.sqrt(predictor.penalties[predictor.dictionary.block_of_column])
+    scale = 1 / np.sqrt(predictor.penalties[predictor.features.block_of_column])
     unit = min(weight[weight > 0].mean(), 1.0) if weighted else 1.0
     heavy = heavy / unit
     floor = 1e-7 * float(heavy @ np.sum((Z * scale) ** 2, axis=1))
@@ -86,7 +86,7 @@ def test_weighted_quantities_have_the_weights_of_one_ridge():
     predictor = model.predictor
     Z, t, heavy = features_of_all(model, data, y, weight)
     Z, t = (each - np.average(each, axis=0, weights=heavy) for each in (Z, t))
-    penalty = predictor.penalties[predictor.dictionary.block_of_column]
+    penalty = predictor.penalties[predictor.features.block_of_column]
 
     def risk(w, unit):
         return heavy @ (t - Z @ w) ** 2 / unit + np.sum(penalty * w**2)
@@ -139,15 +139,15 @@ def test_one_pass_brings_most_of_what_all_rows_have_to_say():
 
 
 def test_a_pass_that_will_not_end_in_time_is_given_up():
-    passing = Passing(Clock(50.0, Hours(1.0)), 100 * BLOCK_ROWS)
+    passing = PassTimer(Clock(50.0, Hours(1.0)), 100 * BLOCK_ROWS)
     for _ in range(3):
         passing.block()
     with pytest.raises(TimeUp):
         passing.block()
-    passing = Passing(Clock(200.0, Hours(1.0)), 100 * BLOCK_ROWS)
+    passing = PassTimer(Clock(200.0, Hours(1.0)), 100 * BLOCK_ROWS)
     for _ in range(100):
         passing.block()
-    passing = Passing(Clock(), 10)
+    passing = PassTimer(Clock(), 10)
     passing.block()
 
 
@@ -159,7 +159,7 @@ def test_classes_that_the_sample_has_not_seen_are_told():
     outside = next(rest.blocks()).y[:2]
     label[np.isin(y, outside)] = "odd"
     model = mercer.fit(data, label, effort="fast", holdout=0, memory=gigabytes(1600 * SHARE))
-    said = " ".join(model.report()["said"])
+    said = " ".join(model.report()["notes"])
     assert "2 rows are of classes that the sample has none of (odd)" in said
     assert model.classes_.tolist() == ["no", "yes"]
 

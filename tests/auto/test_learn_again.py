@@ -6,7 +6,7 @@ import pytest
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS
 from mercer.auto.budget.progress import Steps
-from mercer.auto.features.blocks import Waves
+from mercer.auto.features.fourier import FourierBlock
 from mercer.auto.rows.encoding import encoded_rows, one_array
 from mercer.auto.search.learning import learn, learn_again
 from mercer.io import read_table
@@ -15,7 +15,7 @@ from mercer.tables import TableEncoder
 
 def test_waves_follow_their_columns():
     rng = np.random.default_rng(0)
-    waves, X = Waves(rng.normal(size=(5, 3))), rng.normal(size=(4, 3))
+    waves, X = FourierBlock(rng.normal(size=(5, 3))), rng.normal(size=(4, 3))
     moved = waves.along(np.array([2, -1, 0, 1]))
     wider = np.column_stack([X[:, 2], rng.normal(size=4), X[:, 0], X[:, 1]])
     np.testing.assert_allclose(moved.features(wider), waves.features(X), atol=1e-6)
@@ -39,7 +39,7 @@ def test_levels_that_the_first_rows_lack(classify):
     before = encoders[0].get_feature_names_out().tolist()
     places = np.array([before.index(name) if name in before else -1 for name in encoders[1].get_feature_names_out()])
     again = learn_again(first, all_rows, effort, 0, places)
-    waves = next(block for block in again.dictionary.blocks if block.kind == "waves")
+    waves = next(block for block in again.features.blocks if block.kind == "fourier")
     assert waves.frequencies.shape[1] == all_rows.X.shape[1] == few.X.shape[1] + 1
     assert np.all(waves.frequencies[:, places < 0] == 0)
     right = again.predict(all_rows.X) == y if classify else np.abs(again.predict(all_rows.X) - y) < 0.3

@@ -11,7 +11,7 @@ from mercer.auto.budget.memory import (
     bytes_of_reading,
     bytes_per_row,
     encoded_columns,
-    most_features,
+    max_features,
     narrower,
     reached,
     rows_in,
@@ -38,24 +38,24 @@ def test_rows_and_features_together_stay_within_memory(memory, n_columns, n_clas
 
 def test_features_take_all_of_their_share_and_no_more():
     for room in (1e8, 5e8, 4e9):
-        width = most_features(room)
+        width = max_features(room)
         assert bytes_of_features(width) <= 0.5 * room < bytes_of_features(width + 1)
 
 
 def test_more_memory_holds_more_of_everything():
     rooms = [usable(memory) for memory in np.geomspace(1e-4, 4.0, 20)]
-    assert np.all(np.diff([most_features(room) for room in rooms]) >= 0)
+    assert np.all(np.diff([max_features(room) for room in rooms]) >= 0)
     assert np.all(np.diff([rows_in(room, numbers(30), EFFORTS["normal"]) for room in rooms]) > 0)
 
 
 def test_little_memory_narrows_a_search_and_ample_memory_does_not():
     effort, room = EFFORTS["normal"], usable(0.3)
     short = narrower(effort, room)
-    assert short.widest == most_features(room) < 1000
-    assert short.most_waves <= short.widest
-    assert 4 * short.search_waves < short.widest  # finalists have so many
+    assert short.max_width == max_features(room) < 1000
+    assert short.max_fourier <= short.max_width
+    assert 4 * short.search_features < short.max_width  # finalists have so many
     ample = narrower(effort, usable(100.0))
-    assert (ample.most_waves, ample.search_waves, ample.metric_waves) == (2048, 256, 256)
+    assert (ample.max_fourier, ample.search_features, ample.metric_features) == (2048, 256, 256)
 
 
 def test_large_row_groups_leave_less():

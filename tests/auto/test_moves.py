@@ -6,11 +6,14 @@ import pytest
 from mercer.auto.budget.effort import EFFORTS, sized
 from mercer.auto.explain import contributions as explain
 from mercer.auto.explain.contributions import contributions, contributions_of_many, importances, importances_of_many
-from mercer.auto.explain.perturb import Moves
-from mercer.auto.features.blocks import Dictionary, Pieces, Plain, Products, Waves
+from mercer.auto.explain.perturb import Perturbations
+from mercer.auto.features.fourier import FourierBlock
+from mercer.auto.features.linear import LinearBlock, SelectedBlock
+from mercer.auto.features.piecewise import PiecewiseBlock
+from mercer.auto.features.products import ProductBlock
+from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.rows.training import Rows
-from mercer.auto.search.columns import ChosenColumns
+from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.trees import grow_score
 
 GROUPS = {f"x{j}": np.array([j]) for j in range(9)} | {"level": np.arange(9, 12)}
@@ -22,7 +25,7 @@ def _rows(categories=()):
     X[:, 9:] = np.eye(3)[rng.integers(3, size=80)]
     labels = (X[:, 0] + X[:, 1] * X[:, 2] + X[:, 9] > 0).astype(int) + (X[:, 3] > 1)
     ids = rng.integers(0, 2**60, 80).astype(np.uint64)
-    return Rows(X, np.eye(3)[labels], ids, categories=categories), labels
+    return TrainingRows(X, np.eye(3)[labels], ids, categories=categories), labels
 
 
 @pytest.fixture(params=["numbers", "numbers and a category", "a quantity"])
@@ -33,13 +36,13 @@ def predictor(request):
     score = grow_score(rows, labels, sized(EFFORTS["fast"], 80, 3), 0).block
     blocks = [
         score,
-        Plain(12),
-        ChosenColumns(np.array([7, 0, 10])),
-        Pieces.learned(rows.X, 3),
-        Products.learned(rows.X, [(0, 1), (4, 4), (2, 9)]),
-        Waves(rng.normal(size=(6, 12))),
+        LinearBlock(12),
+        SelectedBlock(np.array([7, 0, 10])),
+        PiecewiseBlock.fitted(rows.X, 3),
+        ProductBlock.fitted(rows.X, [(0, 1), (4, 4), (2, 9)]),
+        FourierBlock(rng.normal(size=(6, 12))),
     ]
-    dictionary = Dictionary(blocks)
+    dictionary = Features(blocks)
     coef = rng.normal(size=(dictionary.width, 3))
     return rows.X, Predictor(dictionary, coef, np.arange(3.0), None, np.ones(5))
 
@@ -47,12 +50,12 @@ def predictor(request):
 def test_scores_move_as_those_of_the_changed_rows(predictor):
     X, model = predictor
     some, other = X[:20], X[20:40]
-    moves, before = Moves(model.dictionary, model.coef, some), model.scores(some)
+    moves, before = Perturbations(model.features, model.coef, some), model.scores(some)
     for columns in (*GROUPS.values(), np.array([0, 5, 9]), np.arange(12)):
         changed = some.copy()
         changed[:, columns] = other[:, columns]
-        # Waves and columns are computed in float32.
-        assert moves.moved(columns, other[:, columns]) == pytest.approx(model.scores(changed) - before, abs=2e-5)
+        # FourierBlock and columns are computed in float32.
+        assert moves.changed(columns, other[:, columns]) == pytest.approx(model.scores(changed) - before, abs=2e-5)
 
 
 def test_importances_and_contributions_are_the_same_either_way(predictor):

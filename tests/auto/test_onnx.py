@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from mercer.auto.onnx.blocks import block_features
 
 import mercer
 from mercer.auto import Model
@@ -11,14 +12,17 @@ from mercer.auto.boosting.boosting import boost
 from mercer.auto.boosting.ensemble import Growth
 from mercer.auto.boosting.forest import Forest
 from mercer.auto.boosting.losses import LogLoss, Squares
-from mercer.auto.features.blocks import Dictionary, Pieces, Plain, Products, Score, TreeColumns, Waves
+from mercer.auto.features.fourier import FourierBlock
+from mercer.auto.features.linear import LinearBlock, SelectedBlock
+from mercer.auto.features.piecewise import PiecewiseBlock
+from mercer.auto.features.products import ProductBlock
+from mercer.auto.features.trees import TreeColumns, TreeScoreBlock
+from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.onnx import export
-from mercer.auto.onnx.blocks import block_features
 from mercer.auto.onnx.columns import encoded_columns
 from mercer.auto.onnx.export import likely_rows, onnx_inputs
 from mercer.auto.rows.encoding import dense
-from mercer.auto.search.columns import ChosenColumns
 from mercer.io import onnx as graphs
 from mercer.tables import TableEncoder
 
@@ -75,19 +79,19 @@ def made_up(columns=None, roles=ROLES[0], n_classes=None, classes=None, blocks=A
     forests = [grown(seen(X), loss, Growth(n_trees=5, max_leaves=6, seed=k), codes[k]) for k in range(2)]
     outputs = len(forests[0].base)
     kinds = {
-        "plain": lambda: Plain(X.shape[1]),
-        "chosen": lambda: ChosenColumns(np.array([X.shape[1] - 1, -1, 0])),
-        "pieces": lambda: Pieces.learned(X, 5),
-        "products": lambda: Products.learned(X, [(0, 1), (1, 1), (0, X.shape[1] - 1)]),
-        "waves": lambda: Waves(rng.normal(size=(20, X.shape[1]))),
-        "score": lambda: Score(forests, rng.uniform(0.5, 2.0, size=outputs), seen, n_classes is not None),
+        "plain": lambda: LinearBlock(X.shape[1]),
+        "selected": lambda: SelectedBlock(np.array([X.shape[1] - 1, -1, 0])),
+        "piecewise": lambda: PiecewiseBlock.fitted(X, 5),
+        "products": lambda: ProductBlock.fitted(X, [(0, 1), (1, 1), (0, X.shape[1] - 1)]),
+        "fourier": lambda: FourierBlock(rng.normal(size=(20, X.shape[1]))),
+        "trees": lambda: TreeScoreBlock(forests, rng.uniform(0.5, 2.0, size=outputs), seen, n_classes is not None),
     }
-    dictionary = Dictionary([kinds[name]() for name in blocks.split()])
+    dictionary = Features([kinds[name]() for name in blocks.split()])
     coef, intercept = rng.normal(size=(dictionary.width, outputs)), rng.normal(size=outputs)
     if n_classes is not None and classes is None:
         classes = np.arange(n_classes)
     predictor = Predictor(dictionary, coef, intercept, classes, np.ones(5), temperature=1.3)
-    return Model("regress" if classes is None else "classify", encoder, predictor, X, {})
+    return Model("regression" if classes is None else "classification", encoder, predictor, X, {})
 
 
 @pytest.mark.parametrize("roles", ROLES, ids=str)
@@ -146,12 +150,12 @@ def test_any_number_is_encoded_to_the_same_bits(values):
     np.testing.assert_array_equal(encoded_by_graph(encoder, rows), encoder.transform(rows))
 
 
-@pytest.mark.parametrize("block", ["plain", "pieces", "products", "score"])
+@pytest.mark.parametrize("block", ["plain", "piecewise", "products", "trees"])
 def test_blocks_without_waves_differ_by_an_ulp_at_most(block):
     model = made_up(n_classes=3, blocks=block)
     rows = likely_rows(model.encoder, seed=4)
     graph = graphs.Graph()
-    made = model.predictor.dictionary.blocks[0]
+    made = model.predictor.features.blocks[0]
     graph.output("features", block_features(graph, made, encoded_columns(graph, model.encoder)), np.float32, ("n", "m"))
     found = graphs.run(graph.model("features"), onnx_inputs(model.encoder, rows))["features"]
     np.testing.assert_allclose(found, model.transform(rows), rtol=2e-7, atol=1e-7)
@@ -165,11 +169,11 @@ def test_pooled_levels_and_unlisted_ones():
 
 
 def test_trees_without_a_split_are_numbers():
-    model = made_up(blocks="score")
+    model = made_up(blocks="trees")
     stump = Forest(
         np.array([0.5]), *np.zeros((2, 1), int), np.array([-1]), np.zeros(1), *-np.ones((2, 1), int), np.ones(1)
     )
-    model.predictor.dictionary.blocks[0].forests = [stump]
+    model.predictor.features.blocks[0].forests = [stump]
     rows = likely_rows(model.encoder)
     found = graphs.run(model.to_onnx(), onnx_inputs(model.encoder, rows))["prediction"]
     np.testing.assert_allclose(found, model.predict(rows), rtol=1e-6)
@@ -177,9 +181,9 @@ def test_trees_without_a_split_are_numbers():
 
 
 def test_a_fold_that_found_no_tree_worth_growing():
-    model = made_up(blocks="score")
+    model = made_up(blocks="trees")
     nothing = Forest(np.array([0.5]), *np.zeros((3, 0), int), np.zeros(0), *np.zeros((2, 0), int), np.zeros(0))
-    score = model.predictor.dictionary.blocks[0]
+    score = model.predictor.features.blocks[0]
     score.forests = [*score.forests, nothing]
     rows = likely_rows(model.encoder)
     found = graphs.run(model.to_onnx(), onnx_inputs(model.encoder, rows))["prediction"]
@@ -200,16 +204,16 @@ def test_trees_that_see_categories_alone(n_classes):
     forests = [grown(seen(X), loss, Growth(n_trees=20, max_leaves=8, seed=k), seen.codes) for k in range(2)]
     assert all(forest.ranks[0].tolist() != sorted(forest.ranks[0]) for forest in forests)
     assert {0, 1} <= set(forests[1].column.tolist())
-    block = Score(forests, np.ones(len(forests[0].base)), seen, n_classes is not None)
+    block = TreeScoreBlock(forests, np.ones(len(forests[0].base)), seen, n_classes is not None)
     graph, rows = graphs.Graph(), likely_rows(encoder)
     graph.output("found", block_features(graph, block, encoded_columns(graph, encoder)), np.float32, ("n", "m"))
-    found = graphs.run(graph.model("score"), onnx_inputs(encoder, rows))["found"]
+    found = graphs.run(graph.model("trees"), onnx_inputs(encoder, rows))["found"]
     np.testing.assert_allclose(found, block.features(encoder.transform(rows)), rtol=2e-7, atol=1e-6)
 
 
 def test_a_model_of_one_class():
     columns = {"x": np.arange(20.0), "c": list("ab") * 10}
-    model = mercer.fit(columns, ["only"] * 20, task="classify", holdout=0)
+    model = mercer.fit(columns, ["only"] * 20, task="classification", holdout=0)
     found = graphs.run(model.to_onnx(), onnx_inputs(model.encoder, likely_rows(model.encoder, n=4)))
     assert found["prediction"].tolist() == ["only"] * 4
     assert found["probabilities"].tolist() == [[1.0]] * 4
@@ -235,7 +239,7 @@ def test_fitted_classes_end_to_end(n_classes):
     graph = model.to_onnx(check=columns)
     found = graphs.run(graph, onnx_inputs(model.encoder, mercer.source.Columns.of(columns)))
     np.testing.assert_allclose(found["probabilities"], model.predict_proba(columns), atol=1e-5)
-    assert {"score"} <= {block.kind for block in model.predictor.dictionary.blocks}
+    assert {"trees"} <= {block.kind for block in model.predictor.features.blocks}
 
 
 @pytest.mark.parametrize(

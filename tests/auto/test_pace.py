@@ -14,15 +14,15 @@ from mercer.auto.budget import probe as pilot
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS
 from mercer.auto.budget.progress import Steps
-from mercer.auto.budget.time_model import LogisticPace, TimeUp, until
+from mercer.auto.budget.time_model import LogisticTime, TimeUp, until
 from mercer.auto.final.all_rows import sample_of
-from mercer.auto.final.baselines import Once
+from mercer.auto.final.baselines import SharedEncoder
 from mercer.auto.holdout.evaluate import _bootstrap_r2
 from mercer.auto.ridge.penalties import Equations, best_penalties
-from mercer.auto.rows.training import Rows
-from mercer.auto.search.evaluation import Candidate
+from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.fourier import WaveStage
 from mercer.auto.search.search import Search
+from mercer.auto.search.state import Candidate
 from mercer.io import read_table
 from mercer.source import MemorySource
 
@@ -43,7 +43,7 @@ def table(n=400, seed=0):
 
 
 def said(model):
-    return " ".join(model.report()["said"])
+    return " ".join(model.report()["notes"])
 
 
 # ---- foreseen
@@ -107,7 +107,7 @@ def test_a_holdout_that_takes_too_long_is_judged_in_part(monkeypatch):
     monkeypatch.setattr(job, "predicting_seconds", lambda *_: 1e6)
     data, y = table(6000)
     report = mercer.fit(data, y, effort="fast", time_budget=1000).report()
-    assert "The holdout was judged by about 42 % of its rows" in " ".join(report["said"])
+    assert "The holdout was judged by about 42 % of its rows" in " ".join(report["notes"])
     assert 400 < report["holdout"]["n"] < 600
 
 
@@ -118,16 +118,16 @@ def test_steps_of_logistic_regression_fit_into_the_time():
         hours.time += 0.2
         return np.zeros((span.stop - span.start, 3), dtype=np.float32)
 
-    pace = LogisticPace.of(features, 100, 1, Clock(10.0, hours))
-    assert pace == LogisticPace(0.2 / 100, 0.0, 0.0)
+    pace = LogisticTime.of(features, 100, 1, Clock(10.0, hours))
+    assert pace == LogisticTime(0.2 / 100, 0.0, 0.0)
     assert pace.seconds(1000, 5) == pytest.approx(2.0)
-    assert LogisticPace(0.0, 1e-3, 0.0).steps(10**6, 3600.0, 24) == 3
+    assert LogisticTime(0.0, 1e-3, 0.0).steps(10**6, 3600.0, 24) == 3
 
 
 def search(clock):
     data, y = table(300)
     X = np.column_stack(list(data.values()))
-    rows = Rows(X, y[:, None], np.arange(len(y), dtype=np.uint64))
+    rows = TrainingRows(X, y[:, None], np.arange(len(y), dtype=np.uint64))
     return Search(rows, None, EFFORTS["normal"], clock, 0, Steps())
 
 
@@ -168,7 +168,7 @@ def test_trees_are_cut_short_between_two_rounds(monkeypatch):
 def test_penalties_are_the_best_so_far():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 6)).astype(np.float32)
-    rows = Rows(X, X[:, :1] + rng.normal(size=(200, 1)), np.arange(200, dtype=np.uint64))
+    rows = TrainingRows(X, X[:, :1] + rng.normal(size=(200, 1)), np.arange(200, dtype=np.uint64))
     gram = rows.gram(lambda span: X[span])
     blocks = np.array([0, 0, 0, 1, 1, 1])
     hurried = Equations(gram, blocks, lambda: hurried.n_factored >= 10)
@@ -220,7 +220,7 @@ def test_rows_are_encoded_once_for_two_models():
             self.n += 1
             return 2 * X
 
-    once, X = Once(Counting()), np.ones(3)
+    once, X = SharedEncoder(Counting()), np.ones(3)
     assert once.transform(X) is once.transform(X)
     once.transform(X.copy())
     assert once.encoder.n == 2

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.auto.ridge.penalties import Equations, best_penalties, fit_blocks
-from mercer.auto.rows.training import Rows
+from mercer.auto.rows.training import TrainingRows
 
 
 @pytest.fixture
@@ -12,7 +12,7 @@ def rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 9))
     Y = X[:, :2] @ rng.normal(size=(2, 2)) + 0.5 * rng.normal(size=(150, 2))
-    return Rows(X, Y, rng.integers(0, 2**60, 150).astype(np.uint64))
+    return TrainingRows(X, Y, rng.integers(0, 2**60, 150).astype(np.uint64))
 
 
 BLOCKS = np.array([0, 0, 1, 1, 1, 1, 2, 2, 2])
@@ -64,7 +64,7 @@ def test_penalties_that_drown_in_rounding_are_raised():
     """Chosen on fewer rows, they may leave the equations of all rows without a solution."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5)).astype(np.float32) @ rng.normal(size=(5, 200)).astype(np.float32)
-    rows = Rows(X, X[:, :1] + 1.0, rng.integers(0, 2**60, 60).astype(np.uint64))
+    rows = TrainingRows(X, X[:, :1] + 1.0, rng.integers(0, 2**60, 60).astype(np.uint64))
     system = Equations(rows.gram(lambda span: rows.X[span]), np.zeros(200, dtype=int))
     coef, intercept = system.weights(np.array([1e-30]))
     np.testing.assert_allclose(X @ coef + intercept, rows.Y, atol=1e-2)

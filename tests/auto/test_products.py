@@ -1,4 +1,4 @@
-"""Products of pairs: found where they are, confirmed by other rows, carried along, explained and exported."""
+"""ProductBlock of pairs: found where they are, confirmed by other rows, carried along, explained and exported."""
 
 from dataclasses import replace
 
@@ -10,10 +10,12 @@ from mercer.auto import Model
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS
 from mercer.auto.budget.progress import Steps
-from mercer.auto.features.blocks import Dictionary, Plain, Products
+from mercer.auto.features.linear import LinearBlock
+from mercer.auto.features.products import ProductBlock
+from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.rows.encoding import Encoded, encoded_rows
-from mercer.auto.rows.training import Rows
+from mercer.auto.rows.encoding import EncodedRows, encoded_rows
+from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.learning import learn, learn_again
 from mercer.auto.search.products import best_pairs
 from mercer.io import read_table
@@ -22,7 +24,7 @@ from mercer.tables import TableEncoder
 
 def rows_of(X, Y, weight=None):
     Y = Y.reshape(len(X), -1)
-    return Rows(X, Y, np.arange(len(X), dtype=np.uint64), weight=weight)
+    return TrainingRows(X, Y, np.arange(len(X), dtype=np.uint64), weight=weight)
 
 
 def pairs_of(X, Y, most=4, gains=None, weight=None):
@@ -39,7 +41,7 @@ def areas(n, d=8, seed=0):
 
 def test_products_have_unit_variance_and_the_names_of_their_factors():
     X = np.random.default_rng(0).gamma(2.0, size=(300, 3))
-    block = Products.learned(X, [(0, 2), (1, 1)])
+    block = ProductBlock.fitted(X, [(0, 2), (1, 1)])
     Z, away = block.features(X), X - X.mean(axis=0)
     assert Z.dtype == np.float32
     np.testing.assert_allclose(Z.std(axis=0), 1.0, rtol=1e-5)
@@ -51,14 +53,14 @@ def test_products_have_unit_variance_and_the_names_of_their_factors():
 def test_weights_are_repetitions():
     rng = np.random.default_rng(1)
     X, times = rng.normal(size=(60, 3)), rng.integers(1, 4, 60)
-    weighted = Products.learned(X, [(0, 1)], times.astype(float))
-    repeated = Products.learned(np.repeat(X, times, axis=0), [(0, 1)])
+    weighted = ProductBlock.fitted(X, [(0, 1)], times.astype(float))
+    repeated = ProductBlock.fitted(np.repeat(X, times, axis=0), [(0, 1)])
     np.testing.assert_allclose(weighted.features(X), repeated.features(X), rtol=1e-5, atol=1e-6)
 
 
 def test_products_follow_their_columns_and_end_with_them():
     X = np.random.default_rng(2).normal(size=(20, 4))
-    block = Products.learned(X, [(0, 3), (1, 1), (2, 3)])
+    block = ProductBlock.fitted(X, [(0, 3), (1, 1), (2, 3)])
     places = np.array([3, -1, 0, 1])  # column 2 is gone, there is a new one, the others have moved
     moved = np.column_stack([X[:, 3], np.ones(20), X[:, 0], X[:, 1]])
     found, before = block.along(places).features(moved), block.features(X)
@@ -107,13 +109,13 @@ def test_wide_tables_offer_the_columns_that_trees_gained_from():
 
 def searched(X, y, classify=False, **sizes):
     """What a quick search that looks for products finds."""
-    effort = replace(EFFORTS["fast"], most_products=16, **sizes)
+    effort = replace(EFFORTS["fast"], max_products=16, **sizes)
     ids = np.arange(len(X), dtype=np.uint64)
-    return learn(Encoded(X, y, ids), classify, effort, Clock(), 0, Steps())
+    return learn(EncodedRows(X, y, ids), classify, effort, Clock(), 0, Steps())
 
 
 def kinds(predictor):
-    return [block.kind for block in predictor.dictionary.blocks]
+    return [block.kind for block in predictor.features.blocks]
 
 
 @pytest.mark.parametrize("classify", [False, True])
@@ -121,7 +123,7 @@ def test_products_are_kept_where_they_make_the_target(classify):
     X, y = areas(1200)
     y = (y > 0).astype(int) if classify else y
     found = searched(X[:400], y[:400], classify)
-    block = next(block for block in found.dictionary.blocks if block.kind == "products")
+    block = next(block for block in found.features.blocks if block.kind == "products")
     assert {(0, 1), (2, 3)} <= {tuple(pair) for pair in block.pairs.tolist()}
     told = [each for each in found.candidates if each.stage == "products"]
     assert [each.kept for each in told] == [False, True, True]
@@ -135,15 +137,15 @@ def test_products_are_kept_where_they_make_the_target(classify):
 def test_noise_keeps_no_products(seed, classify):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(400, 6)), rng.normal(size=400)
-    assert "products" not in kinds(searched(X, (y > 0).astype(int) if classify else y, classify, most_waves=2))
+    assert "products" not in kinds(searched(X, (y > 0).astype(int) if classify else y, classify, max_fourier=2))
 
 
 def test_no_products_in_a_hurry_or_without_room():
     X, y = areas(400)
-    assert EFFORTS["fast"].most_products == 0
+    assert EFFORTS["fast"].max_products == 0
     assert "products" in kinds(searched(X, y))
-    assert "products" not in kinds(searched(X, y, most_features=9))  # a score and eight columns
-    assert searched(X, y, most_features=11).dictionary.width <= 11
+    assert "products" not in kinds(searched(X, y, max_features=9))  # a score and eight columns
+    assert searched(X, y, max_features=11).features.width <= 11
 
 
 def test_rows_of_new_levels_move_products():
@@ -157,13 +159,11 @@ def test_rows_of_new_levels_move_products():
         encoders.append(TableEncoder(roles={"level": "category"}))
         table = {"level": level[span].tolist(), "a": a[span], "b": b[span]}
         encoded.append(encoded_rows(encoders[-1], read_table(table, y[span]), learn=True))
-    effort = replace(EFFORTS["fast"], most_products=16)
+    effort = replace(EFFORTS["fast"], max_products=16)
     first = learn(encoded[0], False, effort, Clock(), 0, Steps())
     before, after = (encoder.get_feature_names_out().tolist() for encoder in encoders)
     again = learn_again(first, encoded[1], effort, 0, np.array([before.index(x) if x in before else -1 for x in after]))
-    old, new = (
-        next(block for block in model.dictionary.blocks if block.kind == "products") for model in (first, again)
-    )
+    old, new = (next(block for block in model.features.blocks if block.kind == "products") for model in (first, again))
     assert old.names(before) == new.names(after)
     assert old.pairs.tolist() != new.pairs.tolist()
 
@@ -174,9 +174,9 @@ def of_one_product(weight=3.0):
     table = {"age": rng.normal(40, 9, 200), "income": rng.normal(9, 2, 200), "idle": rng.normal(size=200)}
     encoder = TableEncoder()
     X = encoder.fit_transform(table, table["age"])
-    dictionary = Dictionary([Plain(3), Products.learned(X, [(0, 1)])])
+    dictionary = Features([LinearBlock(3), ProductBlock.fitted(X, [(0, 1)])])
     predictor = Predictor(dictionary, np.array([[0.0], [0.0], [0.0], [weight]]), np.zeros(1), None, np.ones(2))
-    return Model("regress", encoder, predictor, X, {}), table
+    return Model("regression", encoder, predictor, X, {}), table
 
 
 def test_a_product_is_shared_evenly_between_its_columns():

@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
-from mercer.auto.features.blocks import Dictionary, Plain, Products, Waves
-from mercer.auto.features.cross_fitted import ByFold
+from mercer.auto.features.cross_fitted import CrossFitted
+from mercer.auto.features.fourier import FourierBlock
+from mercer.auto.features.linear import LinearBlock
+from mercer.auto.features.products import ProductBlock
+from mercer.auto.features.union import Features
 from mercer.auto.ridge.equations import Equations
 from mercer.auto.ridge.penalties import best_penalties
 from mercer.auto.ridge.row_space import Kernels, RowEquations, axes, coordinates, row_equations
-from mercer.auto.rows.training import Rows
+from mercer.auto.rows.training import TrainingRows
 
 PENALTIES = np.array([3.0, 0.4])
 
@@ -19,13 +22,13 @@ def rows(request):
     X = 3.0 + rng.normal(size=(60, 90))
     Y = X[:, :4] @ rng.normal(size=(4, 2)) + rng.normal(size=(60, 2))
     weight = rng.uniform(0.2, 3.0, 60) if request.param == "weighted rows" else None
-    return Rows(X, Y, rng.integers(0, 2**60, 60).astype(np.uint64), weight=weight)
+    return TrainingRows(X, Y, rng.integers(0, 2**60, 60).astype(np.uint64), weight=weight)
 
 
 @pytest.fixture
 def dictionary(rows):
     pairs = np.column_stack([np.arange(10), np.arange(10, 20)])
-    return Dictionary([Plain(90), Products.learned(rows.X, pairs)])
+    return Features([LinearBlock(90), ProductBlock.fitted(rows.X, pairs)])
 
 
 @pytest.fixture
@@ -81,7 +84,7 @@ def test_scales_and_best_penalties_are_those_of_the_columns(rows, dictionary, co
 def test_kernels_of_blocks_are_kept_and_those_of_some_rows_are_parts_of_them(rows, dictionary):
     kernels = Kernels(rows)
     first = kernels.of(dictionary, None)
-    second = kernels.of(Dictionary([dictionary.blocks[0], Plain(90)]), None)
+    second = kernels.of(Features([dictionary.blocks[0], LinearBlock(90)]), None)
     assert second[0] is first[0]
     assert second[1] is not first[1]
     some = np.arange(0, 60, 2)
@@ -100,22 +103,22 @@ def test_coordinates_keep_the_products_of_rows_and_axes_give_them(rows):
 
 def test_waves_that_depend_on_targets_are_judged_as_they_would_be_without_each_fold(rows):
     rng = np.random.default_rng(0)
-    whole, *apart = (Waves(0.1 * rng.normal(size=(15, 90))) for _ in range(6))
-    folded = Dictionary([Plain(90), ByFold(whole, apart)])
+    whole, *apart = (FourierBlock(0.1 * rng.normal(size=(15, 90))) for _ in range(6))
+    folded = Features([LinearBlock(90), CrossFitted(whole, apart)])
     scored = row_equations(rows, folded, None).score(PENALTIES)
     for k in range(5):
-        alone = row_equations(rows, Dictionary([Plain(90), apart[k]]), None)
+        alone = row_equations(rows, Features([LinearBlock(90), apart[k]]), None)
         assert scored.per_fold[k] == pytest.approx(alone.score(PENALTIES).per_fold[k], rel=1e-9)
         coef, intercept = row_equations(rows, folded, None).weights_without(k, PENALTIES)
-        rest = (rows.Y - folded.without(k).features(rows.X) @ coef - intercept)[rows.folds == k]
+        rest = (rows.Y - folded.without_fold(k).features(rows.X) @ coef - intercept)[rows.folds == k]
         assert np.sum(rows.counts[rows.folds == k] @ rest**2) == pytest.approx(scored.per_fold[k], rel=1e-5)
-    settled = Dictionary([Plain(90), whole])
+    settled = Features([LinearBlock(90), whole])
     for mine, theirs in zip(
         row_equations(rows, folded, None).weights(PENALTIES), row_equations(rows, settled, None).weights(PENALTIES),
         strict=True,
     ):  # fmt: skip
         np.testing.assert_array_equal(mine, theirs)
-    assert [type(block) for block in folded.settled().blocks] == [Plain, Waves]
+    assert [type(block) for block in folded.for_new_rows().blocks] == [LinearBlock, FourierBlock]
     some = np.arange(0, 60, 2)
     parts = [kernel.at(some) for kernel in Kernels(rows).of(folded, None)]
     part = RowEquations(rows.at(some), folded, None, parts).score(PENALTIES).per_fold
@@ -124,8 +127,8 @@ def test_waves_that_depend_on_targets_are_judged_as_they_would_be_without_each_f
 
 def test_the_slope_is_the_derivative_where_every_fold_has_its_own_kernel(rows):
     rng = np.random.default_rng(0)
-    whole, *apart = (Waves(0.1 * rng.normal(size=(15, 90))) for _ in range(6))
-    system = row_equations(rows, Dictionary([Plain(90), ByFold(whole, apart)]), None)
+    whole, *apart = (FourierBlock(0.1 * rng.normal(size=(15, 90))) for _ in range(6))
+    system = row_equations(rows, Features([LinearBlock(90), CrossFitted(whole, apart)]), None)
     slope, point = system.score(PENALTIES).slope, np.log(PENALTIES)
     for b in range(2):
         step = 1e-5 * np.eye(2)[b]

@@ -1,4 +1,4 @@
-"""Parts of the search: folds of equal rows, lenses, penalties with a beginning, and the linear model asked again."""
+"""Parts of the search: folds of equal rows, kernel_candidates, penalties with a beginning, and the linear model asked again."""
 
 import numpy as np
 import pytest
@@ -8,24 +8,25 @@ from mercer.auto.boosting.boosting import compared
 from mercer.auto.boosting.ensemble import Growth
 from mercer.auto.boosting.losses import Squares
 from mercer.auto.budget.effort import EFFORTS, sized
-from mercer.auto.features.blocks import Dictionary, Plain
+from mercer.auto.features.linear import LinearBlock
+from mercer.auto.features.union import Features
 from mercer.auto.ridge.penalties import Equations, best_penalties
-from mercer.auto.rows.training import Rows
-from mercer.auto.search.kernels import lenses
-from mercer.auto.search.search import Found
+from mercer.auto.rows.training import TrainingRows
+from mercer.auto.search.kernels import kernel_candidates
+from mercer.auto.search.state import SearchResult
 
 
 def test_equal_rows_stand_apart_only_where_asked():
     ids = np.repeat(np.arange(2000, dtype=np.uint64), 2)
-    rows = Rows(np.zeros((4000, 1)), np.zeros((4000, 1)), ids, 3)
+    rows = TrainingRows(np.zeros((4000, 1)), np.zeros((4000, 1)), ids, 3)
     assert np.array_equal(rows.folds[::2], rows.folds[1::2])
-    folds = rows.apart(5)
+    folds = rows.random_folds(5)
     together = np.mean(folds[::2] == folds[1::2])
     assert abs(together - 0.2) < 5 * np.sqrt(0.2 * 0.8 / 2000)
     counts = np.bincount(folds, minlength=5)
     assert np.all(np.abs(counts - 800) < 5 * np.sqrt(4000 * 0.2 * 0.8))
     order = np.random.default_rng(0).permutation(4000)
-    moved = Rows(rows.X, rows.Y, ids[order], 3).apart(5)
+    moved = TrainingRows(rows.X, rows.Y, ids[order], 3).random_folds(5)
     for k in range(20):  # equal rows have the same folds in any order
         assert sorted(moved[ids[order] == k]) == sorted(folds[ids == k])
 
@@ -33,7 +34,7 @@ def test_equal_rows_stand_apart_only_where_asked():
 def test_masked_lenses_make_waves_along_few_columns_and_prefer_those_of_the_trees():
     X = np.random.default_rng(0).normal(size=(200, 8))
     gains = np.array([10.0, 10.0, 0, 0, 0, 0, 0, 0])
-    *_, masked = lenses(X, gains, ("Gaussian",), (0.5, 1.0), True)
+    *_, masked = kernel_candidates(X, gains, ("Gaussian",), (0.5, 1.0), True)
     (title, lens), _ = masked
     waves = lens.waves(400, 0)
     used = waves.frequencies != 0
@@ -41,7 +42,7 @@ def test_masked_lenses_make_waves_along_few_columns_and_prefer_those_of_the_tree
     assert not lens.bends
     assert used.sum(axis=1).max() <= 3
     assert used[:, :2].mean() > 3 * used[:, 2:].mean()
-    even, weighted = lenses(X, gains, ("Gaussian",), (0.5, 1.0), False)
+    even, weighted = kernel_candidates(X, gains, ("Gaussian",), (0.5, 1.0), False)
     assert even[0][1].bends
     assert weighted[0][1].root[0] > weighted[0][1].root[2]
 
@@ -50,7 +51,7 @@ def test_penalties_from_a_partial_guess_are_as_good_as_those_from_none():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 12))
     y = X[:, 0] + 0.1 * rng.normal(size=300)
-    rows = Rows(X, y[:, None], np.arange(300, dtype=np.uint64))
+    rows = TrainingRows(X, y[:, None], np.arange(300, dtype=np.uint64))
     blocks = np.repeat([0, 1], [2, 10])
     gram = rows.gram(lambda span: X[span].astype(np.float32))
     penalties, known = best_penalties(Equations(gram, blocks))
@@ -78,9 +79,11 @@ def test_few_rows_get_more_folds_of_trees_and_many_classes_one_growth():
 
 
 def test_the_columns_alone_are_a_model_of_their_own():
-    found = Found(Dictionary([Plain(3)]), np.ones(1), None, None, linear_penalty=2.0)
+    found = SearchResult(Features([LinearBlock(3)]), np.ones(1), None, None, linear_penalty=2.0)
     assert found.rivals() == [found]
-    wider = Found(Dictionary([Plain(2), Plain(3)]), np.ones(2), None, np.zeros((4, 1)), linear_penalty=2.0)
+    wider = SearchResult(
+        Features([LinearBlock(2), LinearBlock(3)]), np.ones(2), None, np.zeros((4, 1)), linear_penalty=2.0
+    )
     itself, alone = wider.rivals()
     assert itself is wider
     assert alone.scores is None

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.auto import MercerClassifier, MercerRegressor, judge
+from mercer.auto import MercerClassifier, MercerRegressor, evaluate
 from mercer.auto.boosting.boosting import boost
 from mercer.auto.boosting.ensemble import Growth
 from mercer.auto.boosting.losses import LogLoss, Squares
-from mercer.auto.rows.weights import FEW, counted_rows
+from mercer.auto.rows.weights import FEW, weighted_rows
 from mercer.io import read_table
 from mercer.source import Columns
 
@@ -33,10 +33,10 @@ def test_whole_weights_are_repetitions_bit_for_bit(classify):
 
 def test_many_rows_and_fractions_keep_their_weights():
     X, y, _ = rows(FEW + 1)
-    table, _, weight = counted_rows(Columns.of(X), y, np.full(len(X), 2.0))
+    table, _, weight = weighted_rows(Columns.of(X), y, np.full(len(X), 2.0))
     assert len(table) == len(X)
     assert weight.tolist() == [2.0] * len(X)
-    _, _, weight = counted_rows(Columns.of(X[:9]), y[:9], np.array([0.0, *[0.5] * 8]))
+    _, _, weight = weighted_rows(Columns.of(X[:9]), y[:9], np.array([0.0, *[0.5] * 8]))
     assert weight.tolist() == [0.5] * 8
 
 
@@ -66,7 +66,7 @@ def test_boosted_trees_with_weights_are_those_of_repeated_rows(loss):
         np.testing.assert_allclose(weighted.scores(learned), repeated.scores(learned), rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize("task", ["classify", "regress"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
 def test_the_score_on_the_holdout_is_weighted(task):
     class Given:
         def __init__(self, column):
@@ -79,9 +79,9 @@ def test_the_score_on_the_holdout_is_weighted(task):
     y = rng.integers(0, 3, 200).astype(float)
     data = {"bad": rng.permutation(y), "good": np.where(rng.random(200) < 0.8, y, 1.0)}
     weight = rng.integers(1, 4, 200)
-    verdict = judge(Given("bad"), Given("good"), read_table(data, y, weight), task)
+    verdict = evaluate(Given("bad"), Given("good"), read_table(data, y, weight), task)
     repeated = {name: np.repeat(values, weight) for name, values in data.items()}
-    same = judge(Given("bad"), Given("good"), read_table(repeated, np.repeat(y, weight)), task)
+    same = evaluate(Given("bad"), Given("good"), read_table(repeated, np.repeat(y, weight)), task)
     assert np.isclose(verdict.first.value, same.first.value)
     assert np.isclose(verdict.second.value, same.second.value)
     assert np.isclose(verdict.gain.value, same.gain.value)
@@ -108,7 +108,7 @@ def test_texts_take_weights():
     assert np.mean(model.predict({"text": said}) == label) > 0.95
 
 
-@pytest.mark.parametrize(("weight", "said"), [([0.0] * 300, "zero"), ([-1.0, *[1.0] * 299], "-1.0 at row 0")])
+@pytest.mark.parametrize(("weight", "notes"), [([0.0] * 300, "zero"), ([-1.0, *[1.0] * 299], "-1.0 at row 0")])
 def test_weights_that_are_none(weight, said):
     X, y, _ = rows()
     with pytest.raises(ValueError, match=said):

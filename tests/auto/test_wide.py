@@ -8,8 +8,8 @@ from scipy import sparse
 import mercer
 from mercer.auto import MercerClassifier
 from mercer.auto.onnx.columns import refuse_untranslatable
-from mercer.auto.text.sparse_linear import learn_wide
-from mercer.auto.text.sparse_model import WideModel
+from mercer.auto.text.sparse_linear import fit_sparse
+from mercer.auto.text.sparse_model import SparseModel
 
 WORDS = np.array([f"word{k}" for k in range(400)])
 
@@ -32,7 +32,7 @@ def text_model():
 
 def test_text_alone_is_a_sparse_linear_model(text_model):
     text, y = texts(200, seed=1)
-    assert isinstance(text_model, WideModel)
+    assert isinstance(text_model, SparseModel)
     Z = text_model.transform({"text": text})
     assert sparse.issparse(Z)
     assert Z.shape == (200, len(text_model.get_feature_names_out()))
@@ -104,7 +104,7 @@ def test_scores_of_rows_are_out_of_fold():
     """With a column of its own for each row a model knows all it has seen and nothing of the others."""
     rng = np.random.default_rng(5)
     y, ids = rng.normal(size=200), rng.integers(0, 2**63, 200).astype(np.uint64)
-    model, scores = learn_wide(sparse.identity(200, format="csr"), y, ids, None, 0, alpha=0.1)
+    model, scores = fit_sparse(sparse.identity(200, format="csr"), y, ids, None, 0, alpha=0.1)
     assert np.corrcoef(model.scores(sparse.identity(200, format="csr"))[:, 0], y)[0, 1] > 0.99
     assert abs(np.corrcoef(scores[:, 0], y)[0, 1]) < 0.5
 

@@ -15,9 +15,13 @@ from mercer.auto import MercerClassifier, MercerRegressor
 from mercer.auto.boosting.boosting import boost
 from mercer.auto.boosting.ensemble import Growth
 from mercer.auto.boosting.losses import Squares
-from mercer.auto.features.blocks import Dictionary, Pieces, Plain, Products, Score, TreeColumns, Waves
+from mercer.auto.features.fourier import FourierBlock
+from mercer.auto.features.linear import LinearBlock, SelectedBlock
+from mercer.auto.features.piecewise import PiecewiseBlock
+from mercer.auto.features.products import ProductBlock
+from mercer.auto.features.trees import TreeColumns, TreeScoreBlock
+from mercer.auto.features.union import Features
 from mercer.auto.rows import encoding
-from mercer.auto.search.columns import ChosenColumns
 from mercer.source import base
 
 N, NEW = 400, 70  # NEW rows are more than go the short way at once
@@ -115,7 +119,7 @@ def fit_classifier():
 
 TABLE = {
     "mixed": fit_mixed,
-    "waves": fit_waves,
+    "fourier": fit_waves,
     "three classes": fit_classes,
     "numbers": fit_numbers,
     "text among columns": fit_scored,
@@ -210,10 +214,10 @@ def test_every_block_gives_a_row_its_own_features():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(NEW, 5))
     forest = boost(X, Squares(X[:, 0] * X[:, 1]), np.arange(NEW) % 2, Growth(n_trees=10, least_rows=2.0)).forests[0]
-    score = Score([forest], np.ones(1), TreeColumns.of(5, []), classes=False)
-    products = Products.learned(X, np.array([[0, 1], [2, 2]]))
-    waves, chosen = Waves(rng.normal(size=(40, 5))), ChosenColumns(np.array([3, 1, -1]))
-    dictionary = Dictionary([Plain(5), Pieces.learned(X, 8), products, waves, chosen, score])
+    score = TreeScoreBlock([forest], np.ones(1), TreeColumns.of(5, []), classes=False)
+    products = ProductBlock.fitted(X, np.array([[0, 1], [2, 2]]))
+    waves, chosen = FourierBlock(rng.normal(size=(40, 5))), SelectedBlock(np.array([3, 1, -1]))
+    dictionary = Features([LinearBlock(5), PiecewiseBlock.fitted(X, 8), products, waves, chosen, score])
     whole = dictionary.features(X)
     for size in (1, 9):
         parts = [dictionary.features(X[i : i + size]) for i in range(0, NEW, size)]

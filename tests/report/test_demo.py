@@ -5,7 +5,7 @@ import json
 import pytest
 from rich.console import Console
 
-from mercer.auto.holdout.evaluate import Estimate, Judgment
+from mercer.auto.holdout.evaluate import Comparison, Estimate
 from mercer.report.demo import EXAMPLES, N_STEPS, conclude, gather_demo
 from mercer.report.terminal import closing_hint, render_demo, render_intro
 
@@ -57,5 +57,5 @@ def test_every_step_is_announced():
 )
 def test_conclusions(low, high, plain, said):
     one = Estimate(0.9, 0.8, 0.95)
-    verdict = Judgment("accuracy", "Wilson", 100, one, one, Estimate((low + high) / 2, low, high))
+    verdict = Comparison("accuracy", "Wilson", 100, one, one, Estimate((low + high) / 2, low, high))
     assert said in conclude(plain, verdict)

@@ -145,7 +145,9 @@ def effort_of(effort: str, max_features: int | None = None, n_seeds: int = 1) ->
 def _refuse_no_columns(source: Source) -> None:
     schema = getattr(source, "schema", None)
     if schema is not None and not schema:
-        raise ValueError(f"There is no column beside the target {source.target!r}: nothing to predict it from.")
+        raise ValueError(
+            f"There is no column beside the target {getattr(source, 'target', None)!r}: nothing to predict it from."
+        )
 
 
 def search_report(learned: Learned, steps: Steps) -> dict[str, Any]:

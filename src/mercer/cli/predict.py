@@ -69,13 +69,13 @@ class _Predictions:
         self.known: Any = None
 
     def __call__(self, model, rows) -> dict:
-        from mercer.auto.holdout.labeled_rows import KnownRows
+        from mercer.auto.holdout.labeled_rows import LabeledRows
 
         if self.proba and model.classes_ is None:
             raise click.UsageError("This model predicts a quantity, which has no probabilities: leave out --proba.")
         found = {"prediction": model.predict(rows)}
         if model.target is not None:
-            self.known = self.known or KnownRows(model.target, model.task)
+            self.known = self.known or LabeledRows(model.target, model.task)
             self.known.add(rows, found["prediction"])
         if self.proba:
             for name, column in zip(model.classes_, model.predict_proba(rows).T, strict=True):
@@ -84,7 +84,7 @@ class _Predictions:
 
     @property
     def notes(self) -> list[str]:
-        told = self.known and self.known.told()
+        told = self.known and self.known.summary()
         return [f"{told} (too good for rows that it was fitted to)."] if told else []
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from mercer.auto import Judgment, Search, Steps, compare_lifts, judge
+from mercer.auto import Comparison, Search, Steps, compare_lifts, evaluate
 from mercer.auto.lifting import MULTIPLES
 from mercer.io import read
 from mercer.source import split_holdout
@@ -40,7 +40,7 @@ N_STEPS = 3 + len(MULTIPLES) + 2
 def gather_demo(
     name: str, n_components: int = 512, seed: int = 0, tell: Callable[[str, int], None] | None = None
 ) -> dict[str, Any]:
-    """Fit plain and lifted ridge models on one example data set and judge both on a holdout.
+    """Fit plain and lifted ridge models on one example data set and evaluate both on a holdout.
 
     `tell` is called as each step starts, with its name and the number of steps in all.
     """
@@ -51,7 +51,7 @@ def gather_demo(
     learn, holdout = split_holdout(source, HOLDOUT_SHARE, seed)
     search = compare_lifts(learn, example.task, n_components, random_state=seed, steps=steps)
     with steps("holdout"):
-        verdict = judge(search.plain.model, search.lifted.model, holdout, example.task, random_state=seed)
+        verdict = evaluate(search.plain.model, search.lifted.model, holdout, example.task, random_state=seed)
     return {
         "data": _describe(name, example, source, verdict.n),
         "settings": {"components": n_components, "seed": seed, "holdout_share": HOLDOUT_SHARE},
@@ -106,7 +106,7 @@ def _trial(trial, search: Search) -> dict[str, Any]:
     }
 
 
-def _scores(verdict: Judgment) -> dict[str, Any]:
+def _scores(verdict: Comparison) -> dict[str, Any]:
     return {
         "metric": verdict.metric,
         "interval": verdict.interval,
@@ -125,7 +125,7 @@ def _seconds(steps: Steps) -> dict[str, Any]:
     return {"steps": spent, "total": steps.seconds()}
 
 
-def conclude(folds_chose_plain: bool, verdict: Judgment) -> str:
+def conclude(folds_chose_plain: bool, verdict: Comparison) -> str:
     """One honest sentence or two: what the folds chose, and whether the holdout bears it out."""
     kept = "the plain columns" if folds_chose_plain else "the random features"
     if not verdict.clear:

@@ -23,12 +23,12 @@ def gather_fit(model, source, data: str, target: str, path: str) -> dict[str, An
         "saved": str(path),
     }
     report = model.report()
-    return {**found, **report, "notes": list(dict.fromkeys([*found["notes"], *report.get("said", [])]))}
+    return {**found, **report, "notes": list(dict.fromkeys([*found["notes"], *report["notes"]]))}
 
 
 def render_fit(report: dict[str, Any]) -> RenderableType:
     """The report for the terminal."""
-    kind = "class" if report["task"] == "classify" else "quantity"
+    kind = "class" if report["task"] == "classification" else "number"
     parts: list[RenderableType] = [
         _whole(f"{report['file']}: {report['rows']:,} rows; {report['target']} is a {kind}", "bold"),
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from rich.text import Text
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
-from mercer.auto.rows.task import checked_task
+from mercer.auto.rows.task import profile_target
 from mercer.learn.targets import classes_in
 from mercer.select import FilterSelector, GreedySelector, Lasso
 from mercer.source import Source
@@ -28,8 +27,7 @@ def gather_selection(
 ) -> dict[str, Any]:
     """The best k columns with what they were ranked by; a category counts as one column."""
     tell("look")
-    seen = SimpleNamespace(notes=[], n_rows=0)
-    checked_task(source, None, seen)
+    profile = profile_target(source)
     tell("encode")
     encoder = TableEncoder(random_state=seed)
     X, y, classes = _encoded(encoder, source)
@@ -43,7 +41,7 @@ def gather_selection(
         "how": how if how != "filter" else f"filter ({score})",
         "candidates": len(set(column_of)),
         "ranked": ranked[:k],
-        "columns": [*getattr(source, "notes", []), *seen.notes, *encoder.notes_],
+        "columns": [*getattr(source, "notes", []), *profile.notes, *encoder.notes_],
     }
 
 

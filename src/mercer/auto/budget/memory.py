@@ -57,7 +57,7 @@ def bytes_of_reading(source: Source, n_threads: int) -> float:
     bounds = getattr(source, "bounds", None)
     if bounds is None or len(bounds) < 2:
         return 0.0
-    return 8.0 * _COPIES_READ * (n_threads + 1) * float(np.max(np.diff(bounds))) * (1 + len(source.names))
+    return 8.0 * _COPIES_READ * (n_threads + 1) * float(np.max(np.diff(bounds))) * (1 + len(source.names or ()))
 
 
 def usable(memory: float, reading: float = 0.0) -> float:

@@ -69,7 +69,7 @@ def _orders(n: int, seed: int) -> list[np.ndarray]:
 
 
 def importances(scores: Callable, X: np.ndarray, groups: dict[str, np.ndarray], seed: int = 0) -> dict[str, float]:
-    """Permutation importance: the mean squared change of the scores when one column is shuffled, as fractions of all."""
+    """Permutation importance: mean squared changes of the scores when one column is shuffled, as fractions."""
     rng, truth, names = np.random.default_rng(seed), scores(X), list(groups)
     squares: dict[str, float] = {}
     batch = max(1, _BATCH_ENTRIES // max(X.size, 1))  # many rows at a time are faster

@@ -90,7 +90,8 @@ class Perturbations:
 
     def changed(self, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
         """The change of the scores of the rows as some columns take other values."""
-        return sum(part.changed(columns, values) for part in self.parts)
+        first, *others = (part.changed(columns, values) for part in self.parts)
+        return sum(others, first)
 
     def mean_path(self, x: np.ndarray, groups: list[np.ndarray], orders: Iterable[np.ndarray]) -> np.ndarray:
         """The change by each group as the only row becomes x, averaged over orders of the groups."""

@@ -15,7 +15,7 @@ class CrossFitted(FeatureBlock):
         self.kind, self.width, self.note = whole.kind, whole.width, whole.note
 
     @property
-    def transformer(self) -> object:  # type: ignore[override]
+    def transformer(self) -> object:
         return self.whole.transformer
 
     def write(self, X: np.ndarray, out: np.ndarray) -> None:

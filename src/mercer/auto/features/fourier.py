@@ -30,7 +30,7 @@ class FourierBlock(FeatureBlock):
         return self.random_features.frequencies_
 
     @property
-    def transformer(self) -> Pipeline:  # type: ignore[override]
+    def transformer(self) -> Pipeline:
         return Pipeline([("float32", FunctionTransformer(single_precision)), ("random", self.random_features)])
 
     def write(self, X: np.ndarray, out: np.ndarray) -> None:

@@ -23,7 +23,7 @@ class LinearBlock(FeatureBlock):
         self.width = n_columns
 
     @property
-    def transformer(self) -> ColumnPicker:  # type: ignore[override]
+    def transformer(self) -> ColumnPicker:
         return fitted_picker(np.arange(self.width), self.width)
 
     def write(self, X: np.ndarray, out: np.ndarray) -> None:

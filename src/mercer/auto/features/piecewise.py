@@ -41,7 +41,7 @@ class PiecewiseBlock(FeatureBlock):
         return made if made.width else None
 
     @property
-    def transformer(self) -> Pipeline:  # type: ignore[override]
+    def transformer(self) -> Pipeline:
         return Pipeline([("columns", fitted_picker(self.columns, self.n_columns)), ("bins", self.bins)])
 
     def write(self, X: np.ndarray, out: np.ndarray) -> None:

@@ -32,7 +32,7 @@ class ProductBlock(FeatureBlock):
 
     @property
     def pairs(self) -> np.ndarray:
-        return np.asarray(self.transformer.pairs, dtype=np.int64).reshape(-1, 2)
+        return self.transformer.pairs_
 
     def names(self, columns: list[str]) -> list[str]:
         return [f"{columns[i]}^2" if i == j else f"{columns[i]} * {columns[j]}" for i, j in self.pairs.tolist()]
@@ -74,5 +74,5 @@ class ProductBlock(FeatureBlock):
 def product_lift(pairs: np.ndarray, centers: np.ndarray, scales: np.ndarray, n_columns: int) -> ProductLift:
     """A fitted `ProductLift` with given centers and scales."""
     lift = ProductLift(pairs.tolist())
-    lift.n_features_in_, lift.centers_, lift.scales_ = n_columns, centers, scales
+    lift.n_features_in_, lift.pairs_, lift.centers_, lift.scales_ = n_columns, pairs, centers, scales
     return lift

@@ -68,7 +68,7 @@ class AllRows:
         self.target = NumericTarget.of(self.sample.y, classes is not None, self.sample.weight)
         self._scores: dict[int, np.ndarray] = {}
         blocks: list[Any] = self.predictor.features.blocks
-        self._trees = next((block for block in blocks if block.kind == "trees"), None)
+        self._trees: Any = next((block for block in blocks if block.kind == "trees"), None)
         size = 0 if self._trees is None else 4 * len(self._trees.scale) * self.n_rows
         self._keeps = 0 < size <= _MAX_KEPT_BYTES
 
@@ -117,7 +117,7 @@ def regression_of_all(rows: AllRows) -> Predictor:
     """The regression model with the weights of one ridge regression on all rows: one pass."""
     predictor, target, sample = rows.predictor, rows.target, rows.sample
     inside = TrainingRows(sample.X, target.numbers(sample.y), sample.ids, rows.seed, weight=sample.weight)
-    others = rows.others().map(lambda block: replace(block, y=target.numbers(block.y)))
+    others = rows.others().map(lambda block: replace(block, y=target.numbers(np.asarray(block.y))))
     known = predictor.features.over(sample.X, predictor.result.scores)
     # Penalties are known: no folds, and one matrix instead of five.
     total = inside.summed(known, 1).merge(others.fold(Gram(1, rows.seed)))
@@ -132,10 +132,10 @@ def classes_of_all(rows: AllRows) -> tuple[Predictor, Descent]:
     """The model of classes with the weights of one logistic regression on all rows, and how it was reached."""
     predictor, sample = rows.predictor, rows.sample
     scale = column_scales(predictor.result)
-    labels = rows.target.labels(sample.y)
+    labels: Any = rows.target.labels(sample.y)
 
     def divided(block: Block) -> Block:
-        return replace(block, X=block.X * scale, y=rows.target.labels(block.y))
+        return replace(block, X=block.X * scale, y=rows.target.labels(np.asarray(block.y)))
 
     Z = scaled(predictor.result, sample.X, predictor.result.scores)
     inside = MemorySource(Z, labels, sample.weight)

@@ -224,7 +224,7 @@ def _penalties(found: SearchResult, rows: TrainingRows) -> tuple[float, ...]:
     """Relative penalties worth trying."""
     alone = rows.Y.shape[1] > 2 and not found.features.has("trees")
     if alone and len(found.features.blocks) > 1:
-        alphas = _SMALL_PENALTIES
+        alphas: tuple[float, ...] = _SMALL_PENALTIES
     else:
         alphas = _RELATIVE_PENALTIES if found.thorough else _RELATIVE_PENALTIES[1:2]
     return (*alphas, *_STRONG_PENALTIES) if rows.distinct() <= _FEW_ROWS else alphas

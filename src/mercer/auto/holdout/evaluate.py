@@ -57,7 +57,7 @@ class Predictions(Statistic):
 
     models: tuple[Any, ...]
     n: int = 0
-    y: np.ndarray | None = None
+    y: Any = None
     predicted: list[np.ndarray] = field(default_factory=list)
     weight: np.ndarray | None = None
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer.auto.features.blocks import Dictionary
+from mercer.auto.features.union import Features
 from mercer.auto.ridge.equations import PerFold, factored, solved
-from mercer.auto.rows.training import N_FOLDS, Rows
+from mercer.auto.rows.training import N_FOLDS, TrainingRows
 
 #: No penalty goes below this share of the sum of the squares of a block's features: K rounds by about eps tr K.
 _ROUNDING = 1e-13
@@ -59,11 +59,11 @@ class BlockKernel:
 class Kernels:
     """Z_b Z_b' of the blocks of a dictionary over all rows, kept for the blocks that the next one shares with it."""
 
-    def __init__(self, rows: Rows):
+    def __init__(self, rows: TrainingRows):
         self.rows = rows
         self._known: dict[int, tuple] = {}  # the block beside its kernel, so that no other can take its place
 
-    def of(self, dictionary: Dictionary, scores) -> list[BlockKernel]:
+    def of(self, dictionary: Features, scores) -> list[BlockKernel]:
         """Those of each block."""
         self._known = {
             id(block): self._known.get(id(block)) or (block, self._kernels(dictionary, place, scores))
@@ -71,13 +71,13 @@ class Kernels:
         }
         return [self._known[id(block)][1] for block in dictionary.blocks]
 
-    def _kernels(self, dictionary: Dictionary, place: int, scores) -> BlockKernel:
+    def _kernels(self, dictionary: Features, place: int, scores) -> BlockKernel:
         block = dictionary.blocks[place]
-        folds = range(N_FOLDS) if block.without(0) is not block else ()
-        apart = [self._kernel(dictionary.without(fold), place, scores) for fold in folds]
+        folds = range(N_FOLDS) if block.without_fold(0) is not block else ()
+        apart = [self._kernel(dictionary.without_fold(fold), place, scores) for fold in folds]
         return BlockKernel(self._kernel(dictionary, place, scores), apart)
 
-    def _kernel(self, dictionary: Dictionary, place: int, scores) -> np.ndarray:
+    def _kernel(self, dictionary: Features, place: int, scores) -> np.ndarray:
         Z = dictionary.of_block(place, self.rows.X, scores).astype(np.float64)
         Z -= np.average(Z, axis=0, weights=self.rows.weight)
         return Z @ Z.T
@@ -95,7 +95,12 @@ class RowEquations(PerFold):
     """
 
     def __init__(
-        self, rows: Rows, dictionary: Dictionary, scores, kernels: list[BlockKernel], enough: Callable = lambda: False
+        self,
+        rows: TrainingRows,
+        dictionary: Features,
+        scores,
+        kernels: list[BlockKernel],
+        enough: Callable = lambda: False,
     ):
         self.rows, self.dictionary, self.scores, self.kernels = rows, dictionary, scores, kernels
         self._folds, counts = rows.folds, rows.counts
@@ -164,9 +169,9 @@ class RowEquations(PerFold):
         """Weights and intercepts of the dictionary as it would be without the fold."""
         fold, train = self._labels[k], np.flatnonzero(self._outside(k))
         kernels = [kernel.without(fold) for kernel in self.kernels]
-        return self._weights_of(train, kernels, self.dictionary.without(fold), penalties)
+        return self._weights_of(train, kernels, self.dictionary.without_fold(fold), penalties)
 
-    def _weights_of(self, train, kernels, dictionary: Dictionary, penalties) -> tuple[np.ndarray, np.ndarray]:
+    def _weights_of(self, train, kernels, dictionary: Features, penalties) -> tuple[np.ndarray, np.ndarray]:
         penalties = np.asarray(penalties, dtype=np.float64)
         bordered = _Bordered.of(self._sum(kernels, penalties)[np.ix_(train, train)], self._roots[train])
         if bordered is None:
@@ -199,6 +204,6 @@ class _Bordered:
         return free - np.outer(self.along, s), s
 
 
-def row_equations(rows: Rows, dictionary: Dictionary, scores, enough: Callable = lambda: False) -> RowEquations:
+def row_equations(rows: TrainingRows, dictionary: Features, scores, enough: Callable = lambda: False) -> RowEquations:
     """The equations of all rows, for who has no kernels of the blocks yet."""
     return RowEquations(rows, dictionary, scores, Kernels(rows).of(dictionary, scores), enough)

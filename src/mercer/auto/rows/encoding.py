@@ -27,7 +27,7 @@ class EncodedRows:
     """
 
     X: Any
-    y: np.ndarray | None
+    y: Any
     ids: np.ndarray
     categories: tuple[slice, ...] = ()
     weight: np.ndarray | None = None
@@ -172,7 +172,3 @@ def one_array(parts: Iterator[np.ndarray], most: int | None) -> np.ndarray:
         out[start : start + len(part)] = part
         start += len(part)
     return out if start == most else out[:start].copy()
-
-
-class QuickNumbers:
-    """A part of former model files, which is read and not used."""

@@ -101,11 +101,11 @@ def _by_gains(
     d, families = X.shape[1], []
     known = gains is not None and gains.sum() > 0 and d > 1
     if known:
-        root = np.sqrt(np.maximum(gains / gains.sum() * d, MIN_COLUMN_WEIGHT))  # type: ignore[operator, union-attr]
+        root = np.sqrt(np.maximum(gains / gains.sum() * d, MIN_COLUMN_WEIGHT))  # type: ignore[union-attr]
         weighted = median_distance(X * root) or 1.0
         families += [_stationary(name, multiples, "columns weighted by trees", root, weighted) for name in names]
     if subsets and d > SUBSET_SIZE:
-        fractions = gains / gains.sum() if known else np.full(d, 1.0 / d)  # type: ignore[operator, union-attr]
+        fractions = gains / gains.sum() if known else np.full(d, 1.0 / d)  # type: ignore[union-attr]
         probabilities = ((1 - UNIFORM_FRACTION) * fractions + UNIFORM_FRACTION / d).tolist()
         scale = median * np.sqrt(SUBSET_SIZE / d)
         gaussians = [kernels.Gaussian(bandwidth=float(multiple * scale)) for multiple in multiples]

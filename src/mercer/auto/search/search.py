@@ -75,5 +75,5 @@ def _without_trees(evaluator: Evaluator, found: SearchResult) -> SearchResult:
     first, state = _run(evaluator, (add_fourier,), replace(found.trees, scores=None, n_rounds=(), params=None))
     other = _result(first, state, evaluator.effort)
     marked = tuple(replace(each, name=f"{each.name} (without trees)") for each in other.candidates)
-    other = replace(other, candidates=()) if len(other.features.blocks) > 1 else None
-    return replace(found, candidates=found.candidates + marked, without_trees=other)
+    alone = replace(other, candidates=()) if len(other.features.blocks) > 1 else None
+    return replace(found, candidates=found.candidates + marked, without_trees=alone)

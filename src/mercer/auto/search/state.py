@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -124,7 +123,3 @@ class SearchResult:
         trees = replace(self.trees, scores=None)
         alone = replace(self, features=linear, penalties=np.array([self.linear_penalty]), trees=trees)
         return [self, alone] if self.without_trees is None else [self, alone, self.without_trees]
-
-    @classmethod
-    def _from_former(cls, state: dict[str, Any]) -> SearchResult:
-        raise ValueError("It holds the state of a search, which no model file needs: save the model again.")

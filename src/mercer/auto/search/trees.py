@@ -11,8 +11,8 @@ from mercer.auto.boosting.boosting import boost, compared, gains_apart
 from mercer.auto.boosting.ensemble import Ground, Growth
 from mercer.auto.boosting.losses import LogLoss, Squares
 from mercer.auto.budget.effort import Effort
-from mercer.auto.features.blocks import Score, TreeColumns
-from mercer.auto.rows.training import Rows
+from mercer.auto.features.trees import TreeColumns, TreeScoreBlock
+from mercer.auto.rows.training import TrainingRows
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Grown:
     `apart` is what columns gain without each fold of the rows, where rows are so few that it makes a difference.
     """
 
-    block: Score
+    block: TreeScoreBlock
     scores: np.ndarray
     gains: np.ndarray
     growth: Growth
@@ -32,13 +32,13 @@ class Grown:
     apart: list[np.ndarray] = field(default_factory=list)
 
 
-def grow_score(rows: Rows, labels, effort: Effort, seed: int, enough=lambda: False, chosen=None) -> Grown:
+def grow_score(rows: TrainingRows, labels, effort: Effort, seed: int, enough=lambda: False, chosen=None) -> Grown:
     """Ensembles of one or more seeds, each of as many members as tree folds, and the mean of what they say.
 
     `enough` says when to stop; `chosen`, where given, when to stop comparing growths, so that time is left to grow.
     """
     columns = TreeColumns.of(rows.X.shape[1], list(rows.categories))
-    seen, folds = Ground(columns(rows.X)), rows.apart(effort.tree_folds)
+    seen, folds = Ground(columns(rows.X)), rows.random_folds(effort.tree_folds)
     weight = rows.weight
     loss = Squares(rows.Y, weight) if labels is None else LogLoss(labels, int(labels.max()) + 1, weight)
     growths = [replace(growth, seed=seed) for growth in effort.growths]
@@ -57,7 +57,7 @@ def grow_score(rows: Rows, labels, effort: Effort, seed: int, enough=lambda: Fal
     scores = total / effort.n_seeds
     spread = np.average((scores - np.average(scores, axis=0, weights=weight)) ** 2, axis=0, weights=weight)
     scale = np.maximum(np.sqrt(spread), 1e-6)
-    block = Score(forests, scale, columns, labels is not None)
+    block = TreeScoreBlock(forests, scale, columns, labels is not None)
     d, tried, apart = rows.X.shape[1], race.tried if race else [], []
     if rows.few and any(n_rounds):
         small = replace(growth, n_trees=max(n_rounds))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
@@ -178,9 +178,17 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
         X = X if sparse else np.ascontiguousarray(X)
         self._map.check(X)
         self._map.ready(X.dtype, sparse)
-        spans = [slice(i, i + self._map.rows) for i in range(0, X.shape[0], self._map.rows)]
-        for_each(lambda rows: self._map.apply(X[rows], out[rows]), spans)
+        for_each(lambda rows: self._map.apply(X[rows], out[rows]), self._spans(X))
         return out
+
+    def write(self, X: np.ndarray, out: np.ndarray) -> None:
+        """Write the features of valid rows, on the thread of the caller."""
+        self._map.ready(X.dtype, False)
+        for rows in self._spans(X):
+            self._map.apply(X[rows], out[rows])
+
+    def _spans(self, X: Any) -> list[slice]:
+        return [slice(i, i + self._map.rows) for i in range(0, X.shape[0], self._map.rows)]
 
     @property
     def _n_features_out(self):
