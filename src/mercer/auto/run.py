@@ -19,7 +19,7 @@ from mercer.auto.budget.memory import AMPLE, bytes_of_reading, narrower, rows_al
 from mercer.auto.budget.probe import gathered, predicting_seconds, seconds_per_row, some_of
 from mercer.auto.budget.progress import Steps
 from mercer.auto.budget.time_model import MARGIN, TimeUp
-from mercer.auto.final.all_rows import AllRows, sample_of, weights_from_all
+from mercer.auto.final.all_rows import StreamedRows, sample_of, weights_from_all
 from mercer.auto.final.baselines import EncodedPredictor, SharedEncoder, baseline
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.holdout.evaluate import evaluate
@@ -186,7 +186,7 @@ class FitRun:
         """The model with linear weights of all rows, of which `rest` took no part in the search."""
         clock = self.clock.part(_ENDED)
         with self.steps("all rows"):
-            every = AllRows(learned.predictor, learned.encoder, learned.rows, rest, self.n_rows, self.seed, clock)
+            every = StreamedRows(learned.predictor, learned.encoder, learned.rows, rest, self.n_rows, self.seed, clock)
             predictor = weights_from_all(every, self.steps.seconds_of(_ALL_ROWS), self.notes)
         return replace(learned, predictor=predictor)
 

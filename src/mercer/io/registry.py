@@ -17,6 +17,7 @@ TYPES = {
     "candidate": "auto.search.state:Candidate",
     "selected-block": "auto.features.linear:SelectedBlock",
     "column-score": "auto.text.scored_encoder:ColumnScore",
+    "feature-block": "auto.features.base:FeatureBlock",
     "features": "auto.features.union:Features",
     "fourier-block": "auto.features.fourier:FourierBlock",
     "linear-block": "auto.features.linear:LinearBlock",

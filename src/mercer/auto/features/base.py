@@ -1,12 +1,13 @@
 """A block of features: a kind, a fitted public transformer of encoded rows, and what the search asks of it.
 
 Every default goes through the transformer, so a new kind of block is a class that names its kind. Kinds override what
-they can do faster (`write`, `score_changes`), in float32 from the start, or in ONNX (`onnx_nodes`).
+they can do faster (`write`, `score_changes`) or in ONNX (`onnx_nodes`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,6 +16,7 @@ from sklearn.base import clone
 
 from mercer.auto.explain.perturb import RecomputedChanges, ScoreChanges
 from mercer.base import StreamingTransformer
+from mercer.io.registry import id_of
 
 if TYPE_CHECKING:
     from mercer.auto.rows.training import TrainingRows
@@ -45,7 +47,7 @@ class FeatureBlock:
     note : str, what a report should add
     """
 
-    kind: str
+    kind: str = "features"
     transformer: Any
     width: int
     note: str = ""
@@ -65,20 +67,30 @@ class FeatureBlock:
         return out
 
     def names(self, columns: list[str]) -> list[str]:
-        """Names of the features, from those of the encoded columns."""
-        return [str(name) for name in self.transformer.get_feature_names_out(columns)]
+        """Names of the features, from those of the encoded columns, which themselves name the linear block."""
+        made = [str(name) for name in self.transformer.get_feature_names_out(columns)]
+        return [f"{self.kind}_{name}" if name in columns else name for name in made]
 
     def without_fold(self, fold: int) -> FeatureBlock:
         """The block fitted without the targets of a fold: the block itself unless it is supervised."""
         return self
 
     def for_new_rows(self) -> FeatureBlock:
-        """The block without what only training rows need."""
-        return self
+        """The block without what only training rows need.
+
+        A class that model files do not know becomes a plain block of its kind: new rows need its transformer alone.
+        """
+        if id_of(type(self)) is not None:
+            return self
+        return FeatureBlock._made(kind=self.kind, transformer=self.transformer, width=self.width, note=self.note)
 
     def refit(self, other: Refit) -> FeatureBlock | None:
         """The same kind of block fitted to other rows; None if nothing is left of it."""
-        return type(self)(clone(self.transformer).fit(other.rows.X, sample_weight=other.rows.weight))
+        weight = {} if other.rows.weight is None else {"sample_weight": other.rows.weight}
+        made = copy(self)
+        made.transformer = clone(self.transformer).fit(other.rows.X, **weight)
+        made.width = len(made.transformer.get_feature_names_out())
+        return made
 
     def leading(self, max_pairs: int) -> np.ndarray:
         """Indices of the features that a quick comparison of penalties uses: all of them unless they are many."""

@@ -50,7 +50,7 @@ def sample_of(source: Source, fraction: float, seed: int, holdout: float = 0) ->
 
 
 @dataclass
-class AllRows:
+class StreamedRows:
     """The encoded rows that a model was fitted to, and `rest`, a source of tables it has not seen; `n_rows` in all."""
 
     predictor: Predictor
@@ -113,7 +113,7 @@ class AllRows:
         return self._scores[start]
 
 
-def regression_of_all(rows: AllRows) -> Predictor:
+def regression_of_all(rows: StreamedRows) -> Predictor:
     """The regression model with the weights of one ridge regression on all rows: one pass."""
     predictor, target, sample = rows.predictor, rows.target, rows.sample
     inside = TrainingRows(sample.X, target.numbers(sample.y), sample.ids, rows.seed, weight=sample.weight)
@@ -128,7 +128,7 @@ def regression_of_all(rows: AllRows) -> Predictor:
     return replace(predictor, coef=coef, intercept=intercept, penalties=penalties)
 
 
-def classes_of_all(rows: AllRows) -> tuple[Predictor, Descent]:
+def classes_of_all(rows: StreamedRows) -> tuple[Predictor, Descent]:
     """The model of classes with the weights of one logistic regression on all rows, and how it was reached."""
     predictor, sample = rows.predictor, rows.sample
     scale = column_scales(predictor.result)
@@ -146,7 +146,7 @@ def classes_of_all(rows: AllRows) -> tuple[Predictor, Descent]:
     return replace(predictor, coef=coef, intercept=found.point[-1]), found
 
 
-def weights_from_all(rows: AllRows, needed: float, notes: list[str]) -> Predictor:
+def weights_from_all(rows: StreamedRows, needed: float, notes: list[str]) -> Predictor:
     """The model with weights of all rows, and notes; that of the sample if there is no time for a pass.
 
     needed : seconds of the preparation for the passes

@@ -31,7 +31,7 @@ class Evaluator:
     effort : Effort
     clock : Clock
     seed : int
-    steps : Steps, told of each step as it starts
+    steps : Steps, the log of the steps
     """
 
     def __init__(

@@ -35,7 +35,7 @@ def add_fourier(search: Evaluator, state: SearchState) -> SearchState:
     effort, base = search.effort, state.features.without("piecewise")
     with search.steps("kernels"):
         state, choice = _best_kernel(search, state, base)
-    if choice.gain < effort.min_fourier_gain and effort.n_bins < 2:  # the least effort takes no second look
+    if choice.gain < effort.min_fourier_gain and effort.n_bins < 2:  # a fast search tries no more
         return state
     best, metric = choice.best, _MetricSearch(search, base, choice.seconds)
     if effort.n_rounds and choice.gain >= effort.min_fourier_gain and metric.affordable(1):
