@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from mercer.auto import MercerClassifier, MercerRegressor
-from mercer.auto.boosting.boosting import gains_apart
-from mercer.auto.boosting.ensemble import Growth
-from mercer.auto.boosting.losses import LogLoss, Squares
 from mercer.auto.features.blocks import Waves
 from mercer.auto.features.cross_fitted import ByFold
 from mercer.auto.search.columns import ChosenColumns
 from mercer.auto.search.kernels import lenses
+from mercer.learn.trees.boosting import gains_per_fold
+from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss
+from mercer.learn.trees.params import TreeParams
 
-GROWTH = Growth(n_trees=10, max_leaves=6, least_rows=5)
+PARAMS = TreeParams(n_estimators=10, max_leaf_nodes=6, min_samples_leaf=5)
 
 
 def table(n=90, d=12, seed=0):
@@ -26,8 +26,8 @@ def test_gains_without_a_fold_do_not_know_its_targets(classes):
     X, y, folds = table()
 
     def gains(y):
-        loss = LogLoss((y > 0).astype(int), 2) if classes else Squares(y)
-        return gains_apart(X, loss, folds, GROWTH)
+        loss = LogisticTreeLoss((y > 0).astype(int), 2) if classes else SquaredTreeLoss(y)
+        return gains_per_fold(X, loss, folds, PARAMS)
 
     changed = np.where(folds == 2, -y - 1.0, y)
     before, after = gains(y), gains(changed)
@@ -39,12 +39,12 @@ def test_gains_without_a_fold_do_not_know_its_targets(classes):
 
 def test_gains_that_there_is_no_time_for():
     X, y, folds = table()
-    assert gains_apart(X, Squares(y), folds, GROWTH, enough=lambda: True) == []
+    assert gains_per_fold(X, SquaredTreeLoss(y), folds, PARAMS, should_stop=lambda: True) == []
 
 
 def test_only_lenses_that_look_at_targets_have_others_beside_them():
     X, y, folds = table()
-    apart = gains_apart(X, Squares(y), folds, GROWTH)
+    apart = gains_per_fold(X, SquaredTreeLoss(y), folds, PARAMS)
     families = lenses(X, np.sum(apart, axis=0), ("Gaussian",), (0.5, 1.0), True, apart)
     known = {title: lens for family in families for title, lens in family}
     assert {title: len(lens.apart) for title, lens in known.items()} == {

@@ -7,7 +7,7 @@ from mercer.auto.budget.effort import EFFORTS, sized
 from mercer.auto.explain import contributions as explain
 from mercer.auto.explain.contributions import contributions, contributions_of_many, importances, importances_of_many
 from mercer.auto.explain.perturb import Moves
-from mercer.auto.features.blocks import Dictionary, Pieces, Plain, Products, Waves
+from mercer.auto.features.blocks import Dictionary, Pieces, Plain, Products, TreeScoreBlock, Waves
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.rows.training import Rows
 from mercer.auto.search.columns import ChosenColumns
@@ -30,7 +30,7 @@ def predictor(request):
     rows, labels = _rows((slice(9, 12),) if request.param == "numbers and a category" else ())
     rng = np.random.default_rng(4)
     labels = None if request.param == "a quantity" else labels
-    score = grow_score(rows, labels, sized(EFFORTS["fast"], 80, 3), 0).block
+    score = TreeScoreBlock(grow_score(rows, labels, sized(EFFORTS["fast"], 80, 3), 0).transformer)
     blocks = [
         score,
         Plain(12),

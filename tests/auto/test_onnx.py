@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 
 import mercer
 from mercer.auto import Model
-from mercer.auto.boosting.boosting import boost
-from mercer.auto.boosting.ensemble import Growth
-from mercer.auto.boosting.forest import Forest
-from mercer.auto.boosting.losses import LogLoss, Squares
-from mercer.auto.features.blocks import Dictionary, Pieces, Plain, Products, Score, TreeColumns, Waves
+from mercer.auto.features.blocks import Dictionary, Pieces, Plain, Products, TreeScoreBlock, Waves
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.onnx import export
 from mercer.auto.onnx.blocks import block_features
@@ -20,6 +16,14 @@ from mercer.auto.onnx.export import likely_rows, onnx_inputs
 from mercer.auto.rows.encoding import dense
 from mercer.auto.search.columns import ChosenColumns
 from mercer.io import onnx as graphs
+from mercer.learn import TreeFeatures
+from mercer.learn.trees.boosting import boost
+from mercer.learn.trees.categories import TreeColumns
+from mercer.learn.trees.ensemble import TreeEnsemble
+from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss
+from mercer.learn.trees.params import TreeParams
+from mercer.learn.trees.score import EnsembleScore
+from mercer.learn.trees.training_data import TrainingData
 from mercer.tables import TableEncoder
 
 
@@ -53,9 +57,15 @@ def target(columns, n_classes=None):
     return y if n_classes is None else np.digitize(y, np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1]))
 
 
-def grown(X, loss, growth, codes):
+def grown(X, loss, params, codes):
     """An ensemble grown without the first half of the rows."""
-    return boost(X, loss, np.arange(len(X)) * 2 // len(X), growth, codes).forests[0]
+    return boost(TrainingData(X, codes), loss, np.arange(len(X)) * 2 // len(X), params).ensembles[0]
+
+
+def score_block(ensembles, scale, columns, n_classes):
+    classes = None if n_classes is None else np.arange(n_classes)
+    score = EnsembleScore(ensembles, columns, scale, n_classes is not None)
+    return TreeScoreBlock(TreeFeatures.from_score(score, classes))
 
 
 ALL = "plain chosen pieces products waves score"
@@ -68,19 +78,21 @@ def made_up(columns=None, roles=ROLES[0], n_classes=None, classes=None, blocks=A
     y = target(columns, n_classes)
     encoder = TableEncoder(roles=roles)
     X = encoder.fit_transform(columns, y)
-    loss = Squares(y) if n_classes is None else LogLoss(y, n_classes)
+    loss = SquaredTreeLoss(y) if n_classes is None else LogisticTreeLoss(y, n_classes)
     slices = [slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2]
     seen = TreeColumns.of(X.shape[1], slices)
-    codes = [seen.codes, seen.codes[1:]]  # the second forest takes the first category's codes as they are
-    forests = [grown(seen(X), loss, Growth(n_trees=5, max_leaves=6, seed=k), codes[k]) for k in range(2)]
-    outputs = len(forests[0].base)
+    codes = [seen.codes, seen.codes[1:]]  # the second ensemble takes the first category's codes as they are
+    ensembles = [
+        grown(seen(X), loss, TreeParams(n_estimators=5, max_leaf_nodes=6, random_state=k), codes[k]) for k in range(2)
+    ]
+    outputs = len(ensembles[0].base)
     kinds = {
         "plain": lambda: Plain(X.shape[1]),
         "chosen": lambda: ChosenColumns(np.array([X.shape[1] - 1, -1, 0])),
         "pieces": lambda: Pieces.learned(X, 5),
         "products": lambda: Products.learned(X, [(0, 1), (1, 1), (0, X.shape[1] - 1)]),
         "waves": lambda: Waves(rng.normal(size=(20, X.shape[1]))),
-        "score": lambda: Score(forests, rng.uniform(0.5, 2.0, size=outputs), seen, n_classes is not None),
+        "score": lambda: score_block(ensembles, rng.uniform(0.5, 2.0, size=outputs), seen, n_classes),
     }
     dictionary = Dictionary([kinds[name]() for name in blocks.split()])
     coef, intercept = rng.normal(size=(dictionary.width, outputs)), rng.normal(size=outputs)
@@ -166,10 +178,10 @@ def test_pooled_levels_and_unlisted_ones():
 
 def test_trees_without_a_split_are_numbers():
     model = made_up(blocks="score")
-    stump = Forest(
+    stump = TreeEnsemble(
         np.array([0.5]), *np.zeros((2, 1), int), np.array([-1]), np.zeros(1), *-np.ones((2, 1), int), np.ones(1)
     )
-    model.predictor.dictionary.blocks[0].forests = [stump]
+    model.predictor.dictionary.blocks[0].score.ensembles = [stump]
     rows = likely_rows(model.encoder)
     found = graphs.run(model.to_onnx(), onnx_inputs(model.encoder, rows))["prediction"]
     np.testing.assert_allclose(found, model.predict(rows), rtol=1e-6)
@@ -178,9 +190,9 @@ def test_trees_without_a_split_are_numbers():
 
 def test_a_fold_that_found_no_tree_worth_growing():
     model = made_up(blocks="score")
-    nothing = Forest(np.array([0.5]), *np.zeros((3, 0), int), np.zeros(0), *np.zeros((2, 0), int), np.zeros(0))
-    score = model.predictor.dictionary.blocks[0]
-    score.forests = [*score.forests, nothing]
+    nothing = TreeEnsemble(np.array([0.5]), *np.zeros((3, 0), int), np.zeros(0), *np.zeros((2, 0), int), np.zeros(0))
+    score = model.predictor.dictionary.blocks[0].score
+    score.ensembles = [*score.ensembles, nothing]
     rows = likely_rows(model.encoder)
     found = graphs.run(model.to_onnx(), onnx_inputs(model.encoder, rows))["prediction"]
     np.testing.assert_allclose(found, model.predict(rows), rtol=1e-5)
@@ -196,11 +208,14 @@ def test_trees_that_see_categories_alone(n_classes):
     encoder = TableEncoder()
     X = encoder.fit_transform(columns, y)
     seen = TreeColumns.of(X.shape[1], [slice(block.start, block.stop) for block in encoder.blocks_])
-    loss = Squares(y) if n_classes is None else LogLoss(y, n_classes)
-    forests = [grown(seen(X), loss, Growth(n_trees=20, max_leaves=8, seed=k), seen.codes) for k in range(2)]
-    assert all(forest.ranks[0].tolist() != sorted(forest.ranks[0]) for forest in forests)
-    assert {0, 1} <= set(forests[1].column.tolist())
-    block = Score(forests, np.ones(len(forests[0].base)), seen, n_classes is not None)
+    loss = SquaredTreeLoss(y) if n_classes is None else LogisticTreeLoss(y, n_classes)
+    ensembles = [
+        grown(seen(X), loss, TreeParams(n_estimators=20, max_leaf_nodes=8, random_state=k), seen.codes)
+        for k in range(2)
+    ]
+    assert all(ensemble.ranks[0].tolist() != sorted(ensemble.ranks[0]) for ensemble in ensembles)
+    assert {0, 1} <= set(ensembles[1].column.tolist())
+    block = score_block(ensembles, np.ones(len(ensembles[0].base)), seen, n_classes)
     graph, rows = graphs.Graph(), likely_rows(encoder)
     graph.output("found", block_features(graph, block, encoded_columns(graph, encoder)), np.float32, ("n", "m"))
     found = graphs.run(graph.model("score"), onnx_inputs(encoder, rows))["found"]

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from mercer.auto import MercerClassifier, MercerRegressor
-from mercer.auto.boosting.boosting import compared
-from mercer.auto.boosting.ensemble import Growth
-from mercer.auto.boosting.losses import Squares
 from mercer.auto.budget.effort import EFFORTS, sized
 from mercer.auto.features.blocks import Dictionary, Plain
 from mercer.auto.ridge.penalties import Equations, best_penalties
 from mercer.auto.rows.training import Rows
 from mercer.auto.search.kernels import lenses
 from mercer.auto.search.search import Found
+from mercer.learn.trees.boosting import compare_params
+from mercer.learn.trees.losses import SquaredTreeLoss
+from mercer.learn.trees.params import TreeParams
 
 
 def test_equal_rows_stand_apart_only_where_asked():
@@ -62,19 +62,22 @@ def test_two_shapes_of_trees_are_compared_on_the_same_fold():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(600, 2))
     y = np.floor(4 * X[:, 0]) * np.floor(4 * X[:, 1])
-    growths = [Growth(n_trees=20, max_leaves=2), Growth(n_trees=20, max_leaves=31, least_rows=2.0)]
-    race = compared(X, Squares(y), rng.integers(0, 5, 600), growths)
-    (_, stumps, _), (_, deep, seconds) = race.tried
-    assert race.best.growth is growths[1]
-    assert deep < stumps
-    assert seconds > 0
+    candidates = [
+        TreeParams(n_estimators=20, max_leaf_nodes=2),
+        TreeParams(n_estimators=20, max_leaf_nodes=31, min_samples_leaf=2.0),
+    ]
+    compared = compare_params(X, SquaredTreeLoss(y), rng.integers(0, 5, 600), candidates)
+    stumps, deep = compared.trials
+    assert compared.best.params is candidates[1]
+    assert deep.loss < stumps.loss
+    assert deep.seconds > 0
 
 
-def test_few_rows_get_more_folds_of_trees_and_many_classes_one_growth():
+def test_few_rows_get_more_folds_of_trees_and_many_classes_one_candidate():
     effort = EFFORTS["normal"]
     assert sized(effort, 1000, 1).tree_folds == 2 * effort.tree_folds
     assert sized(effort, 10_000, 1) == effort
-    assert len(sized(effort, 10_000, 20).growths) == 1
+    assert len(sized(effort, 10_000, 20).tree_params) == 1
 
 
 def test_the_columns_alone_are_a_model_of_their_own():

@@ -5,11 +5,11 @@ import pytest
 
 import mercer
 from mercer.auto import MercerClassifier, MercerRegressor, judge
-from mercer.auto.boosting.boosting import boost
-from mercer.auto.boosting.ensemble import Growth
-from mercer.auto.boosting.losses import LogLoss, Squares
 from mercer.auto.rows.weights import FEW, counted_rows
 from mercer.io import read_table
+from mercer.learn.trees.boosting import boost
+from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss
+from mercer.learn.trees.params import TreeParams
 from mercer.source import Columns
 
 
@@ -53,9 +53,13 @@ def test_boosted_trees_with_weights_are_those_of_repeated_rows(loss):
         def again(values):
             return np.repeat(values, repeats, axis=0)
 
-        made = Squares(again(y), weight) if loss == "squares" else LogLoss(again(label), label.max() + 1, weight)
-        growth = Growth(n_trees=10, max_leaves=6, least_rows=10, columns=1.0)
-        return boost(again(X), made, again(folds), growth).forests
+        made = (
+            SquaredTreeLoss(again(y), weight)
+            if loss == "squares"
+            else LogisticTreeLoss(again(label), label.max() + 1, weight)
+        )
+        params = TreeParams(n_estimators=10, max_leaf_nodes=6, min_samples_leaf=10, max_features=1.0)
+        return boost(again(X), made, again(folds), params).ensembles
 
     ones = np.ones(len(y), dtype=int)
     pairs = zip(forests(ones, weight.astype(float)), forests(weight, None), strict=True)

@@ -12,12 +12,15 @@ import pytest
 import mercer
 from mercer import _numeric
 from mercer.auto import MercerClassifier, MercerRegressor
-from mercer.auto.boosting.boosting import boost
-from mercer.auto.boosting.ensemble import Growth
-from mercer.auto.boosting.losses import Squares
-from mercer.auto.features.blocks import Dictionary, Pieces, Plain, Products, Score, TreeColumns, Waves
+from mercer.auto.features.blocks import Dictionary, Pieces, Plain, Products, TreeScoreBlock, Waves
 from mercer.auto.rows import encoding
 from mercer.auto.search.columns import ChosenColumns
+from mercer.learn.trees.boosting import boost
+from mercer.learn.trees.categories import TreeColumns
+from mercer.learn.trees.losses import SquaredTreeLoss
+from mercer.learn.trees.params import TreeParams
+from mercer.learn.trees.score import EnsembleScore
+from mercer.learn.trees.tree_features import TreeFeatures
 from mercer.source import base
 
 N, NEW = 400, 70  # NEW rows are more than go the short way at once
@@ -209,8 +212,10 @@ def test_every_block_gives_a_row_its_own_features():
     """Whatever a search may have left out is made by hand."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(NEW, 5))
-    forest = boost(X, Squares(X[:, 0] * X[:, 1]), np.arange(NEW) % 2, Growth(n_trees=10, least_rows=2.0)).forests[0]
-    score = Score([forest], np.ones(1), TreeColumns.of(5, []), classes=False)
+    loss, params = SquaredTreeLoss(X[:, 0] * X[:, 1]), TreeParams(n_estimators=10, min_samples_leaf=2.0)
+    ensembles = boost(X, loss, np.arange(NEW) % 2, params).ensembles[:1]
+    made = EnsembleScore(ensembles, TreeColumns.of(5), np.ones(1))
+    score = TreeScoreBlock(TreeFeatures.from_score(made, None))
     products = Products.learned(X, np.array([[0, 1], [2, 2]]))
     waves, chosen = Waves(rng.normal(size=(40, 5))), ChosenColumns(np.array([3, 1, -1]))
     dictionary = Dictionary([Plain(5), Pieces.learned(X, 8), products, waves, chosen, score])

@@ -6,17 +6,17 @@ import math
 import time
 from dataclasses import dataclass, replace
 
-from mercer.auto.boosting.ensemble import Growth
+from mercer.learn.trees.params import TreeParams, full_intervals
 
 
 @dataclass(frozen=True)
 class Effort:
     """Sizes of a search: trees, waves to search with and to end with, rows to search on, multiples of the median.
 
-    Of several `growths` one fold chooses; `tree_folds` is the number of ensembles, each grown without one fold.
+    Of several `tree_params` one fold chooses; `tree_folds` is the number of ensembles, each grown without one fold.
     """
 
-    growths: tuple[Growth, ...]
+    tree_params: tuple[TreeParams, ...]
     tree_folds: int = 5
     n_seeds: int = 1
     n_bins: int = 16
@@ -50,7 +50,7 @@ _FEW_ROWS = 2500
 
 EFFORTS = {
     "fast": Effort(
-        (Growth(n_trees=100, rate=0.15, patience=10),),
+        (TreeParams(n_estimators=100, learning_rate=0.15, early_stopping_rounds=10),),
         tree_folds=3,
         n_bins=0,
         search_waves=128,
@@ -67,11 +67,19 @@ EFFORTS = {
         most_products=0,
         pace=5e5,
     ),
-    "normal": Effort((Growth(n_trees=600), Growth(n_trees=600, max_leaves=63, least_rows=5.0))),
+    "normal": Effort(
+        (TreeParams(n_estimators=600), TreeParams(n_estimators=600, max_leaf_nodes=63, min_samples_leaf=5.0))
+    ),
     "high": Effort(
         (
-            Growth(n_trees=900, rate=0.04, patience=50),
-            Growth(n_trees=900, rate=0.04, patience=50, max_leaves=63, least_rows=5.0),
+            TreeParams(n_estimators=900, learning_rate=0.04, early_stopping_rounds=50),
+            TreeParams(
+                n_estimators=900,
+                learning_rate=0.04,
+                early_stopping_rounds=50,
+                max_leaf_nodes=63,
+                min_samples_leaf=5.0,
+            ),
         ),
         n_seeds=3,
         n_bins=24,
@@ -93,27 +101,29 @@ _SCREENED, _COARSE = 512, 32
 def sized(effort: Effort, n: int, n_outputs: int, wide: bool = False) -> Effort:
     """The effort that data of this size deserve: few rows cannot tell many candidates apart, many classes need many
     trees each round, and where rows are fewer than columns (`wide`) small trees are all that they can tell."""
-    growths = effort.growths
+    tree_params = effort.tree_params
     if n_outputs > 2:  # rounds cost a tree per class: fewer and longer steps, and nothing to compare them with
         share = max(0.25, 2.0 / n_outputs)
-        first = growths[0]
-        growths = (replace(first, n_trees=max(60, int(first.n_trees * share)), rate=min(0.2, first.rate / share)),)
+        first = tree_params[0]
+        n_rounds, learning_rate = max(60, int(first.n_estimators * share)), min(0.2, first.learning_rate / share)
+        tree_params = (replace(first, n_estimators=full_intervals(n_rounds), learning_rate=learning_rate),)
     few = n < 500
     if few or wide:
-        small = _small(growths[0])
-        growths = (replace(small, max_bins=_COARSE, screened=_SCREENED) if wide else small,)
+        small = _small(tree_params[0])
+        tree_params = (replace(small, max_bins=_COARSE, max_screened_columns=_SCREENED) if wide else small,)
         folds, waves = (10, 64) if few else (effort.tree_folds, effort.search_waves)
         folds = folds if effort.sharpen or not wide else min(folds, 5)
         return replace(
-            effort, growths=growths, tree_folds=folds, search_waves=min(waves, 128), most_waves=2 * waves,
+            effort, tree_params=tree_params, tree_folds=folds, search_waves=min(waves, 128), most_waves=2 * waves,
             multiples=(1.0,), kernels=("Gaussian",), n_rounds=0, hope=0.0,
         )  # fmt: skip
     more = 2 if n < _FEW_ROWS and n_outputs <= 2 else 1
-    return replace(effort, growths=growths, tree_folds=more * effort.tree_folds)
+    return replace(effort, tree_params=tree_params, tree_folds=more * effort.tree_folds)
 
 
-def _small(growth: Growth) -> Growth:
-    return replace(growth, n_trees=min(growth.n_trees, 60), least_rows=5.0, max_leaves=8, patience=10)
+def _small(params: TreeParams) -> TreeParams:
+    n_rounds = min(params.n_estimators, 60)
+    return replace(params, n_estimators=n_rounds, min_samples_leaf=5.0, max_leaf_nodes=8, early_stopping_rounds=10)
 
 
 class Clock:

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from mercer import _numeric
-from mercer.auto.boosting.forest import Forest
-from mercer.auto.features.blocks import Dictionary, Pieces, Products, Score, TreeColumns
+from mercer.auto.features.blocks import Dictionary, Pieces, Products, TreeScoreBlock
 from mercer.auto.search.columns import ChosenColumns
+from mercer.learn.trees.categories import TreeColumns
+from mercer.learn.trees.ensemble import TreeEnsemble
 
 #: Numbers in the rows of a path that are computed at once.
 _AT_ONCE = 2**22
@@ -137,29 +138,30 @@ def _reading(block: Any, n_columns: int) -> tuple[np.ndarray, Any]:
         return reads, Products(pairs.reshape(-1, 2), block.centers, block.factor)
     if isinstance(block, ChosenColumns) and block.width and block.columns.min() >= 0:
         return block.columns, ChosenColumns(np.arange(block.width))
-    if isinstance(block, Score) and not block.columns.categories:
-        used = np.unique(np.concatenate([forest.column for forest in block.forests]))
+    if isinstance(block, TreeScoreBlock) and not block.score.columns.categories:
+        score = block.score
+        used = np.unique(np.concatenate([ensemble.column for ensemble in score.ensembles]))
         used = used[used >= 0]
-        place = np.full(len(block.columns.kept) + 1, -1)
-        place[used] = np.arange(len(used))  # the last entry, that of leaves, stays -1
-        forests = [replace(forest, column=place[forest.column], ranks={}) for forest in block.forests]
-        return block.columns.kept[used], Score(forests, block.scale, TreeColumns.of(len(used), []), block.classes)
+        index = np.full(len(score.columns.kept) + 1, -1)
+        index[used] = np.arange(len(used))  # the last entry, that of leaves, stays -1
+        ensembles = [replace(each, column=index[each.column], ranks={}) for each in score.ensembles]
+        return score.columns.kept[used], replace(score, ensembles=ensembles, columns=TreeColumns.of(len(used)))
     return np.arange(n_columns), block
 
 
 class _Trees(_Reading):
     """The score of trees: where a column changes, those that read it are asked again."""
 
-    def __init__(self, block: Score, X: np.ndarray, coef: np.ndarray):
+    def __init__(self, block: TreeScoreBlock, X: np.ndarray, coef: np.ndarray):
         super().__init__(block, X, coef)
-        self.alone = not block.columns.categories
+        self.alone = not block.score.columns.categories
         if self.alone:
-            self.forest = Forest.joined(self.block.forests)
-            self.scores = self.forest.scores(self.X) / len(block.forests)
-            trees = np.repeat(np.arange(len(self.forest.roots)), self.forest.sizes)
-            inner = np.flatnonzero(self.forest.column >= 0)
-            inner = inner[np.argsort(self.forest.column[inner], kind="stable")]
-            self.trees, column = trees[inner], self.forest.column[inner]
+            self.ensemble = TreeEnsemble.joined(self.block.ensembles)
+            self.scores = self.ensemble.scores(self.X) / len(self.block.ensembles)
+            trees = np.repeat(np.arange(len(self.ensemble.roots)), self.ensemble.sizes)
+            inner = np.flatnonzero(self.ensemble.column >= 0)
+            inner = inner[np.argsort(self.ensemble.column[inner], kind="stable")]
+            self.trees, column = trees[inner], self.ensemble.column[inner]
             self.starts = np.searchsorted(column, np.arange(len(self.reads) + 1))
 
     def moved(self, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -168,10 +170,10 @@ class _Trees(_Reading):
             return super().moved(columns, values)
         read = place[place >= 0]
         trees = np.unique(np.concatenate([self.trees[self.starts[j] : self.starts[j + 1]] for j in read]))
-        other, forest = self.X.copy(), self.forest.some(trees)
+        other, ensemble = self.X.copy(), self.ensemble.some(trees)
         other[:, read] = values[:, place >= 0]
-        change = (forest.scores(other) - forest.scores(self.X)) / len(self.block.forests)
-        return self.block.scaled(self.scores + change) @ self.coef - self.known
+        change = (ensemble.scores(other) - ensemble.scores(self.X)) / len(self.block.ensembles)
+        return self.block.from_scores(self.scores + change) @ self.coef - self.known
 
 
 _KINDS: dict[str, Callable] = {"linear": _Columns, "pieces": _Bins, "waves": _Waves, "score": _Trees}

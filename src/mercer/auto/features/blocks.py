@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from mercer import _numeric
-from mercer._runtime.derived import Beside
-from mercer.auto.boosting.forest import Forest, Together
 from mercer.expand.random.fourier import Waves as WaveMap
-from mercer.learn import PiecewiseLinear
-from mercer.linear.losses import LogLoss
-
-#: Probabilities vary by about a quarter, scores by one.
-STRETCH = 4.0
+from mercer.learn import PiecewiseLinear, TreeFeatures
+from mercer.learn.trees.score import EnsembleScore
 
 
 class Block:
@@ -171,80 +167,44 @@ class Products(Block):
         return Products(np.where(gone[:, None], 0, moved), self.centers, np.where(gone, 0.0, self.factor))
 
 
-@dataclass(frozen=True)
-class TreeColumns:
-    """What trees see: encoded columns, but each category as one column of codes (0: none of its levels)."""
+class TreeScoreBlock(Block):
+    """The standardized score of boosted trees, one column per output, and for classes the probabilities.
 
-    kept: np.ndarray
-    categories: list[slice]
-
-    @classmethod
-    def of(cls, n_columns: int, categories: list[slice]) -> TreeColumns:
-        inside = np.zeros(n_columns, dtype=bool)
-        for columns in categories:
-            inside[columns] = True
-        return cls(np.flatnonzero(~inside), list(categories))
-
-    @property
-    def codes(self) -> np.ndarray:
-        return len(self.kept) + np.arange(len(self.categories))
-
-    def __call__(self, X) -> np.ndarray:
-        seen = np.empty((len(X), len(self.kept) + len(self.categories)))
-        seen[:, : len(self.kept)] = X[:, self.kept]
-        rows = np.arange(len(X))
-        for place, c in zip(self.codes, self.categories, strict=True):
-            largest = X[:, c].argmax(axis=1)  # indicators are not negative: if this one is zero, all are
-            seen[:, place] = np.where(X[rows, c.start + largest] != 0, 1 + largest, 0)
-        return seen
-
-    def spread(self, gains: np.ndarray, n_columns: int) -> np.ndarray:
-        """Gains of what trees see as gains of encoded columns; levels share that of their category."""
-        found = np.zeros(n_columns)
-        found[self.kept] = gains[: len(self.kept)]
-        for columns, gain in zip(self.categories, gains[len(self.kept) :], strict=True):
-            found[columns] = gain / (columns.stop - columns.start)
-        return found
-
-
-class Score(Block):
-    """The score of a boosted ensemble, one column per output: for rows it was learned from, the out-of-fold one.
-
-    Scores of classes are log-odds, made for the logistic loss; beside them stand the probabilities they mean, made for
-    the squared loss that the search works with. Without these, other blocks would be credited for bending the score.
+    Training rows have out-of-fold scores. Without the probabilities, other blocks would be credited for the curvature
+    of the link function.
     """
 
     kind = "score"
 
-    def __init__(self, forests: list[Forest], scale: np.ndarray, columns: TreeColumns, classes: bool):
-        self.forests, self.scale, self.columns, self.classes = forests, scale, columns, classes
-        self.width = len(scale) * (2 if classes else 1)
+    def __init__(self, transformer: TreeFeatures):
+        self.transformer = transformer
+        self.width = transformer.n_features_out_
 
-    def write(self, X, out):
-        out[:] = self.scaled(self.scores(X))
+    @classmethod
+    def _from_former(cls, state: dict[str, Any]) -> TreeScoreBlock:
+        score = EnsembleScore(state["forests"], state["columns"], state["scale"], state["classes"])
+        classes = np.arange(max(2, len(state["scale"]))) if state["classes"] else None
+        return cls(TreeFeatures.from_score(score, classes, dtype="float32"))
 
-    def scores(self, X) -> np.ndarray:
-        """The mean of what the ensembles say of new rows."""
-        together = _together(self)
-        if together.forests is not self.forests:
-            together = _together.again(self)
-        total, *others = np.moveaxis(together(self.columns(X)), 1, 0)
-        for each in others:
-            total += each
-        return total / len(self.forests)
+    @property
+    def score(self) -> EnsembleScore:
+        """The map from encoded rows to scores, without the checks of the transformer."""
+        return self.transformer.score_
 
-    def scaled(self, scores):
-        parts = [scores / self.scale]
-        if self.classes:
-            parts.append(STRETCH * LogLoss().probabilities(scores))
-        return np.hstack(parts).astype(np.float32)
+    def write(self, X: np.ndarray, out: np.ndarray) -> None:
+        out[:] = self.score.features(X)
 
-    def names(self, columns):
-        c = len(self.scale)
+    def scores(self, X: np.ndarray) -> np.ndarray:
+        """The mean score of the ensembles for new rows."""
+        return self.score.scores(X)
+
+    def from_scores(self, scores: np.ndarray) -> np.ndarray:
+        """The features of rows with known scores."""
+        return self.score.from_scores(scores)
+
+    def names(self, columns) -> list[str]:
+        c = self.score.n_outputs
         return [f"tree {what} {k}" for what in ("score", "probability") for k in range(c)][: self.width]
-
-
-_together = Beside(lambda score: Together(score.forests))
 
 
 @dataclass
@@ -267,7 +227,7 @@ class Dictionary:
 
     def features(self, X, scores=None) -> np.ndarray:
         """The features of encoded rows in float32; `scores`, where given, stands in for the trees'."""
-        return self._features(X, {} if scores is None else {k: block.scaled(scores) for k, block in self._trees()})
+        return self._features(X, {} if scores is None else {k: block.from_scores(scores) for k, block in self._trees()})
 
     def spans(self, X) -> Callable[[slice], np.ndarray]:
         """span -> the features of those of the rows X; trees, which take many rows in less time, are asked before."""
@@ -292,7 +252,7 @@ class Dictionary:
     def of_block(self, place: int, X, scores=None) -> np.ndarray:
         """The features of one block."""
         block = self.blocks[place]
-        return block.scaled(scores) if scores is not None and block.kind == "score" else block.features(X)
+        return block.from_scores(scores) if scores is not None and block.kind == "score" else block.features(X)
 
     def over(self, X, scores=None) -> Callable[[slice], np.ndarray]:
         """span -> the features of those of the rows X; `scores` of all, where given, stand in for the trees'."""

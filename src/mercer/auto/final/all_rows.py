@@ -69,7 +69,7 @@ class AllRows:
         self._scores: dict[int, np.ndarray] = {}
         blocks = self.predictor.dictionary.blocks
         self._trees = next((block for block in blocks if block.kind == "score"), None)
-        size = 0 if self._trees is None else 4 * len(self._trees.scale) * self.n_rows
+        size = 0 if self._trees is None else 4 * self._trees.score.n_outputs * self.n_rows
         self._keeps = 0 < size <= _KEPT
 
     def others(self) -> Source:

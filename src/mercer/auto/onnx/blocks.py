@@ -7,11 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from mercer.auto.boosting.forest import Forest
-from mercer.auto.features.blocks import STRETCH, Pieces, Plain, Products, Score, TreeColumns, Waves
+from mercer.auto.features.blocks import Pieces, Plain, Products, TreeScoreBlock, Waves
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.search.columns import ChosenColumns
 from mercer.io.onnx import TREES, Graph
+from mercer.learn.trees.categories import TreeColumns
+from mercer.learn.trees.ensemble import TreeEnsemble
+from mercer.learn.trees.score import PROBABILITY_SCALE, EnsembleScore
 
 
 def scores(graph: Graph, predictor: Predictor, x: str) -> str:
@@ -29,7 +31,7 @@ def block_features(graph: Graph, block, x: str) -> str:
         Pieces: _pieces,
         Products: _products,
         Waves: _waves,
-        Score: _score,
+        TreeScoreBlock: _score,
     }
     if type(block) not in writers:
         raise ValueError(f"The model has a block of {block.kind} features, which has no translation to ONNX yet.")
@@ -72,21 +74,22 @@ def _waves(graph: Graph, block: Waves, x: str) -> str:
     return graph.add("Mul", both, np.float32(np.sqrt(1.0 / len(block.frequencies))))
 
 
-def _score(graph: Graph, block: Score, x: str) -> str:
-    """The scores over their scale, and for classes the probabilities they mean."""
-    total = graph.cast(_forests(graph, block, x), np.float64)
-    parts = [graph.add("Div", total, np.asarray(block.scale, dtype=np.float64))]
-    if block.classes:
-        chances = graph.add("Sigmoid", total) if len(block.scale) == 1 else graph.add("Softmax", total, axis=1)
-        parts.append(graph.add("Mul", chances, np.float64(STRETCH)))
+def _score(graph: Graph, block: TreeScoreBlock, x: str) -> str:
+    """The scores over their scale, and for classes the probabilities they stand for."""
+    score = block.score
+    total = graph.cast(_ensembles(graph, score, x), np.float64)
+    parts = [graph.add("Div", total, np.asarray(score.scale, dtype=np.float64))]
+    if score.probabilities:
+        probabilities = graph.add("Sigmoid", total) if score.n_outputs == 1 else graph.add("Softmax", total, axis=1)
+        parts.append(graph.add("Mul", probabilities, np.float64(PROBABILITY_SCALE)))
     return graph.cast(graph.concat(parts), np.float32)
 
 
-def _forests(graph: Graph, block: Score, x: str) -> str:
-    """The mean score of the forests, all their trees in one node, which gives float32."""
-    share = 1.0 / len(block.forests)
-    base = np.sum([forest.base for forest in block.forests], axis=0) * share
-    trees = [tree for k, forest in enumerate(block.forests) for tree in _trees(forest, share, block.columns, k)]
+def _ensembles(graph: Graph, score: EnsembleScore, x: str) -> str:
+    """The mean score of the ensembles, all their trees in one node, which gives float32."""
+    factor = 1.0 / len(score.ensembles)
+    base = np.sum([ensemble.base for ensemble in score.ensembles], axis=0) * factor
+    trees = [tree for k, each in enumerate(score.ensembles) for tree in _trees(each, factor, score.columns, k)]
     for output, nodes in trees:  # a tree without a split is a number
         if len(nodes) == 1:
             base[output] += nodes[0][-1]
@@ -94,21 +97,21 @@ def _forests(graph: Graph, block: Score, x: str) -> str:
     if not trees:
         nothing = graph.add("Mul", graph.columns(x, [0]), np.float64(0.0))
         return graph.cast(graph.add("Add", nothing, base), np.float32)
-    seen = _seen(graph, block, x)
+    seen = _seen(graph, score, x)
     return graph.add("TreeEnsembleRegressor", seen, domain=TREES, **_tree_attributes(graph, trees, base))
 
 
-def _seen(graph: Graph, block: Score, x: str) -> str:
-    """What trees see: the columns that are no category, then for each forest its ranks of the categories.
+def _seen(graph: Graph, score: EnsembleScore, x: str) -> str:
+    """What trees see: the columns that are no category, then for each ensemble its ranks of the categories.
 
     The rank of a level is that of none plus the jump of the one indicator that is set. Ranks are whole numbers, so
     the product with the indicators is exact.
     """
-    kept, categories = block.columns.kept, block.columns.categories
+    kept, categories = score.columns.kept, score.columns.categories
     if not categories:
         return graph.columns(x, kept)
     indicators = np.concatenate([np.arange(part.start, part.stop) for part in categories])
-    ranks = [rank for forest in block.forests for rank in _ranks(forest, block.columns)]
+    ranks = [rank for ensemble in score.ensembles for rank in _ranks(ensemble, score.columns)]
     none = np.array([rank[0] for rank in ranks])
     jumps = np.zeros((len(indicators), len(ranks)))
     for j, rank in enumerate(ranks):
@@ -118,25 +121,25 @@ def _seen(graph: Graph, block: Score, x: str) -> str:
     return graph.concat([graph.columns(x, kept), codes]) if len(kept) else codes
 
 
-def _ranks(forest: Forest, columns: TreeColumns) -> list[np.ndarray]:
+def _ranks(ensemble: TreeEnsemble, columns: TreeColumns) -> list[np.ndarray]:
     """For each category the ranks of no level and of its levels; without ranks the codes themselves."""
     codes = zip(columns.codes.tolist(), columns.categories, strict=True)
-    return [forest.ranks.get(code, np.arange(1.0 + part.stop - part.start)) for code, part in codes]
+    return [ensemble.ranks.get(code, np.arange(1.0 + part.stop - part.start)) for code, part in codes]
 
 
-def _trees(forest: Forest, share: float, columns: TreeColumns, place: int):
+def _trees(ensemble: TreeEnsemble, factor: float, columns: TreeColumns, position: int):
     """(output, nodes) of each tree; a node is (column, threshold, left, right, value), children from its root on.
 
-    Codes of the forest at `place` stand behind those of the forests before it.
+    Codes of the ensemble at `position` stand behind those of the ensembles before it.
     """
-    ends = [*forest.roots.tolist(), len(forest.column)][1:]  # none where no tree was worth growing
+    ends = [*ensemble.roots.tolist(), len(ensemble.column)][1:]  # none where no tree was worth growing
     column = np.where(
-        forest.column >= len(columns.kept), forest.column + place * len(columns.categories), forest.column
+        ensemble.column >= len(columns.kept), ensemble.column + position * len(columns.categories), ensemble.column
     )
-    for root, end, output in zip(forest.roots.tolist(), ends, forest.output.tolist(), strict=True):
+    for root, end, output in zip(ensemble.roots.tolist(), ends, ensemble.output.tolist(), strict=True):
         nodes = slice(root, end)
-        parts = column[nodes], forest.threshold[nodes], forest.left[nodes] - root, forest.right[nodes] - root
-        values = forest.value[nodes] * share
+        parts = column[nodes], ensemble.threshold[nodes], ensemble.left[nodes] - root, ensemble.right[nodes] - root
+        values = ensemble.value[nodes] * factor
         yield output, list(zip(*(part.tolist() for part in (*parts, values)), strict=True))
 
 

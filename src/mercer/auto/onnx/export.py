@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mercer.auto.features.blocks import Score, Waves
+from mercer.auto.features.blocks import TreeScoreBlock, Waves
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.onnx.blocks import scores
 from mercer.auto.onnx.columns import encoded_columns, input_type, known_levels, placed_encoders, used_columns
@@ -110,9 +110,10 @@ def _rounding(predictor: Predictor, X: np.ndarray) -> np.ndarray:
             total += np.hstack([off, off]) @ size[columns]
         else:
             total += 4 * np.sum(size[columns], axis=0)
-        if isinstance(block, Score) and block.classes:
-            means = slice(columns.start + len(block.scale), columns.stop)
-            largest = np.max(features[:, columns][:, : len(block.scale)] * block.scale, axis=1, keepdims=True)
+        if isinstance(block, TreeScoreBlock) and block.score.probabilities:
+            scale = block.score.scale
+            means = slice(columns.start + len(scale), columns.stop)
+            largest = np.max(features[:, columns][:, : len(scale)] * scale, axis=1, keepdims=True)
             total += 2 * largest * np.sum(size[means], axis=0)
     return _EPS * (total + np.abs(predictor.intercept)) + np.finfo(np.float64).tiny
 

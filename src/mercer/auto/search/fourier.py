@@ -61,7 +61,7 @@ class WaveStage:
         """
         without = self.search.attempt("kernel", "no waves", base, sample, place, steps=3)
         kinds = self.effort.kernels, self.effort.multiples, self.effort.masked
-        families = lenses(sample.X[:2048], self.search.gains, *kinds, self.search.gains_apart)
+        families = lenses(sample.X[:2048], self.search.gains, *kinds, self.search.gains_per_fold)
         if not self.effort.sharpen:
             families = families[-1:]  # the metric that trees suggest, where they do
 

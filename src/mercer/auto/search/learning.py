@@ -10,7 +10,7 @@ import numpy as np
 from mercer.auto.budget.effort import Clock, Effort, sized
 from mercer.auto.budget.progress import Steps
 from mercer.auto.budget.time_model import until
-from mercer.auto.features.blocks import Dictionary, Pieces, Plain
+from mercer.auto.features.blocks import Dictionary, Pieces, Plain, TreeScoreBlock
 from mercer.auto.final.averaging import averaged, redrawn
 from mercer.auto.final.linear import fit_head
 from mercer.auto.final.predictor import Predictor
@@ -19,6 +19,7 @@ from mercer.auto.rows.targets import Target
 from mercer.auto.rows.training import Rows
 from mercer.auto.search.search import Found, Search
 from mercer.auto.search.trees import grow_score
+from mercer.learn.trees.params import full_intervals
 
 
 def learn(encoded: Encoded, classify: bool, effort: Effort, clock: Clock, seed: int, steps: Steps) -> Predictor:
@@ -62,7 +63,7 @@ def learn_again(
     for block in found.dictionary.settled().blocks:
         if block.kind == "score":
             grown = grow_score(rows, labels, _fixed(effort, found), seed, until(clock or Clock()))
-            block, scores = grown.block, grown.scores
+            block, scores = TreeScoreBlock(grown.transformer), grown.scores
         elif block.kind == "pieces":
             block = Pieces.learned(rows.X, int(block.bins.n_bins), rows.weight) or block
         elif block.kind == "linear":
@@ -71,7 +72,7 @@ def learn_again(
             block = block.along(places)
         blocks.append(block)
     again = Found(
-        Dictionary(blocks), found.penalties, found.scored, scores, found.candidates, found.n_rounds, found.growth
+        Dictionary(blocks), found.penalties, found.scored, scores, found.candidates, found.n_rounds, found.tree_params
     )
     made = averaged(again, lambda part: fit_head(part, None, rows, labels, target, seed, predictor, clock))
     made.candidates = predictor.candidates
@@ -79,10 +80,10 @@ def learn_again(
 
 
 def _fixed(effort: Effort, found: Found) -> Effort:
-    """The growth that was found, for as many rounds."""
-    rounds = max(5, int(np.mean(found.n_rounds)))
-    growth = effort.growths[0] if found.growth is None else found.growth
-    return replace(effort, growths=(replace(growth, n_trees=rounds, patience=10**9),))
+    """The effort with the tree parameters that were found, for as many rounds."""
+    rounds = full_intervals(max(5, int(np.mean(found.n_rounds))))
+    params = effort.tree_params[0] if found.tree_params is None else found.tree_params
+    return replace(effort, tree_params=(replace(params, n_estimators=rounds, early_stopping_rounds=10**9),))
 
 
 def _constant(rows: Rows, target: Target) -> Predictor:

@@ -8,10 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from mercer.auto.boosting.ensemble import Growth
 from mercer.auto.budget.effort import Clock, Effort
 from mercer.auto.budget.progress import Steps
-from mercer.auto.features.blocks import Dictionary, Pieces, Plain
+from mercer.auto.features.blocks import Dictionary, Pieces, Plain, TreeScoreBlock
 from mercer.auto.ridge.equations import Scored
 from mercer.auto.rows.training import Rows
 from mercer.auto.search.columns import with_chosen
@@ -20,6 +19,7 @@ from mercer.auto.search.fourier import WaveStage
 from mercer.auto.search.kernels import Lens
 from mercer.auto.search.products import with_products
 from mercer.auto.search.trees import grow_score
+from mercer.learn.trees.params import TreeParams
 
 #: Up to this loss, classes are told apart so well that the squared error says little about more features.
 _LITTLE = 0.15
@@ -37,7 +37,7 @@ class Found:
     scores: np.ndarray | None
     candidates: list[Candidate] = field(default_factory=list)
     n_rounds: list[int] = field(default_factory=list)
-    growth: Growth | None = None
+    tree_params: TreeParams | None = None
     linear_penalty: float = 1.0
     #: The kernel that the waves were drawn from.
     lens: Lens | None = None
@@ -60,9 +60,9 @@ class Search(Trials):
     def __init__(self, rows: Rows, labels, effort: Effort, clock: Clock, seed: int, steps: Steps):
         super().__init__(rows, labels, effort, clock, seed, steps)
         self.gains: np.ndarray | None = None
-        self.gains_apart: list[np.ndarray] = []
+        self.gains_per_fold: list[np.ndarray] = []
         self.n_rounds: list[int] = []
-        self.growth: Growth | None = None
+        self.tree_params: TreeParams | None = None
         self.lens: Lens | None = None
 
     def run(self) -> Found:
@@ -82,7 +82,7 @@ class Search(Trials):
         for stage in stages:
             current = stage(current)
         penalties, scored, self.equations = self._kept
-        known = self.scores, self.candidates, self.n_rounds, self.growth, alone, self.lens
+        known = self.scores, self.candidates, self.n_rounds, self.tree_params, alone, self.lens
         return Found(current, penalties, scored, *known, thorough=self.effort.sharpen)
 
     def _without_trees(self) -> Found | None:
@@ -94,7 +94,7 @@ class Search(Trials):
         if not self.clock.allows(0.6):
             return None
         other = Search(self.rows, self.labels, self.effort, self.clock, self.seed, self.steps)
-        other.gains, other.gains_apart = self.gains, self.gains_apart
+        other.gains, other.gains_per_fold = self.gains, self.gains_per_fold
         found = other._through(WaveStage(other))
         for each in other.candidates:
             each.name += " (without trees)"
@@ -114,13 +114,16 @@ class Search(Trials):
             # Time ended before the first trees, or none was worth growing: what is left of a row's score is the mean
             # of the other folds, which tells its own apart.
             return current
-        self.scores, self.gains, self.gains_apart = grown.scores, grown.gains, grown.apart
-        self.n_rounds, self.growth = grown.n_rounds, grown.growth
-        for growth, loss, cost in grown.tried:
-            name = f"at most {growth.max_leaves} leaves of at least {growth.least_rows:g} rows"
-            self.candidates.append(Candidate("growth", name, loss, cost, grown.block.width, growth == grown.growth))
-            self.candidates[-1].why = f"loss {loss / min(each for _, each, _ in grown.tried):.4g} x the least"
-        larger = Dictionary([grown.block, *current.blocks])
+        self.scores, self.gains, self.gains_per_fold = grown.scores, grown.gains, grown.gains_per_fold
+        self.n_rounds, self.tree_params = grown.n_rounds, grown.params
+        block = TreeScoreBlock(grown.transformer)
+        for trial in grown.trials:
+            params, loss = trial.params, trial.loss
+            name = f"at most {params.max_leaf_nodes} leaves of at least {params.min_samples_leaf:g} rows"
+            kept = params == grown.params
+            self.candidates.append(Candidate("growth", name, loss, trial.seconds, block.width, kept))
+            self.candidates[-1].why = f"loss {loss / min(each.loss for each in grown.trials):.4g} x the least"
+        larger = Dictionary([block, *current.blocks])
         tried = self.attempt("trees", f"score of {sum(self.n_rounds)} rounds of boosting", larger, extra=seconds)
         return self.choose(tried, larger, current)
 
