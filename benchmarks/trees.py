@@ -10,10 +10,10 @@ from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingClas
 from sklearn.metrics import accuracy_score, r2_score
 
 from benchmarks.harness import race, show, threads
-from mercer.auto.boosting.boosting import boost
-from mercer.auto.boosting.ensemble import Growth
-from mercer.auto.boosting.losses import LogLoss, Squares
 from mercer.learn import TreeFeatures
+from mercer.learn.trees.boosting import boost
+from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss
+from mercer.learn.trees.params import TreeParams
 
 REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "3"))
 TREES, LEAVES = 100, 24
@@ -21,14 +21,14 @@ TREES, LEAVES = 100, 24
 
 def run() -> None:
     with threads(1):
-        scores("quantity, 20,000 x 20", *problem(20_000, 20))
+        scores("regression, 20,000 x 20", *problem(20_000, 20))
         scores("two classes, 20,000 x 20", *problem(20_000, 20, classes=2))
         scores("seven classes, 10,000 x 20", *problem(10_000, 20, classes=7))
         leaves("leaves, 5,000 x 10", *problem(5000, 10))
         if find_spec("lightgbm") is None:
             print("\nout of fold: skipped, lightgbm is not installed")
             return
-        out_of_fold("quantity, 16,000 x 10", *problem(16_000, 10)[:2])
+        out_of_fold("regression, 16,000 x 10", *problem(16_000, 10)[:2])
         out_of_fold("two classes, 16,000 x 10", *problem(16_000, 10, classes=2)[:2])
 
 
@@ -50,7 +50,7 @@ def scores(title, X, y, X_test, y_test) -> None:
     is_class = y.dtype.kind == "i"
     kind = HistGradientBoostingClassifier if is_class else HistGradientBoostingRegressor
     peer = kind(max_iter=TREES, max_leaf_nodes=LEAVES, early_stopping=False)
-    ours = TreeFeatures("score", n_trees=TREES, max_leaves=LEAVES)
+    ours = TreeFeatures("score", n_estimators=TREES, max_leaf_nodes=LEAVES)
     rows = race({kind.__name__: lambda: peer.fit(X, y), "TreeFeatures": lambda: ours.fit(X, y)}, kind.__name__, REPEATS)
     show(f"{title}: fit", rows)
     if not is_class:
@@ -66,7 +66,7 @@ def scores(title, X, y, X_test, y_test) -> None:
 
 def leaves(title, X, y, X_test, _) -> None:
     peer = GradientBoostingRegressor(n_estimators=TREES, max_leaf_nodes=LEAVES, max_depth=None)
-    ours = TreeFeatures("leaves", n_trees=TREES // 2, max_leaves=LEAVES)  # two ensembles, of half as many trees each
+    ours = TreeFeatures("leaves", n_estimators=TREES // 2, max_leaf_nodes=LEAVES)  # two ensembles of half the trees
     contestants = {
         "GradientBoosting, fit and apply": lambda: peer.fit(X, y).apply(X_test),
         "TreeFeatures": lambda: ours.fit(X, y).transform(X_test),
@@ -77,33 +77,33 @@ def leaves(title, X, y, X_test, _) -> None:
 def out_of_fold(title, X, y) -> None:
     """The score of the search: five ensembles, each watched on the rows it has not seen."""
     is_class, folds = y.dtype.kind == "i", np.arange(len(X)) % 5
-    growth = Growth(n_trees=TREES, patience=TREES)
-    loss = LogLoss(y, 2) if is_class else Squares(y)
-    told = {}
+    params = TreeParams(n_estimators=TREES, early_stopping_rounds=TREES)
+    loss = LogisticTreeLoss(y, 2) if is_class else SquaredTreeLoss(y)
+    found = {}
 
     def ours():
-        told["boost"] = boost(X, loss, folds, growth).scores[:, 0]
+        found["boost"] = boost(X, loss, folds, params).scores[:, 0]
 
     def peer():
-        told["LightGBM"] = _peer_out_of_fold(X, y, folds, growth, is_class)
+        found["LightGBM"] = _peer_out_of_fold(X, y, folds, params, is_class)
 
     show(f"{title}: scores out of five folds", race({"LightGBM": peer, "boost": ours}, "LightGBM", REPEATS))
-    for name, scores in told.items():
+    for name, scores in found.items():
         print(f"  {name}: {accuracy_score(y, scores > 0) if is_class else r2_score(y, scores):.4f}")
 
 
-def _peer_out_of_fold(X, y, folds, growth, is_class) -> np.ndarray:
+def _peer_out_of_fold(X, y, folds, params, is_class) -> np.ndarray:
     import lightgbm
 
     parameters = {
         "objective": "binary" if is_class else "regression",
-        "num_leaves": growth.max_leaves,
-        "learning_rate": growth.rate,
-        "lambda_l2": growth.l2,
-        "feature_fraction": growth.columns,
-        "max_bin": growth.max_bins,
-        "min_data_in_leaf": 1 if is_class else int(growth.least_rows),
-        "min_sum_hessian_in_leaf": growth.least_rows / (10 if is_class else 1),
+        "num_leaves": params.max_leaf_nodes,
+        "learning_rate": params.learning_rate,
+        "lambda_l2": params.l2_regularization,
+        "feature_fraction": params.max_features,
+        "max_bin": params.max_bins,
+        "min_data_in_leaf": 1 if is_class else int(params.min_samples_leaf),
+        "min_sum_hessian_in_leaf": params.min_samples_leaf / (10 if is_class else 1),
         "num_threads": 1,
         "force_row_wise": True,  # no time is spent on trying both ways
         "verbose": -1,
@@ -113,6 +113,6 @@ def _peer_out_of_fold(X, y, folds, growth, is_class) -> np.ndarray:
         seen = folds != k
         data = lightgbm.Dataset(X[seen], y[seen], params=parameters)
         watched = lightgbm.Dataset(X[~seen], y[~seen], reference=data)
-        model = lightgbm.train(parameters, data, growth.n_trees, valid_sets=[watched])
+        model = lightgbm.train(parameters, data, params.n_estimators, valid_sets=[watched])
         scores[~seen] = model.predict(X[~seen], raw_score=True)
     return scores

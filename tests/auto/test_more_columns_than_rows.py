@@ -5,9 +5,9 @@ import pytest
 from sklearn.linear_model import RidgeCV
 
 import mercer
-from mercer.auto.boosting.ensemble import Screen
 from mercer.auto.budget.effort import EFFORTS, sized
 from mercer.auto.rows import encoding
+from mercer.learn.trees.training_data import ColumnScreen
 
 
 def table(n, p, seed=0):
@@ -54,12 +54,12 @@ def test_more_columns_than_a_search_of_many_rows_takes(monkeypatch):
 
 def test_wide_tables_grow_small_trees_on_screened_columns():
     effort = sized(EFFORTS["normal"], 1000, 1, wide=True)
-    assert len(effort.growths) == 1
-    assert effort.growths[0].screened > 0
-    assert sized(EFFORTS["normal"], 1000, 1).growths == EFFORTS["normal"].growths
+    assert len(effort.tree_params) == 1
+    assert effort.tree_params[0].max_screened_columns > 0
+    assert sized(EFFORTS["normal"], 1000, 1).tree_params == EFFORTS["normal"].tree_params
     X, y = table(50, 200)
     rows = np.arange(10, 50)
-    best = Screen(X).best(np.arange(200), rows, y[rows], 20)
+    best = ColumnScreen(X).best(np.arange(200), rows, y[rows], 20)
     size = np.sqrt(np.mean((X - X.mean(axis=0)) ** 2, axis=0))
     along = np.abs((y[rows] - y[rows].mean()) @ ((X - X.mean(axis=0)) / size)[rows])
     np.testing.assert_array_equal(best, np.sort(np.argsort(-along)[:20]))

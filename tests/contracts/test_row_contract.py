@@ -12,16 +12,19 @@ import pytest
 import mercer
 from mercer import _numeric
 from mercer.auto import MercerClassifier, MercerRegressor
-from mercer.auto.boosting.boosting import boost
-from mercer.auto.boosting.ensemble import Growth
-from mercer.auto.boosting.losses import Squares
 from mercer.auto.features.fourier import FourierBlock
 from mercer.auto.features.linear import LinearBlock, SelectedBlock
 from mercer.auto.features.piecewise import PiecewiseBlock
 from mercer.auto.features.products import ProductBlock
-from mercer.auto.features.trees import TreeColumns, TreeScoreBlock
+from mercer.auto.features.trees import TreeScoreBlock
 from mercer.auto.features.union import Features
 from mercer.auto.rows import encoding
+from mercer.learn.trees.boosting import boost
+from mercer.learn.trees.categories import TreeColumns
+from mercer.learn.trees.losses import SquaredTreeLoss
+from mercer.learn.trees.params import TreeParams
+from mercer.learn.trees.score import EnsembleScore
+from mercer.learn.trees.tree_features import TreeFeatures
 from mercer.source import base
 
 N, NEW = 400, 70  # NEW rows are more than go the short way at once
@@ -119,7 +122,7 @@ def fit_classifier():
 
 TABLE = {
     "mixed": fit_mixed,
-    "fourier": fit_waves,
+    "waves": fit_waves,
     "three classes": fit_classes,
     "numbers": fit_numbers,
     "text among columns": fit_scored,
@@ -213,10 +216,12 @@ def test_every_block_gives_a_row_its_own_features():
     """Whatever a search may have left out is made by hand."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(NEW, 5))
-    forest = boost(X, Squares(X[:, 0] * X[:, 1]), np.arange(NEW) % 2, Growth(n_trees=10, least_rows=2.0)).forests[0]
-    score = TreeScoreBlock([forest], np.ones(1), TreeColumns.of(5, []), classes=False)
+    loss, params = SquaredTreeLoss(X[:, 0] * X[:, 1]), TreeParams(n_estimators=10, min_samples_leaf=2.0)
+    ensembles = boost(X, loss, np.arange(NEW) % 2, params).ensembles[:1]
+    made = EnsembleScore(ensembles, TreeColumns.of(5), np.ones(1))
+    score = TreeScoreBlock(TreeFeatures.from_score(made, None))
     products = ProductBlock.fitted(X, np.array([[0, 1], [2, 2]]))
-    waves, chosen = FourierBlock(rng.normal(size=(40, 5))), SelectedBlock(np.array([3, 1, -1]))
+    waves, chosen = FourierBlock(rng.normal(size=(40, 5))), SelectedBlock(np.array([3, 1]), 5)
     dictionary = Features([LinearBlock(5), PiecewiseBlock.fitted(X, 8), products, waves, chosen, score])
     whole = dictionary.features(X)
     for size in (1, 9):

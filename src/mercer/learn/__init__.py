@@ -9,7 +9,7 @@ from mercer.learn.metric.metric import LearnedMetric
 from mercer.learn.pca.pca import PCA
 from mercer.learn.pca.repair import Changes
 from mercer.learn.target_encoding import TargetEncoding
-from mercer.learn.trees.trees import TreeFeatures
+from mercer.learn.trees.tree_features import TreeFeatures
 
 __all__ = [
     "PCA",

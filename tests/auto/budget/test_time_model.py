@@ -6,10 +6,6 @@ import pytest
 import mercer
 from mercer._numeric.block import Block
 from mercer.auto import MercerClassifier, MercerRegressor, job
-from mercer.auto.boosting import ensemble
-from mercer.auto.boosting.boosting import boost
-from mercer.auto.boosting.ensemble import Growth
-from mercer.auto.boosting.losses import LogLoss
 from mercer.auto.budget import probe as pilot
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS
@@ -24,6 +20,10 @@ from mercer.auto.search.fourier import WaveStage
 from mercer.auto.search.search import Search
 from mercer.auto.search.state import Candidate
 from mercer.io import read_table
+from mercer.learn.trees import fold_booster
+from mercer.learn.trees.boosting import boost
+from mercer.learn.trees.losses import LogisticTreeLoss
+from mercer.learn.trees.params import TreeParams
 from mercer.source import MemorySource
 
 
@@ -147,20 +147,20 @@ def test_waves_and_bins_that_do_not_fit_are_not_tried():
 
 
 def test_trees_are_cut_short_between_two_rounds(monkeypatch):
-    """What was grown of an unfinished stride is not used: the result is that of the rounds before it."""
-    monkeypatch.setattr(ensemble, "_LONG", 0.0)  # so every round but those of the first stride is asked for
+    """The rounds of an unfinished evaluation interval are not used: the result is that of the rounds before it."""
+    monkeypatch.setattr(fold_booster, "_SLOW_ROUND_SECONDS", 0.0)  # the callback is asked before each round
     rng = np.random.default_rng(0)
     X, folds = rng.normal(size=(300, 4)), np.arange(300) % 3
     label = np.digitize(X[:, 0] + 0.3 * rng.normal(size=300), [-0.5, 0.5])
-    loss = LogLoss(label, 3)
+    loss = LogisticTreeLoss(label, 3)
     asked = [0]
 
-    def enough():
+    def should_stop():
         asked[0] += 1
-        return asked[0] > (1 + 3) + (1 + 3 * 5) + 12  # two strides of 3 folds, then of 5 rounds each, and some
+        return asked[0] > (1 + 3) + (1 + 3 * 5) + 12  # two intervals of 3 folds, then of 5 rounds each, and some
 
-    cut = boost(X, loss, folds, Growth(n_trees=200, patience=200), (), enough)
-    whole = boost(X, loss, folds, Growth(n_trees=10, patience=200))
+    cut = boost(X, loss, folds, TreeParams(n_estimators=200, early_stopping_rounds=200), should_stop)
+    whole = boost(X, loss, folds, TreeParams(n_estimators=10, early_stopping_rounds=200))
     assert cut.n_rounds == whole.n_rounds == 10
     assert np.array_equal(cut.scores, whole.scores)
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mercer.auto.boosting.ensemble import Growth
+from mercer.learn.trees.params import TreeParams, full_intervals
 
 
 @dataclass(frozen=True)
 class Effort:
     """Sizes of a search.
 
-    One fold chooses among several `growths`; `tree_folds` is the number of ensembles, each grown without one fold.
+    One fold chooses among several `tree_params`; `tree_folds` is the number of ensembles, each grown without one fold.
     """
 
-    growths: tuple[Growth, ...]
+    tree_params: tuple[TreeParams, ...]
     tree_folds: int = 5
     #: Ensembles of trees with different random states, whose scores are averaged.
     n_seeds: int = 1
@@ -55,7 +55,7 @@ _FEW_ROWS = 2500
 
 EFFORTS = {
     "fast": Effort(
-        (Growth(n_trees=100, rate=0.15, patience=10),),
+        (TreeParams(n_estimators=100, learning_rate=0.15, early_stopping_rounds=10),),
         tree_folds=3,
         n_bins=0,
         search_features=128,
@@ -72,11 +72,19 @@ EFFORTS = {
         max_products=0,
         entries_per_second=5e5,
     ),
-    "normal": Effort((Growth(n_trees=600), Growth(n_trees=600, max_leaves=63, least_rows=5.0))),
+    "normal": Effort(
+        (TreeParams(n_estimators=600), TreeParams(n_estimators=600, max_leaf_nodes=63, min_samples_leaf=5.0))
+    ),
     "high": Effort(
         (
-            Growth(n_trees=900, rate=0.04, patience=50),
-            Growth(n_trees=900, rate=0.04, patience=50, max_leaves=63, least_rows=5.0),
+            TreeParams(n_estimators=900, learning_rate=0.04, early_stopping_rounds=50),
+            TreeParams(
+                n_estimators=900,
+                learning_rate=0.04,
+                early_stopping_rounds=50,
+                max_leaf_nodes=63,
+                min_samples_leaf=5.0,
+            ),
         ),
         n_seeds=3,
         n_bins=24,
@@ -101,26 +109,26 @@ def sized(effort: Effort, n: int, n_outputs: int, wide: bool = False) -> Effort:
     Few rows cannot separate many candidates, many classes need many trees in each round, and where rows are fewer than
     columns (`wide`) only small trees are worth growing.
     """
-    growths = effort.growths
+    tree_params = effort.tree_params
     if n_outputs > 2:  # rounds cost a tree per class: fewer and longer steps, and nothing to compare them with
         fraction = max(0.25, 2.0 / n_outputs)
-        first = growths[0]
-        growths = (
-            replace(first, n_trees=max(60, int(first.n_trees * fraction)), rate=min(0.2, first.rate / fraction)),
-        )
+        first = tree_params[0]
+        n_rounds, learning_rate = max(60, int(first.n_estimators * fraction)), min(0.2, first.learning_rate / fraction)
+        tree_params = (replace(first, n_estimators=full_intervals(n_rounds), learning_rate=learning_rate),)
     few = n < 500
     if few or wide:
-        small = _small(growths[0])
-        growths = (replace(small, max_bins=_COARSE, screened=_SCREENED) if wide else small,)
+        small = _small(tree_params[0])
+        tree_params = (replace(small, max_bins=_COARSE, max_screened_columns=_SCREENED) if wide else small,)
         folds, width = (10, 64) if few else (effort.tree_folds, effort.search_features)
         folds = folds if effort.sharpen or not wide else min(folds, 5)
         return replace(
-            effort, growths=growths, tree_folds=folds, search_features=min(width, 128), max_fourier=2 * width,
+            effort, tree_params=tree_params, tree_folds=folds, search_features=min(width, 128), max_fourier=2 * width,
             multiples=(1.0,), kernels=("Gaussian",), n_rounds=0, min_fourier_gain=0.0,
         )  # fmt: skip
     more = 2 if n < _FEW_ROWS and n_outputs <= 2 else 1
-    return replace(effort, growths=growths, tree_folds=more * effort.tree_folds)
+    return replace(effort, tree_params=tree_params, tree_folds=more * effort.tree_folds)
 
 
-def _small(growth: Growth) -> Growth:
-    return replace(growth, n_trees=min(growth.n_trees, 60), least_rows=5.0, max_leaves=8, patience=10)
+def _small(params: TreeParams) -> TreeParams:
+    n_rounds = min(params.n_estimators, 60)
+    return replace(params, n_estimators=n_rounds, min_samples_leaf=5.0, max_leaf_nodes=8, early_stopping_rounds=10)

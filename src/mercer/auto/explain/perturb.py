@@ -8,16 +8,22 @@ these alone. The phase <omega, x> of a random Fourier feature changes by omega_j
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from mercer.auto.features.base import FeatureBlock
     from mercer.auto.features.union import Features
 
 #: Numbers in the rows of a path that are computed at once.
 BATCH_ENTRIES = 2**22
+
+
+class FeatureMap(Protocol):
+    """Anything that computes features of rows."""
+
+    def features(self, X: np.ndarray) -> np.ndarray:
+        """The features of the rows X."""
 
 
 class ScoreChanges:
@@ -44,7 +50,7 @@ class AdditiveChanges(ScoreChanges):
 class RecomputedChanges(ScoreChanges):
     """A block that reads the columns `used`, evaluated again on these alone."""
 
-    def __init__(self, block: FeatureBlock, used: np.ndarray, X: np.ndarray, coef: np.ndarray):
+    def __init__(self, block: FeatureMap, used: np.ndarray, X: np.ndarray, coef: np.ndarray):
         self.used, self.block = used, block
         self.position = np.full(X.shape[1], -1)
         self.position[used] = np.arange(len(used))

@@ -45,7 +45,7 @@ class Features:
 
     def features(self, X: np.ndarray, scores: np.ndarray | None = None) -> np.ndarray:
         """The features of encoded rows in float32; `scores`, where given, replace those of the trees."""
-        known = {} if scores is None else {k: block.scaled(scores) for k, block in self._trees()}
+        known = {} if scores is None else {k: block.from_scores(scores) for k, block in self._trees()}
         return self._features(X, known)
 
     def spans(self, X: np.ndarray) -> Callable[[slice], np.ndarray]:

@@ -69,7 +69,7 @@ class StreamedRows:
         self._scores: dict[int, np.ndarray] = {}
         blocks: list[Any] = self.predictor.features.blocks
         self._trees: Any = next((block for block in blocks if block.kind == "trees"), None)
-        size = 0 if self._trees is None else 4 * len(self._trees.scale) * self.n_rows
+        size = 0 if self._trees is None else 4 * self._trees.score.n_outputs * self.n_rows
         self._keeps = 0 < size <= _MAX_KEPT_BYTES
 
     def others(self) -> Source:

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from mercer.auto.boosting.forest import Forest
-from mercer.auto.features.trees import TreeColumns
 from mercer.io.onnx import TREES, Graph
+from mercer.learn.trees.categories import TreeColumns
+from mercer.learn.trees.ensemble import TreeEnsemble
+from mercer.learn.trees.score import EnsembleScore
 
 
-def mean_score(graph: Graph, forests: list[Forest], columns: TreeColumns, x: str) -> str:
-    """The mean score of the forests, all their trees in one node, which gives float32."""
-    factor = 1.0 / len(forests)
-    base = np.sum([forest.base for forest in forests], axis=0) * factor
-    trees = [tree for k, forest in enumerate(forests) for tree in _trees(forest, factor, columns, k)]
+def mean_score(graph: Graph, score: EnsembleScore, x: str) -> str:
+    """The mean score of the ensembles, all their trees in one node, which gives float32."""
+    factor = 1.0 / len(score.ensembles)
+    base = np.sum([ensemble.base for ensemble in score.ensembles], axis=0) * factor
+    trees = [tree for k, each in enumerate(score.ensembles) for tree in _trees(each, factor, score.columns, k)]
     for output, nodes in trees:  # a tree without a split is a number
         if len(nodes) == 1:
             base[output] += nodes[0][-1]
@@ -24,12 +25,12 @@ def mean_score(graph: Graph, forests: list[Forest], columns: TreeColumns, x: str
     if not trees:
         nothing = graph.add("Mul", graph.columns(x, [0]), np.float64(0.0))
         return graph.cast(graph.add("Add", nothing, base), np.float32)
-    seen = _inputs(graph, forests, columns, x)
+    seen = _inputs(graph, score.ensembles, score.columns, x)
     return graph.add("TreeEnsembleRegressor", seen, domain=TREES, **_tree_attributes(graph, trees, base))
 
 
-def _inputs(graph: Graph, forests: list[Forest], columns: TreeColumns, x: str) -> str:
-    """The inputs of the trees: the columns that are no category, then for each forest its ranks of the categories.
+def _inputs(graph: Graph, ensembles: list[TreeEnsemble], columns: TreeColumns, x: str) -> str:
+    """The inputs of the trees: the columns that are no category, then for each ensemble its ranks of the categories.
 
     The rank of a category is that of none plus the jump of the one indicator that is set. Ranks are integers, so the
     product with the indicators is exact.
@@ -38,7 +39,7 @@ def _inputs(graph: Graph, forests: list[Forest], columns: TreeColumns, x: str) -
     if not categories:
         return graph.columns(x, kept)
     indicators = np.concatenate([np.arange(part.start, part.stop) for part in categories])
-    ranks = [rank for forest in forests for rank in _ranks(forest, columns)]
+    ranks = [rank for ensemble in ensembles for rank in _ranks(ensemble, columns)]
     none = np.array([rank[0] for rank in ranks])
     jumps = np.zeros((len(indicators), len(ranks)))
     for j, rank in enumerate(ranks):
@@ -48,25 +49,25 @@ def _inputs(graph: Graph, forests: list[Forest], columns: TreeColumns, x: str) -
     return graph.concat([graph.columns(x, kept), codes]) if len(kept) else codes
 
 
-def _ranks(forest: Forest, columns: TreeColumns) -> list[np.ndarray]:
+def _ranks(ensemble: TreeEnsemble, columns: TreeColumns) -> list[np.ndarray]:
     """For each categorical column the ranks of no category and of its categories; without ranks the codes."""
     codes = zip(columns.codes.tolist(), columns.categories, strict=True)
-    return [forest.ranks.get(code, np.arange(1.0 + part.stop - part.start)) for code, part in codes]
+    return [ensemble.ranks.get(code, np.arange(1.0 + part.stop - part.start)) for code, part in codes]
 
 
-def _trees(forest: Forest, factor: float, columns: TreeColumns, index: int) -> Iterator[tuple[int, list]]:
+def _trees(ensemble: TreeEnsemble, factor: float, columns: TreeColumns, index: int) -> Iterator[tuple[int, list]]:
     """(output, nodes) of each tree; a node is (column, threshold, left, right, value), children from its root on.
 
-    Codes of the forest of this index stand behind those of the forests before it.
+    Codes of the ensemble of this index stand behind those of the ensembles before it.
     """
-    ends = [*forest.roots.tolist(), len(forest.column)][1:]  # none where no tree was worth growing
+    ends = [*ensemble.roots.tolist(), len(ensemble.column)][1:]  # none where no tree was worth growing
     column = np.where(
-        forest.column >= len(columns.kept), forest.column + index * len(columns.categories), forest.column
+        ensemble.column >= len(columns.kept), ensemble.column + index * len(columns.categories), ensemble.column
     )
-    for root, end, output in zip(forest.roots.tolist(), ends, forest.output.tolist(), strict=True):
+    for root, end, output in zip(ensemble.roots.tolist(), ends, ensemble.output.tolist(), strict=True):
         nodes = slice(root, end)
-        parts = column[nodes], forest.threshold[nodes], forest.left[nodes] - root, forest.right[nodes] - root
-        values = forest.value[nodes] * factor
+        parts = column[nodes], ensemble.threshold[nodes], ensemble.left[nodes] - root, ensemble.right[nodes] - root
+        values = ensemble.value[nodes] * factor
         yield output, list(zip(*(part.tolist() for part in (*parts, values)), strict=True))
 
 

@@ -14,6 +14,7 @@ from mercer.auto.budget.progress import Steps
 from mercer.auto.budget.time_model import until
 from mercer.auto.features.base import FeatureBlock, Refit
 from mercer.auto.features.linear import LinearBlock
+from mercer.auto.features.trees import TreeScoreBlock
 from mercer.auto.features.union import Features
 from mercer.auto.final.averaging import averaged, redrawn
 from mercer.auto.final.linear import fit_linear
@@ -23,7 +24,8 @@ from mercer.auto.rows.targets import NumericTarget
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.search import search
 from mercer.auto.search.state import SearchResult
-from mercer.auto.search.trees import Grown, grow_score
+from mercer.auto.search.trees import grow_score
+from mercer.learn.trees.params import full_intervals
 
 
 def learn(encoded: EncodedRows, classify: bool, effort: Effort, clock: Clock, seed: int, steps: Steps) -> Predictor:
@@ -72,8 +74,8 @@ def learn_again(
 
     @cache
     def trees() -> tuple[FeatureBlock, np.ndarray]:
-        grown: Grown = grow_score(rows, labels, effort, seed, until(clock or Clock()))
-        return grown.block, grown.scores
+        grown = grow_score(rows, labels, effort, seed, until(clock or Clock()))
+        return TreeScoreBlock(grown.transformer), grown.scores
 
     blocks = [block.refit(Refit(rows, positions, trees)) for block in found.features.for_new_rows().blocks]
     kept = [block is not None for block in blocks]
@@ -91,9 +93,9 @@ def _fixed(effort: Effort, found: SearchResult) -> Effort:
     """The tree parameters that were found, for as many rounds."""
     if not found.trees.n_rounds:
         return effort
-    rounds = max(5, int(np.mean(found.trees.n_rounds)))
-    params = effort.growths[0] if found.trees.params is None else found.trees.params
-    return replace(effort, growths=(replace(params, n_trees=rounds, patience=10**9),))
+    rounds = full_intervals(max(5, int(np.mean(found.trees.n_rounds))))
+    params = effort.tree_params[0] if found.trees.params is None else found.trees.params
+    return replace(effort, tree_params=(replace(params, n_estimators=rounds, early_stopping_rounds=10**9),))
 
 
 def _constant(rows: TrainingRows, target: NumericTarget) -> Predictor:

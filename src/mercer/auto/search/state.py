@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mercer.auto.boosting.ensemble import Growth
 from mercer.auto.features.linear import LinearBlock
 from mercer.auto.features.union import Features
 from mercer.auto.ridge.equations import PerFold, Scored
 from mercer.auto.search.kernels import KernelCandidate
+from mercer.learn.trees.params import TreeParams
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class TreeSearch:
     gains: np.ndarray | None = None
     gains_per_fold: tuple[np.ndarray, ...] = ()
     n_rounds: tuple[int, ...] = ()
-    params: Growth | None = None
+    params: TreeParams | None = None
 
 
 @dataclass(frozen=True)

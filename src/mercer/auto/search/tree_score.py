@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from mercer.auto.features.trees import TreeScoreBlock
 from mercer.auto.features.union import Features
 from mercer.auto.search.constants import MIN_ROWS, TIME_FOR_TREES
 from mercer.auto.search.evaluation import Evaluator, relative_loss
 from mercer.auto.search.state import Candidate, SearchState, TreeSearch
-from mercer.auto.search.trees import Grown, grow_score
+from mercer.auto.search.trees import grow_score
+from mercer.learn.trees.boosted_score import BoostedScore
 
 
 def add_trees(search: Evaluator, state: SearchState) -> SearchState:
@@ -25,24 +27,25 @@ def add_trees(search: Evaluator, state: SearchState) -> SearchState:
         # Time ended before the first trees, or none was worth growing. A score would be the mean of the other folds,
         # which identifies the row's own fold.
         return state
-    found = TreeSearch(grown.scores, grown.gains, tuple(grown.apart), tuple(grown.n_rounds), grown.growth)
+    found = TreeSearch(grown.scores, grown.gains, tuple(grown.gains_per_fold), tuple(grown.n_rounds), grown.params)
     state = replace(state, trees=found).noted(*_compared(grown))
-    larger, name = Features([grown.block, *state.features.blocks]), f"score of {sum(grown.n_rounds)} rounds of boosting"
+    larger = Features([TreeScoreBlock(grown.transformer), *state.features.blocks])
+    name = f"score of {sum(grown.n_rounds)} rounds of boosting"
     return search.keep_if_better(state, search.trial(state, "trees", name, larger, seconds=seconds))
 
 
-def _compared(grown: Grown) -> list[Candidate]:
+def _compared(grown: BoostedScore) -> list[Candidate]:
     """The tree parameters that were compared on one fold."""
-    best = min((loss for _, loss, _ in grown.tried), default=0.0)
+    best = min((trial.loss for trial in grown.trials), default=0.0)
     return [
         Candidate(
             "tree parameters",
-            f"at most {params.max_leaves} leaves of at least {params.least_rows:g} rows",
-            loss,
-            seconds,
-            grown.block.width,
-            params == grown.growth,
-            relative_loss(loss, best),
+            f"at most {trial.params.max_leaf_nodes} leaves of at least {trial.params.min_samples_leaf:g} rows",
+            trial.loss,
+            trial.seconds,
+            grown.transformer.n_features_out_,
+            trial.params == grown.params,
+            relative_loss(trial.loss, best),
         )
-        for params, loss, seconds in grown.tried
+        for trial in grown.trials
     ]

@@ -1,1 +1,1 @@
-"""Trees as features."""
+"""Boosted and randomized trees, and their leaves and scores as features."""

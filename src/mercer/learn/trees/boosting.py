@@ -1,130 +1,155 @@
-"""Small trees on binned columns, each grown on what the ones before left over."""
+"""Boosted trees with out-of-fold scores.
+
+The ensembles outside each fold grow side by side; early stopping goes by the loss of the held-out rows of all folds.
+The mean of the same ensembles scores new rows: a bag of as many members as folds, with a lower variance than one
+ensemble of all rows, and nothing is grown twice.
+
+Friedman, "Greedy function approximation", 2001; Ke et al., "LightGBM", 2017; Wolpert, "Stacked generalization", 1992.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice, product
+
 import numpy as np
 
-from mercer import _numeric
-from mercer._numeric.trees.trees import on_grid
 from mercer._runtime.pool import ordered_map
-from mercer.learn.trees.binning import Binning
-from mercer.linear.losses import LogLoss
-
-_BLOCK_ROWS = 2048
-#: The least weight of a leaf, and in small data its least share.
-_LEAST, _LEAST_SHARE = 20.0, 0.05
-#: Binary digits of a gradient: a row of weight two then adds exactly what two rows do, and equal cuts stay equal.
-_DIGITS = 24
-#: Added to the curvature of the loss in a leaf, against steps too large.
-_DAMPING = 1.0
+from mercer.learn.trees.ensemble import TreeEnsemble
+from mercer.learn.trees.fold_booster import FoldBooster, never
+from mercer.learn.trees.losses import TreeLoss
+from mercer.learn.trees.params import TreeParams
+from mercer.learn.trees.training_data import TrainingData
 
 
-class BoostedTrees:
-    """Trees on the gradients of the squared or (for indicators of classes) the logistic loss, with steps by Newton.
+@dataclass(frozen=True)
+class BoostingResult:
+    """Out-of-fold scores of the training rows, the ensemble outside each fold, and how boosting went.
 
-    Parameters
-    ----------
-    n_trees, max_leaves : int
-    shared : bool, whether all outputs share the trees, a leaf holding a step for each, or each has `n_trees` of its own
-    rate : float, the share of each step that is taken
+    `losses` are the mean losses of held-out rows at each evaluation, `gains` the total gains of splits on each column.
     """
 
-    def __init__(self, n_trees: int, max_leaves: int, shared: bool, rate: float = 0.1):
-        self.n_trees, self.max_leaves, self.shared, self.rate = n_trees, max_leaves, shared, rate
-
-    def fit(self, X, targets: np.ndarray, weight, is_class: bool) -> BoostedTrees:
-        """Learn columns of quantities, or of indicators of classes (of two classes the second alone)."""
-        weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
-        self.binning = Binning(X)
-        bins = self.binning(X)
-        self.start = _start(np.average(targets, axis=0, weights=weight), is_class)
-        scores = np.tile(self.start, (len(X), 1))
-        n_outputs = targets.shape[1]
-        parts = [slice(0, n_outputs)] if self.shared else [slice(o, o + 1) for o in range(n_outputs)]
-        trees = []
-        for _ in range(self.n_trees):
-            gradient, curvature = _slopes(targets, scores, weight, is_class)
-            for part in parts:
-                nodes, steps, leaf = self._grow(bins, gradient[:, part], curvature[:, part], weight)
-                scores[:, part] += self.rate * steps[leaf]
-                trees.append((nodes, steps))
-        self._join(trees)
-        return self
-
-    def _grow(self, bins, gradient, curvature, weight):
-        """One tree: its nodes, the step of each node for each output, and the leaf of each row."""
-        gradient = np.ascontiguousarray(gradient)
-        everything = np.arange(len(bins)), np.arange(bins.shape[1]), self.binning.widths
-        least = min(_LEAST, _LEAST_SHARE * weight.sum())
-        *nodes, _, _, leaf = _numeric.grow_tree(bins, gradient, weight, *everything, self.max_leaves, least, 0.0)
-        n = len(nodes[0])
-        sums = (np.bincount(leaf, column, minlength=n) for column in gradient.T)
-        bends = (np.bincount(leaf, column, minlength=n) for column in curvature.T)
-        steps = np.column_stack([total / (bend + _DAMPING) for total, bend in zip(sums, bends, strict=True)])
-        return nodes, steps, leaf
-
-    def _join(self, trees) -> None:
-        """All nodes of all trees in one table, with leaves numbered from left to right in each tree."""
-        sizes = [len(nodes[0]) for nodes, _ in trees]
-        self.roots = np.cumsum([0, *sizes[:-1]]).astype(np.int32)
-        shift = np.repeat(self.roots, sizes)
-        feature, threshold, left, right = (np.concatenate([nodes[k] for nodes, _ in trees]) for k in range(4))
-        below = (np.where(child < 0, child, child + shift) for child in (left, right))
-        self.nodes = (feature, threshold, *below)
-        self.steps = np.concatenate([steps for _, steps in trees])
-        numbered = [leaf_numbers(nodes[2], nodes[3]) for nodes, _ in trees]
-        self.numbers = np.concatenate(numbered)
-        self.widths = [int(numbers.max()) + 1 for numbers in numbered]
-
-    def number(self, X) -> np.ndarray:
-        """The leaf of each row (down) in each tree (across), counted from 0."""
-        return self._in_blocks(X, lambda leaves: self.numbers[leaves])
-
-    def predict(self, X) -> np.ndarray:
-        """The score of each row (down) for each output (across)."""
-        return self._in_blocks(X, lambda leaves: self.start + self.rate * self._summed(leaves))
-
-    def _summed(self, leaves) -> np.ndarray:
-        n_outputs = len(self.start)
-        if self.shared:
-            return np.column_stack([step[leaves].sum(axis=1) for step in self.steps.T])
-        return np.column_stack([self.steps[leaves[:, o::n_outputs], 0].sum(axis=1) for o in range(n_outputs)])
-
-    def _in_blocks(self, X, function) -> np.ndarray:
-        """`function` of the leaves of the rows, block by block on all cores."""
-        spans = [slice(start, start + _BLOCK_ROWS) for start in range(0, len(X), _BLOCK_ROWS)]
-
-        def mapped(rows):
-            return function(_numeric.tree_leaves(self.binning(X[rows]), *self.nodes, self.roots))
-
-        return np.concatenate(list(ordered_map(mapped, spans)))
+    scores: np.ndarray
+    ensembles: list[TreeEnsemble]
+    losses: np.ndarray
+    n_rounds: int
+    gains: np.ndarray
 
 
-def _start(mean: np.ndarray, is_class: bool) -> np.ndarray:
-    """The scores before the first tree: the means, or the log odds (with several classes, the logs)."""
-    if not is_class:
-        return mean
-    chance = np.clip(mean, 1e-6, 1 - 1e-6)
-    return np.log(chance / (1 - chance)) if len(mean) == 1 else np.log(chance)
+@dataclass(frozen=True)
+class ParamsTrial:
+    """The loss of the first fold under parameters, and the seconds that took."""
+
+    params: TreeParams
+    loss: float
+    seconds: float
 
 
-def _slopes(targets, scores, weight, is_class: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Minus the gradient and the curvature of the loss in the scores, weights included."""
-    weight = weight[:, None]
-    if not is_class:
-        return weight * on_grid(targets - scores, _DIGITS), np.broadcast_to(weight, targets.shape)
-    chance = LogLoss().probabilities(scores)
-    return weight * on_grid(targets - chance, _DIGITS), weight * chance * (1 - chance)
+@dataclass(frozen=True)
+class ParamsComparison:
+    """Parameters that were compared on the first fold, and the booster of the best."""
+
+    trials: list[ParamsTrial]
+    best: FoldBooster
 
 
-def leaf_numbers(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """For each node of a tree the number of the leaf it is, from left to right; -1 for inner nodes."""
-    numbers = np.full(len(left), -1)
-    count, waiting = 0, [0]
-    while waiting:
-        node = waiting.pop()
-        if left[node] < 0:
-            numbers[node], count = count, count + 1
-        else:
-            waiting += [right[node], left[node]]
-    return numbers
+def boost(
+    X: np.ndarray | TrainingData,
+    loss: TreeLoss,
+    folds: np.ndarray,
+    params: TreeParams,
+    should_stop: Callable[[], bool] = never,
+    first: FoldBooster | None = None,
+) -> BoostingResult:
+    """Grow an ensemble outside each fold until the held-out loss of all folds no longer falls.
+
+    X : (n, p) rows; folds : the fold of each row, 0..K-1; should_stop : asked between rounds whether to stop there;
+    first : the booster outside the first fold, if `compare_params` has grown it
+    """
+    data = TrainingData.of(X)
+    boosters = [
+        first if i == 0 and first is not None else FoldBooster(loss, data, params, folds, k, i + 1)
+        for i, k in enumerate(np.unique(folds).tolist())
+    ]
+    losses = _held_out_losses(boosters, params, should_stop)
+    last = len(losses) - 1
+    best = last if params.early_stopping_rounds is None else int(np.argmin(losses))
+    n_rounds = params.rounds_at(best)
+    scores = np.empty((len(folds), len(boosters[0].base)))
+    for booster in boosters:
+        scores[booster.rows] = booster.held_out[best]
+    ensembles = [booster.ensemble(n_rounds) for booster in boosters]
+    gains = np.sum([booster.gains(params.rounds_at(last)) for booster in boosters], axis=0)
+    return BoostingResult(scores, ensembles, np.array(losses) / len(folds), n_rounds, gains)
+
+
+def gains_per_fold(
+    X: np.ndarray | TrainingData,
+    loss: TreeLoss,
+    folds: np.ndarray,
+    params: TreeParams,
+    should_stop: Callable[[], bool] = never,
+) -> list[np.ndarray]:
+    """The gains of splits on each column in all rounds, cross-fitted: without each fold 0..max.
+
+    The list is empty if boosting was stopped.
+    """
+    data = TrainingData.of(X)
+    data.binned(params.max_bins)  # before threads ask for it
+
+    def gains(fold: int) -> np.ndarray | None:
+        booster = FoldBooster(loss, data, params, folds, fold, fold + 1)
+        finished = np.isfinite(booster.loss_at(params.n_evaluations, should_stop))
+        return booster.gains(params.n_estimators) if finished else None
+
+    found = list(ordered_map(gains, range(int(folds.max()) + 1)))
+    return [] if any(each is None for each in found) else found
+
+
+def compare_params(
+    X: np.ndarray | TrainingData,
+    loss: TreeLoss,
+    folds: np.ndarray,
+    candidates: Sequence[TreeParams],
+    should_stop: Callable[[], bool] = never,
+) -> ParamsComparison:
+    """Compare parameters by the loss of the first fold. The first candidate is always tried, others if time allows."""
+    data = TrainingData.of(X)
+    for params in candidates:
+        data.binned(params.max_bins)  # before threads ask for it
+
+    def run(params: TreeParams) -> tuple[FoldBooster, ParamsTrial]:
+        start = time.perf_counter()
+        booster = FoldBooster(loss, data, params, folds, int(folds.min()), 1)
+        lowest = min(_held_out_losses([booster], params, should_stop)) / len(booster.rows)
+        return booster, ParamsTrial(params, lowest, time.perf_counter() - start)
+
+    affordable = (params for k, params in enumerate(candidates) if k == 0 or not should_stop())
+    found = list(ordered_map(run, affordable))
+    return ParamsComparison([trial for _, trial in found], min(found, key=lambda each: each[1].loss)[0])
+
+
+def _held_out_losses(boosters: list[FoldBooster], params: TreeParams, should_stop: Callable[[], bool]) -> list[float]:
+    """The loss of all held-out rows at each evaluation, until early stopping.
+
+    No booster waits for the others: the first may be some rounds ahead, which are not used if the last ones stop.
+    """
+    losses, best = [sum(booster.loss_at(0) for booster in boosters)], 0
+    turns = product(range(1, 1 + params.n_evaluations), boosters)
+    found = ordered_map(lambda turn: turn[1].loss_at(turn[0], should_stop), turns)
+    patience = np.inf if params.early_stopping_rounds is None else params.early_stopping_rounds
+    with closing(found):
+        while len(losses) <= params.n_evaluations:
+            waited = params.rounds_at(len(losses) - 1) - params.rounds_at(best)
+            if waited >= patience or should_stop():
+                break
+            loss = sum(islice(found, len(boosters)))
+            if not np.isfinite(loss):
+                break  # stopped: the rounds of an unfinished interval are not used
+            losses.append(loss)
+            if losses[-1] < losses[best]:
+                best = len(losses) - 1
+    return losses

@@ -1,1 +1,0 @@
-"""Gradient boosting with out-of-fold scores."""
