@@ -281,7 +281,7 @@ def test_the_manifest_says_what_goes_in_and_how_good_it_is(tmp_path):
     model = mercer.fit({"a": X[:, 0], "b": X[:, 1], "y": X @ [1.0, 2.0]}, "y", effort="fast")
     manifest = manifest_of(model, tmp_path / "model.mercer")
     assert manifest["schema"] == {name: {"kind": "number", "role": "number"} for name in "ab"}
-    assert manifest["parameters"] == {"task": "regress", "effort": "fast", "target": "y"}
+    assert manifest["parameters"] == {"task": "regression", "effort": "fast", "target": "y"}
     assert manifest["metrics"]["holdout"]["model"] == model.report()["holdout"]["model"]
 
 
