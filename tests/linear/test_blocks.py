@@ -23,14 +23,14 @@ def test_given_penalties_are_ridge_on_scaled_columns(blocks, scoring):
     X, y = problem()
     noise, signal = ("noise", "signal") if blocks is NAMES else (0, 1)
     alphas = [0.5, 50.0]
-    model = RidgeRegressor(alphas, scoring, blocks=blocks, block_penalties={noise: 25.0, signal: 0.04}).fit(X, y)
+    model = RidgeRegressor(alphas, scoring=scoring, blocks=blocks, block_penalties={noise: 25.0, signal: 0.04}).fit(X, y)
     scale = np.where(np.arange(43) < 3, 5.0, 0.2)
     direct = Ridge(model.alpha_, solver="svd").fit(X * scale, y)
     np.testing.assert_allclose(model.coef_, direct.coef_ * scale, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(model.intercept_, direct.intercept_, rtol=1e-8)
     # Other folds fall to the scaled rows, whose hashes differ; the other two scores know no folds.
     if scoring != "folds":
-        scaled = RidgeRegressor(alphas, scoring).fit(X * scale, y)
+        scaled = RidgeRegressor(alphas, scoring=scoring).fit(X * scale, y)
         np.testing.assert_allclose(model.losses_, scaled.losses_, rtol=1e-8)
 
 

@@ -9,6 +9,7 @@ from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.base import seed_of
+from mercer.linear.alpha import check_alpha
 from mercer.linear.classes import LinearClassifier, at_least_two, coded
 from mercer.linear.losses import LogLoss
 from mercer.linear.optimize.curvature import MOST_COLUMNS, Landscape
@@ -36,7 +37,7 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
 
     Parameters
     ----------
-    alphas : a number, several, or "path", default=1.0
+    alpha : a number, several, or "path", default=1.0
         The penalty. Among several the one with the least log loss on held-out folds is chosen; "path" tries twelve
         over seven decades. All problems of the search advance on the same passes.
     tol : float, default=1e-8
@@ -73,8 +74,10 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
     0.988
     """
 
-    def __init__(self, alphas=1.0, tol=1e-8, max_iter=300, n_folds=5, calibrate=False, random_state=0):
-        self.alphas = alphas
+    _former = {"alphas": "alpha"}
+
+    def __init__(self, alpha=1.0, tol=1e-8, max_iter=300, n_folds=5, calibrate=False, random_state=0):
+        self.alpha = alpha
         self.tol = tol
         self.max_iter = max_iter
         self.n_folds = n_folds
@@ -82,11 +85,7 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
         self.random_state = random_state
 
     def _check_parameters(self):
-        if isinstance(self.alphas, str):
-            if self.alphas != "path":
-                raise ValueError(f"alphas must be 'path', a number or a list of numbers, not {self.alphas!r}.")
-        elif np.size(self.alphas) == 0 or not np.all(np.isfinite(self.alphas)) or np.any(np.asarray(self.alphas) <= 0):
-            raise ValueError(f"Penalties must be finite and positive, not {self.alphas!r}.")
+        check_alpha(self.alpha)
         if not isinstance(self.n_folds, (int, np.integer)) or self.n_folds < 2:
             raise ValueError(f"n_folds must be a whole number of at least 2, not {self.n_folds!r}.")
         if not self.tol > 0 or not self.max_iter >= 1:
@@ -96,10 +95,10 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
         problem = self._problem(source)
         bound = problem.landscape.bound(LogLoss().bound(problem.start.shape[1]))
         refuse_overflow(bound.trace())
-        if isinstance(self.alphas, str):
+        if isinstance(self.alpha, str):
             self.alphas_ = bound.trace() * np.geomspace(1.0, 1e-7, N_ALPHAS) if bound.trace() > 0 else np.ones(1)
         else:
-            self.alphas_ = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
+            self.alphas_ = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
         self._choose(problem, bound)
         self._set_weights(self._minimum(problem, bound), problem.landscape.origin)
 
@@ -177,7 +176,7 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
     def _warn(self, reached):
         warnings.warn(
             f"LogisticClassifier stopped after {self.n_iter_} steps with a relative gradient of {reached:.1e}, above "
-            f"tol={self.tol:.1e}. Raise max_iter, raise the penalty (alphas), or standardize the columns.",
+            f"tol={self.tol:.1e}. Raise max_iter, raise the penalty (alpha), or standardize the columns.",
             ConvergenceWarning,
             stacklevel=5,
         )

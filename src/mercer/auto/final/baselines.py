@@ -29,7 +29,7 @@ def _scoring(X: np.ndarray) -> dict[str, Any]:
     """How the penalty of the linear model is chosen: by folds, unless few different rows may well be in one of them."""
     if len(np.unique(X[:_GLANCE], axis=0)) > _FEW:
         return {"scoring": "folds"}
-    return {"scoring": "gcv"} if len(X) > 2 * X.shape[1] else {"alphas": 1.0}
+    return {"scoring": "gcv"} if len(X) > 2 * X.shape[1] else {"alpha": 1.0}
 
 
 @dataclass

@@ -11,6 +11,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.base import StreamingEstimator, seed_of
+from mercer.linear.alpha import check_alpha
 from mercer.linear.classes import LinearClassifier
 from mercer.linear.passes import one_pass
 from mercer.linear.ridge import blocks, path
@@ -24,18 +25,19 @@ from mercer.stats.gram import GramPerFold
 BLOCK_PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 
-class _Ridge(StreamingEstimator):
+class BaseRidge(StreamingEstimator):
     """Penalties, their scores and the chosen one, from the Gram statistics per fold."""
 
     _needs_y = True
+    _former = {"alphas": "alpha"}
 
     def __init__(
-        self, alphas="path", scoring="folds", n_folds=5, blocks=None, block_penalties=BLOCK_PENALTIES, random_state=0
+        self, alpha="path", blocks=None, scoring="folds", n_folds=5, block_penalties=BLOCK_PENALTIES, random_state=0
     ):
-        self.alphas = alphas
+        self.alpha = alpha
+        self.blocks = blocks
         self.scoring = scoring
         self.n_folds = n_folds
-        self.blocks = blocks
         self.block_penalties = block_penalties
         self.random_state = random_state
 
@@ -51,11 +53,7 @@ class _Ridge(StreamingEstimator):
             raise ValueError(f"scoring must be 'folds', 'gcv' or 'loo', not {self.scoring!r}.")
         if not isinstance(self.n_folds, (int, np.integer)) or self.n_folds < 2:
             raise ValueError(f"n_folds must be a whole number of at least 2, not {self.n_folds!r}.")
-        if isinstance(self.alphas, str):
-            if self.alphas != "path":
-                raise ValueError(f"alphas must be 'path', a number or a list of numbers, not {self.alphas!r}.")
-        elif np.size(self.alphas) == 0 or not np.all(np.isfinite(self.alphas)) or np.any(np.asarray(self.alphas) < 0):
-            raise ValueError(f"Penalties must be finite and not negative, not {self.alphas!r}.")
+        check_alpha(self.alpha, zero=True)
         if self.blocks is not None:
             factors = _factors_of(self.block_penalties)
             if np.size(factors) == 0 or not np.all(np.isfinite(factors)) or np.any(factors <= 0):
@@ -83,7 +81,7 @@ class _Ridge(StreamingEstimator):
 
     @property
     def _single(self) -> bool:
-        return np.size(self.alphas) == 1 and not isinstance(self.alphas, str)
+        return np.size(self.alpha) == 1 and not isinstance(self.alpha, str)
 
     def _column_scale(self, learned) -> np.ndarray | None:
         """What each column is multiplied by for its block's penalty; None without blocks."""
@@ -106,7 +104,7 @@ class _Ridge(StreamingEstimator):
         seen = blocks.scaled(learned, 1.0 / np.sqrt(penalties))
         total, trained = self._factors(seen, single=False, scoring="folds")
         floor = path.floor(seen, total)
-        asked = path.default_alphas(total, floor) if isinstance(self.alphas, str) else np.atleast_1d(self.alphas)
+        asked = path.default_alphas(total, floor) if isinstance(self.alpha, str) else np.atleast_1d(self.alpha)
         alphas = np.where((asked > 0) & (asked < floor), floor, np.asarray(asked, dtype=np.float64))
         losses, bars = path.fold_losses(seen, trained, alphas)
         return float(np.min(np.where(losses < 0, np.inf, losses + bars)))
@@ -118,24 +116,24 @@ class _Ridge(StreamingEstimator):
             if scoring == "loo" and learned.n < 2:
                 raise ValueError(f"n_samples={learned.n}, but leaving one out must leave another. Give one penalty.")
             return path.factor([learned.total], Spectral)[0], []
-        positive = isinstance(self.alphas, str) or np.all(np.asarray(self.alphas) > 0)
+        positive = isinstance(self.alpha, str) or np.all(np.asarray(self.alpha) > 0)
         if single:
             return path.factor([learned.total], Tridiagonal if positive else Spectral)[0], []
         if len(learned.folds) < 2:
             raise ValueError(
                 f"n_samples={learned.n}, but cross-validation needs at least two distinct rows in different folds "
-                "(equal rows share a fold). Give one penalty, as in alphas=1.0, or use scoring='gcv'."
+                "(equal rows share a fold). Give one penalty, as in alpha=1.0, or use scoring='gcv'."
             )
         if positive:
-            return path.factor_folds(learned, path.lowest(learned, self.alphas))
+            return path.factor_folds(learned, path.lowest(learned, self.alpha))
         others = [learned.total - fold for fold in learned.folds]
         total, *trained = path.factor([learned.total, *others], Spectral)
         return total, trained
 
     def _penalties(self, total) -> np.ndarray:
-        if isinstance(self.alphas, str):
+        if isinstance(self.alpha, str):
             return path.default_alphas(total, self.floor_)
-        asked = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
+        asked = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
         low = (asked < self.floor_) & (asked > 0)
         if np.any(low):
             warnings.warn(
@@ -175,7 +173,7 @@ def _factors_of(block_penalties) -> np.ndarray:
     return np.array(list(values), dtype=np.float64)
 
 
-class RidgeRegressor(MultiOutputMixin, RegressorMixin, _Ridge):
+class RidgeRegressor(MultiOutputMixin, RegressorMixin, BaseRidge):
     """Least squares with an l2 penalty: minimizes sum_i w_i (y_i - <coef, x_i> - b)^2 + alpha ||coef||^2.
 
     One pass collects Gram matrices per fold; the whole path of penalties and its exact K-fold scores follow without
@@ -184,7 +182,7 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, _Ridge):
 
     Parameters
     ----------
-    alphas : "path", a number or several, default="path"
+    alpha : "path", a number or several, default="path"
         The penalties to try. "path" spans twelve decades below the largest eigenvalue of the Gram matrix, but never
         goes under the floor that rounding sets.
     scoring : {"folds", "gcv", "loo"}, default="folds"
@@ -238,7 +236,7 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, _Ridge):
         return X @ self.coef_.T.astype(X.dtype) + self.intercept_
 
 
-class RidgeClassifier(LinearClassifier, _Ridge):
+class RidgeClassifier(LinearClassifier, BaseRidge):
     """Ridge regression on the indicators of the classes; the class with the largest score wins.
 
     Everything `RidgeRegressor` says holds here, the loss being the squared error of targets -1 and +1. Classes need
@@ -246,7 +244,7 @@ class RidgeClassifier(LinearClassifier, _Ridge):
 
     Parameters
     ----------
-    alphas, scoring, n_folds, blocks, block_penalties, random_state : as in `RidgeRegressor`
+    alpha, blocks, scoring, n_folds, block_penalties, random_state : as in `RidgeRegressor`
 
     Attributes
     ----------

@@ -144,7 +144,7 @@ class Lasso(LinearPredictor, ThresholdSelector):
             if alphas.size == 0 or not np.all(np.isfinite(alphas) & (alphas > 0)):
                 raise ValueError(
                     f"alpha must be positive, not {self.alpha!r}. For least squares without a penalty use "
-                    "mercer.linear.RidgeRegressor(alphas=0)."
+                    "mercer.linear.RidgeRegressor(alpha=0)."
                 )
 
     @property
