@@ -17,12 +17,13 @@ from mercer.auto.budget.time_model import LogisticPace, TimeUp, until
 from mercer.auto.final.all_rows import sample_of
 from mercer.auto.final.baselines import Once
 from mercer.auto.holdout.evaluate import _bootstrap_r2
-from mercer.auto.ridge.penalties import Equations, best_penalties
 from mercer.auto.rows.training import Rows
 from mercer.auto.search.evaluation import Candidate
 from mercer.auto.search.fourier import WaveStage
 from mercer.auto.search.search import Search
 from mercer.io import read_table
+from mercer.linear.ridge.fold_loss import GramFoldLoss
+from mercer.linear.ridge.penalties import best_penalties
 from mercer.source import MemorySource
 
 
@@ -170,11 +171,11 @@ def test_penalties_are_the_best_so_far():
     rows = Rows(X, X[:, :1] + rng.normal(size=(200, 1)), np.arange(200, dtype=np.uint64))
     gram = rows.gram(lambda span: X[span])
     blocks = np.array([0, 0, 0, 1, 1, 1])
-    hurried = Equations(gram, blocks, lambda: hurried.n_factored >= 10)
+    hurried = GramFoldLoss(gram, blocks, lambda: hurried.n_factored >= 10)
     penalties, scored = best_penalties(hurried)
     assert hurried.n_factored == 10
-    assert scored.loss == Equations(gram, blocks).score(penalties).loss
-    free, better = best_penalties(Equations(gram, blocks))
+    assert scored.loss == GramFoldLoss(gram, blocks).score(penalties).loss
+    free, better = best_penalties(GramFoldLoss(gram, blocks))
     assert better.loss <= scored.loss
     assert free.shape == penalties.shape
 

@@ -9,10 +9,11 @@ from mercer.auto.boosting.ensemble import Growth
 from mercer.auto.boosting.losses import Squares
 from mercer.auto.budget.effort import EFFORTS, sized
 from mercer.auto.features.blocks import Dictionary, Plain
-from mercer.auto.ridge.penalties import Equations, best_penalties
 from mercer.auto.rows.training import Rows
 from mercer.auto.search.kernels import lenses
 from mercer.auto.search.search import Found
+from mercer.linear.ridge.fold_loss import GramFoldLoss
+from mercer.linear.ridge.penalties import best_penalties
 
 
 def test_equal_rows_stand_apart_only_where_asked():
@@ -53,8 +54,8 @@ def test_penalties_from_a_partial_guess_are_as_good_as_those_from_none():
     rows = Rows(X, y[:, None], np.arange(300, dtype=np.uint64))
     blocks = np.repeat([0, 1], [2, 10])
     gram = rows.gram(lambda span: X[span].astype(np.float32))
-    penalties, known = best_penalties(Equations(gram, blocks))
-    _, guessed = best_penalties(Equations(gram, blocks), np.array([penalties[0], np.nan]))
+    penalties, known = best_penalties(GramFoldLoss(gram, blocks))
+    _, guessed = best_penalties(GramFoldLoss(gram, blocks), np.array([penalties[0], np.nan]))
     assert guessed.loss < 1.01 * known.loss
 
 

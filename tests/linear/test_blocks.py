@@ -23,7 +23,9 @@ def test_given_penalties_are_ridge_on_scaled_columns(blocks, scoring):
     X, y = problem()
     noise, signal = ("noise", "signal") if blocks is NAMES else (0, 1)
     alphas = [0.5, 50.0]
-    model = RidgeRegressor(alphas, scoring=scoring, blocks=blocks, block_penalties={noise: 25.0, signal: 0.04}).fit(X, y)
+    model = RidgeRegressor(alphas, scoring=scoring, blocks=blocks, block_penalties={noise: 25.0, signal: 0.04}).fit(
+        X, y
+    )
     scale = np.where(np.arange(43) < 3, 5.0, 0.2)
     direct = Ridge(model.alpha_, solver="svd").fit(X * scale, y)
     np.testing.assert_allclose(model.coef_, direct.coef_ * scale, rtol=1e-8, atol=1e-10)

@@ -18,7 +18,7 @@ TYPES = {
     "chosen-columns-block": "auto.search.columns:ChosenColumns",
     "column-score": "auto.text.scored_encoder:ColumnScore",
     "features": "auto.features.blocks:Dictionary",
-    "fold-score": "auto.ridge.equations:Scored",
+    "fold-score": "linear.ridge.fold_loss:FoldScore",
     "fourier-block": "auto.features.blocks:Waves",
     "linear-block": "auto.features.blocks:Plain",
     "mercer-classifier": "auto.estimators:MercerClassifier",

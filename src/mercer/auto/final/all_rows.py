@@ -22,11 +22,11 @@ from mercer.auto.budget.time_model import Passing, TimeUp
 from mercer.auto.final.linear import column_scales, scaled
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.final.streamed import Descent, descend
-from mercer.auto.ridge.equations import Equations
 from mercer.auto.rows.encoding import Encoded, dense
 from mercer.auto.rows.targets import Target
 from mercer.auto.rows.training import Rows
 from mercer.auto.text.sparse_model import WidePredictor
+from mercer.linear.ridge.fold_loss import GramFoldLoss
 from mercer.source import MemorySource, Source, in_holdout
 from mercer.stats import Gram
 
@@ -121,7 +121,7 @@ def quantity_of_all(rows: AllRows) -> Predictor:
     known = predictor.dictionary.over(sample.X, predictor.found.scores)
     # Penalties are known: no folds, and one matrix instead of five.
     total = inside.summed(known, 1).merge(others.fold(Gram(1, rows.seed)))
-    equations = Equations(total.finish(), predictor.dictionary.block_of_column)
+    equations = GramFoldLoss(total.finish(), predictor.dictionary.block_of_column)
     penalties = np.maximum(predictor.penalties, equations.floor())  # more rows round by more
     coef, intercept = equations.weights(penalties)
     coef, intercept = coef * target.scale, intercept * target.scale + target.mean

@@ -15,10 +15,10 @@ from mercer.auto.budget.effort import Clock
 from mercer.auto.budget.time_model import LogisticPace
 from mercer.auto.features.blocks import Dictionary, Plain
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.ridge.row_space import axes
 from mercer.auto.rows.encoding import Encoded, dense
 from mercer.auto.text.scored_encoder import ScoredEncoder
 from mercer.auto.text.sparse_model import WidePredictor
+from mercer.linear.ridge.row_space import row_basis
 
 #: The most steps of the linear model of classes.
 _STEPS = 300
@@ -95,7 +95,7 @@ def linear(rows: Encoded, classify: bool, seed: int, clock: Clock | None = None)
 
     dictionary = Dictionary([Plain(rows.X.shape[1])])
     X = rows.X.astype(np.float32).astype(np.float64)
-    basis = axes(X)
+    basis = row_basis(X)
     X = X if basis is None else X @ basis
     if classify:
         classes = len(np.unique(np.asarray(rows.y)))

@@ -16,12 +16,13 @@ from mercer.auto.budget.effort import Clock
 from mercer.auto.budget.time_model import LogisticPace
 from mercer.auto.features.blocks import Dictionary
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.ridge.equations import Equations, PerFold
-from mercer.auto.ridge.row_space import axes, coordinates, row_equations
 from mercer.auto.rows.training import N_FOLDS, Rows
+from mercer.auto.search.equations import row_space_loss
 from mercer.auto.search.evaluation import Candidate
 from mercer.auto.search.search import Found
 from mercer.linear import LogisticClassifier
+from mercer.linear.ridge.fold_loss import FoldLoss, GramFoldLoss
+from mercer.linear.ridge.row_space import row_basis, row_coordinates
 
 _ROWS = 4096
 #: Penalties of the logistic loss to try, relative to those of the squared error. Near even odds the logistic loss of
@@ -53,10 +54,10 @@ def fit_head(found, equations, rows, labels, target, seed, like: Predictor | Non
         return _logistic(found, rows, labels, target, seed, like, clock)
 
 
-def _equations(found: Found, rows: Rows) -> PerFold:
+def _equations(found: Found, rows: Rows) -> FoldLoss:
     if rows.few:
-        return row_equations(rows, found.dictionary, found.scores)
-    return Equations(rows.gram(found.dictionary.over(rows.X, found.scores)), found.dictionary.block_of_column)
+        return row_space_loss(rows, found.dictionary, found.scores)
+    return GramFoldLoss(rows.gram(found.dictionary.over(rows.X, found.scores)), found.dictionary.block_of_column)
 
 
 def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
@@ -73,7 +74,7 @@ def _logistic(found, rows, labels, target, seed, like, clock=None) -> Predictor:
     else:
         found, alpha, temperature = _chosen_head(found.rivals(), rows, labels, seed)
     Z, scale = scaled(found, rows.X, found.scores), column_scales(found)
-    basis = axes(Z)
+    basis = row_basis(Z)
     model = _solved(Z if basis is None else Z @ basis, labels, alpha, seed, rows.weight, steps)
     weights = model.coef_.T if basis is None else basis @ model.coef_.T
     coef = weights * scale[:, None].astype(np.float64)
@@ -166,7 +167,7 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
         if dictionary is not known:
             known, features = dictionary, _features(replace(head, dictionary=dictionary), columns, rows)
         Z_train, Z_test = features(train), features(test)
-        basis = axes(Z_train)
+        basis = row_basis(Z_train)
         if basis is not None:
             Z_train, Z_test = Z_train @ basis, Z_test @ basis
         weight, counts = rows.weight_of(train), rows.counts[test]
@@ -182,7 +183,7 @@ def _losses(head: Found, parts, rows: Rows, labels, seed):
 def _features(head: Found, columns: np.ndarray, rows: Rows) -> Callable[[np.ndarray], np.ndarray]:
     """places -> the scaled features of these rows, of which only products matter: where rows are few, coordinates."""
     if rows.wide:
-        return coordinates(scaled(head, rows.X, head.scores)[:, columns]).__getitem__
+        return row_coordinates(scaled(head, rows.X, head.scores)[:, columns]).__getitem__
     return lambda places: scaled(head, rows.X[places], None if head.scores is None else head.scores[places])[:, columns]
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from mercer.auto.budget.effort import Clock, Effort
 from mercer.auto.budget.progress import Steps
 from mercer.auto.features.blocks import Dictionary
-from mercer.auto.ridge.equations import Equations, PerFold
-from mercer.auto.ridge.penalties import best_penalties
-from mercer.auto.ridge.row_space import Kernels, RowEquations
 from mercer.auto.rows.training import Rows
+from mercer.auto.search.equations import KernelCache, row_space_loss
+from mercer.linear.ridge.fold_loss import FoldLoss, GramFoldLoss
+from mercer.linear.ridge.penalties import best_penalties
 
 #: What a larger dictionary must gain at least, as a share of the loss.
 LEAST_GAIN = 2e-3
@@ -62,17 +62,17 @@ class Trials:
         self._known: dict[int, float] = {}  # the penalty of each block that was kept, by row
         self.scale = float(np.average(np.sum(rows.Y**2, axis=1), weights=rows.weight)) or 1.0
         self.n = rows.distinct()
-        self._kernels = Kernels(rows) if rows.few else None
+        self._kernels = KernelCache(rows) if rows.few else None
 
-    def _equations_of(self, dictionary: Dictionary, rows: Rows, place) -> PerFold:
+    def _equations_of(self, dictionary: Dictionary, rows: Rows, place) -> FoldLoss:
         """The equations of some rows, or of all; of columns, or of rows where these are fewer."""
         scores = self.scores if place is None or self.scores is None else self.scores[place]
         if self._kernels is None:
-            return Equations(rows.gram(dictionary.over(rows.X, scores)), dictionary.block_of_column, self._late)
+            return GramFoldLoss(rows.gram(dictionary.over(rows.X, scores)), dictionary.block_of_column, self._late)
         kernels = self._kernels.of(dictionary, self.scores)
         if place is not None:
-            kernels = [kernel.at(place) for kernel in kernels]
-        return RowEquations(rows, dictionary, scores, kernels, self._late)
+            kernels = [kernel.rows(place) for kernel in kernels]
+        return row_space_loss(rows, dictionary, scores, kernels, self._late)
 
     def _late(self) -> bool:
         return not self.clock.allows(1.0)
@@ -84,7 +84,7 @@ class Trials:
         start = np.array([self._known.get(id(block), np.nan) for block in dictionary.blocks]) * len(seen)
         steps = min(steps, self._most_steps(equations.size))
         penalties, scored = best_penalties(equations, start if np.isfinite(start).any() else None, steps)
-        equations.forget()
+        equations.clear_cache()
         if rows is None:
             self._tried_blocks = dictionary.blocks
             self._penalties, self._scored, self._equations = penalties, scored, equations

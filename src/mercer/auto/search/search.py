@@ -12,7 +12,6 @@ from mercer.auto.boosting.ensemble import Growth
 from mercer.auto.budget.effort import Clock, Effort
 from mercer.auto.budget.progress import Steps
 from mercer.auto.features.blocks import Dictionary, Pieces, Plain
-from mercer.auto.ridge.equations import Scored
 from mercer.auto.rows.training import Rows
 from mercer.auto.search.columns import with_chosen
 from mercer.auto.search.evaluation import Candidate, Trials
@@ -20,6 +19,7 @@ from mercer.auto.search.fourier import WaveStage
 from mercer.auto.search.kernels import Lens
 from mercer.auto.search.products import with_products
 from mercer.auto.search.trees import grow_score
+from mercer.linear.ridge.fold_loss import FoldScore
 
 #: Up to this loss, classes are told apart so well that the squared error says little about more features.
 _LITTLE = 0.15
@@ -33,7 +33,7 @@ class Found:
 
     dictionary: Dictionary
     penalties: np.ndarray
-    scored: Scored
+    scored: FoldScore
     scores: np.ndarray | None
     candidates: list[Candidate] = field(default_factory=list)
     n_rounds: list[int] = field(default_factory=list)
