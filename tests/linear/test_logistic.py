@@ -155,7 +155,7 @@ def test_wrong_use_is_explained():
         LogisticClassifier(0.0).fit(X, y)
     with pytest.raises(ValueError, match="'path'"):
         LogisticClassifier("cv").fit(X, y)
-    with pytest.raises(AttributeError, match="looks at the rows more than once"):
+    with pytest.raises(AttributeError, match="several passes over the rows"):
         LogisticClassifier().partial_fit(X, y)
 
 

@@ -103,7 +103,7 @@ def test_a_negative_loss_is_rejected_and_overlapping_bars_prefer_the_larger_pena
 def test_a_penalty_below_the_floor_is_raised_and_said_so():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 3)).astype(np.float32), rng.normal(size=100)
-    with pytest.warns(UserWarning, match="drown in the rounding"):
+    with pytest.warns(UserWarning, match="lost to the rounding"):
         model = RidgeRegressor(alpha=[1e-30, 1.0]).fit(X, y)
     assert model.alphas_.min() == model.floor_
 

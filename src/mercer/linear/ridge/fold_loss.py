@@ -89,6 +89,7 @@ class FoldLoss(ABC):
 
     def clear_cache(self) -> None:
         """Free the memory that only `score` needs."""
+        return
 
     @abstractmethod
     def scale(self) -> np.ndarray:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from mercer._runtime.pool import ordered_map
+from mercer.linear.alpha import Alpha
 from mercer.linear.optimize.krylov import Krylov, KrylovWithEnds
 from mercer.linear.ridge.factor import Centered, Spectral, Tridiagonal
 from mercer.stats.gram import GramPerFold, Normal
@@ -54,7 +55,7 @@ def floor(gram: GramPerFold, factor: Factored) -> float:
     return _ABOVE_ERROR * error
 
 
-def lowest(gram: GramPerFold, asked: str | np.ndarray = "path") -> float:
+def lowest(gram: GramPerFold, asked: Alpha = "path") -> float:
     """A number that no penalty goes below, known without eigenvalues: the largest is at least any diagonal entry."""
     if isinstance(asked, str):
         z_mean, _ = gram.total.means()

@@ -26,7 +26,7 @@ _UNIT = 4.0
 
 
 def best_penalties(
-    losses: FoldLoss, start: np.ndarray | None = None, max_iter: int = 12
+    losses: FoldLoss, start: np.ndarray | None = None, max_iter: int = 12, tol: float = 1e-6
 ) -> tuple[np.ndarray, FoldScore]:
     """Return the penalties of smallest K-fold loss found, and their score.
 
@@ -37,15 +37,16 @@ def best_penalties(
     losses : FoldLoss
     start : first guess, one per block, NaN for an unknown block; None if all are unknown
     max_iter : upper bound on the evaluations of L-BFGS-B
+    tol : L-BFGS-B stops at this relative decrease, or gradient, of the log loss
     """
     try:
-        return _search(losses, start, max_iter)
+        return _search(losses, start, max_iter, tol)
     except OutOfTime:
         assert losses.best is not None
         return losses.best
 
 
-def _search(losses: FoldLoss, start: np.ndarray | None, max_iter: int) -> tuple[np.ndarray, FoldScore]:
+def _search(losses: FoldLoss, start: np.ndarray | None, max_iter: int, tol: float) -> tuple[np.ndarray, FoldScore]:
     from scipy.optimize import minimize
 
     scale, floor = losses.scale(), losses.floor()
@@ -69,7 +70,7 @@ def _search(losses: FoldLoss, start: np.ndarray | None, max_iter: int) -> tuple[
         jac=True,
         method="L-BFGS-B",
         bounds=list(zip(low / _UNIT, high / _UNIT, strict=True)),
-        options={"maxfun": max_iter, "maxiter": max_iter, "ftol": 1e-6, "gtol": 1e-6},
+        options={"maxfun": max_iter, "maxiter": max_iter, "ftol": tol, "gtol": tol},
     )
     if best[2] is None:
         raise ValueError("No penalty could be scored: every cross-validated loss was lost to rounding. Rescale X.")

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.linear.ridge.fold_loss import FoldLoss, never, cholesky, cholesky_solve
+from mercer.linear.ridge.fold_loss import FoldLoss, cholesky, cholesky_solve, never
 
 #: The smallest penalty of a block over the sum of squares of its features: K rounds by about eps tr K.
 _ROUNDING = 1e-13

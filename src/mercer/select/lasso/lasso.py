@@ -125,7 +125,7 @@ class Lasso(LinearPredictor, ThresholdSelector):
         self.random_state = random_state
 
     @property
-    def _looks_again(self) -> bool:
+    def _multi_pass(self) -> bool:
         return self.solver == "columns"
 
     partial_fit = one_pass(StreamingEstimator.partial_fit)
