@@ -9,11 +9,11 @@ from clocks import Hours
 from mercer.auto import fit as fitting
 from mercer.auto.budget import memory
 from mercer.auto.budget.effort import Clock
-from mercer.auto.budget.time_model import Passing, TimeUp
+from mercer.auto.budget.time_model import MARGIN, Passing, TimeUp
 from mercer.auto.final import all_rows as larger
-from mercer.auto.final.streamed import descend
 from mercer.io import read_table
 from mercer.linear import LogisticClassifier
+from mercer.linear.optimize.streamed import descend
 from mercer.source import MemorySource
 from mercer.source.accumulator import BLOCK_ROWS
 
@@ -114,7 +114,7 @@ def test_few_passes_lead_from_the_sample_to_all_rows(n_classes, d):
     exact = LogisticClassifier(1.0, tol=1e-10).fit(X.astype(float), y)
     start = np.vstack([first.coef_.T, first.intercept_])
     inside, others = MemorySource(X[:n], y[:n]), MemorySource(X[n:], y[n:])
-    found = descend(start, 1.0, inside, lambda: others, len(X) / n, Clock())
+    found = descend(start, 1.0, inside, lambda: others, len(X) / n)
 
     def risk(coef, intercept):
         return log_loss(X @ coef + intercept, y, np.ones(len(y))) + np.sum(coef**2)
@@ -131,7 +131,9 @@ def test_one_pass_brings_most_of_what_all_rows_have_to_say():
     exact = LogisticClassifier(1.0).fit(X.astype(float), y)
     start = np.vstack([first.coef_.T, first.intercept_])
     inside, others = MemorySource(X[:n], y[:n]), MemorySource(X[n:], y[n:])
-    found = descend(start, 1.0, inside, lambda: others, len(X) / n, Clock(4.0, Hours(1.0)))
+    clock = Clock(4.0, Hours(1.0))
+    timing = (lambda seconds: MARGIN * seconds <= clock.left()), clock.spent
+    found = descend(start, 1.0, inside, lambda: others, len(X) / n, *timing)
     assert (found.n_passes, found.converged) == (1, False)
     away = [np.linalg.norm(point[:-1] - exact.coef_.T) for point in (start, found.point)]
     # The rest is of the order of the sample's own error in the curvature, sqrt(6 / 2000), times a few.

@@ -158,9 +158,9 @@ def test_slopes_and_curvatures_are_derivatives(loss):
     h = 1e-6
     for y in (-1.0, 1.0):
         slope = (loss.value(y, score + h) - loss.value(y, score - h)) / (2 * h)
-        bend = (loss.slope(y, score + h) - loss.slope(y, score - h)) / (2 * h)
-        np.testing.assert_allclose(loss.slope(y, score), slope, atol=1e-8)
-        np.testing.assert_allclose(loss.curvature(y, score), bend, atol=1e-8)
+        curvature = (loss.gradient(y, score + h) - loss.gradient(y, score - h)) / (2 * h)
+        np.testing.assert_allclose(loss.gradient(y, score), slope, atol=1e-8)
+        np.testing.assert_allclose(loss.curvature(y, score), curvature, atol=1e-8)
 
 
 def test_scaling_matters_before_and_not_after():
