@@ -43,7 +43,7 @@ class LossAt(Statistic):
     weight: float = 0.0
     value: float = 0.0
     gradient: Any = None
-    hessian: np.ndarray | None = None
+    hessian: Any = None
 
     def of(self, block: Block) -> Self:
         if len(block) == 0:
@@ -115,7 +115,7 @@ class LossesAt(Statistic):
 
     loss: Any
     points: np.ndarray
-    origin: np.ndarray | None
+    origin: Any
     left_out: np.ndarray | None = None
     n_folds: int = 1
     seed: int = 0
@@ -140,7 +140,7 @@ class LossesAt(Statistic):
             rows = slice(start, min(start + step, len(block)))
             Z = X[rows] if buffer is None else _from_origin(X[rows], self.origin, buffer[: rows.stop - start])
             part = (None if each is None else each[rows] for each in (weight, trains))
-            self._add(sums, gradient, flat, Z, block.y[rows], *part)
+            self._add(sums, gradient, flat, Z, np.asarray(block.y)[rows], *part)
         gradient = gradient.reshape(rows_of_point, models, outputs).transpose(1, 0, 2)
         return replace(self, n=len(block), sums=sums, gradient=gradient)
 

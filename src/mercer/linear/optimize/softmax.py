@@ -34,7 +34,7 @@ class SoftmaxHessian:
     H: np.ndarray
 
     def solver(self, alpha: float) -> Solver:
-        """Return x -> the inverse of the Hessian with penalty alpha ||w||^2, times x (D + 1 rows, one column a class)."""
+        """Return x -> the inverse of the Hessian with penalty alpha ||w||^2, times x (D + 1 rows, classes across)."""
         from scipy.linalg import cho_factor, cho_solve
 
         C, rows = self.H.shape[:2]
