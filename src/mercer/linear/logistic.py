@@ -15,11 +15,11 @@ from mercer.base import seed_of
 from mercer.linear.alpha import Alpha, check_alpha
 from mercer.linear.classes import LinearClassifier, at_least_two, coded
 from mercer.linear.losses import LogLoss
-from mercer.linear.optimize.curvature import MAX_COLUMNS, Curvature, Preconditioner
+from mercer.linear.optimize.curvature import MAX_COLUMNS, Curvature, LossPreconditioner
 from mercer.linear.optimize.lbfgs import minimize, minimize_together
 from mercer.linear.optimize.search import (
     Folds,
-    LogisticProblem,
+    MultinomialProblem,
     centered_rows,
     fold_models,
     gradient_norm,
@@ -122,7 +122,7 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
         self._choose(problem, bound)
         self._set_weights(self._minimum(problem, bound), problem.preconditioner.origin)
 
-    def _choose(self, problem: LogisticProblem, bound: Curvature) -> None:
+    def _choose(self, problem: MultinomialProblem, bound: Curvature) -> None:
         """Choose the penalty and the temperature on held-out folds, if there is a choice."""
         self.losses_, self.temperature_, best = None, 1.0, 0
         if len(self.alphas_) > 1 or self.calibrate:
@@ -135,7 +135,7 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
                 self.temperature_ = temperature(problem, models[best], folds)
         self.alpha_ = float(self.alphas_[best])
 
-    def _problem(self, source: Source) -> LogisticProblem:
+    def _problem(self, source: Source) -> MultinomialProblem:
         """Count the classes and prepare the preconditioner: two passes, the second over a sample of many rows."""
         counted = source.fold(LabelCounts())
         labels = counted.finish()
@@ -146,11 +146,13 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
         origin = _mean(first)
         squares = weight * source.fold(Moments()).finish().var if len(origin) > MAX_COLUMNS else None
         source = coded(source, self.classes_)
-        preconditioner = Preconditioner.of(source, counted.n, weight, origin, squares, seed_of(self.random_state))
+        preconditioner = LossPreconditioner.of(source, counted.n, weight, origin, squares, seed_of(self.random_state))
         rounding = _ROUNDING[first.X.dtype]
-        return LogisticProblem(source, preconditioner, labels.counts / weight, rounding, centered_rows(source, origin))
+        return MultinomialProblem(
+            source, preconditioner, labels.counts / weight, rounding, centered_rows(source, origin)
+        )
 
-    def _minimum(self, problem: LogisticProblem, bound: Curvature) -> np.ndarray:
+    def _minimum(self, problem: MultinomialProblem, bound: Curvature) -> np.ndarray:
         """Minimize for the chosen penalty, in rounds between which the curvature is measured again."""
         solve = first = bound.solver(self.alpha_)
         last: list = [None, None]  # the last point and the answer there: rounds begin where the last one ended
@@ -181,7 +183,7 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
             self._warn(end.norm / target * tol)
         return x
 
-    def _curvature_at(self, problem: LogisticProblem, x: np.ndarray) -> Curvature | SoftmaxHessian:
+    def _curvature_at(self, problem: MultinomialProblem, x: np.ndarray) -> Curvature | SoftmaxHessian:
         origin = problem.preconditioner.origin
         if x.shape[1] > 1 and x.size <= MAX_ENTRIES:
             return problem.source.fold(SoftmaxHessianAt(x, origin)).finish()

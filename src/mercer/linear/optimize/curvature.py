@@ -63,7 +63,7 @@ class Curvature:
 
 
 @dataclass(frozen=True)
-class Preconditioner:
+class LossPreconditioner:
     """Rows (perhaps a sample) that the curvature is estimated from, their Gram matrix, the total weight and an origin.
 
     With many columns `squares`, the weighted sum of squares of each centered column, replaces the Gram matrix.
@@ -78,7 +78,7 @@ class Preconditioner:
     @classmethod
     def of(
         cls, source: Source, n: int, weight: float, origin: np.ndarray, squares: np.ndarray | None, seed: int
-    ) -> Preconditioner:
+    ) -> LossPreconditioner:
         """Take one pass over the n rows of a source, or over a fraction of them chosen by their hashes."""
         if squares is not None:
             return cls(source, None, weight, origin, squares)

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from mercer.linear.losses import LogLoss
-from mercer.linear.optimize.curvature import Curvature, Preconditioner
+from mercer.linear.optimize.curvature import Curvature, LossPreconditioner
 from mercer.linear.optimize.lbfgs import minimize, minimize_together
 from mercer.source import MemorySource, Source
 from mercer.stats import LossesAt
@@ -27,14 +27,14 @@ _COARSE, _FINE = np.geomspace(0.02, 5.0, 23), np.geomspace(0.8, 1.25, 21)
 
 
 @dataclass(frozen=True)
-class LogisticProblem:
+class MultinomialProblem:
     """Rows with class codes as targets, their preconditioner and class frequencies.
 
     `rounding` is the relative error of a sum of losses; `centered` are the same rows measured from the origin, or None.
     """
 
     source: Source
-    preconditioner: Preconditioner
+    preconditioner: LossPreconditioner
     priors: np.ndarray
     rounding: float
     centered: Source | None = None
@@ -70,14 +70,14 @@ class Folds:
     n: int
     seed: int
 
-    def held_out(self, problem: LogisticProblem, points: np.ndarray) -> np.ndarray:
+    def held_out(self, problem: MultinomialProblem, points: np.ndarray) -> np.ndarray:
         """Return the mean loss on held-out folds of models (settings, folds, D + 1, outputs), for each setting."""
         left_out = np.tile(np.arange(self.n), len(points))
         step = problem.losses(points.reshape(-1, *points.shape[2:]), left_out, self.n, self.seed)
         return step.held_out.reshape(-1, self.n).sum(axis=1) / step.held_out_weight.reshape(-1, self.n).sum(axis=1)
 
 
-def fold_models(problem: LogisticProblem, bound: Curvature, alphas: np.ndarray, folds: Folds) -> np.ndarray:
+def fold_models(problem: MultinomialProblem, bound: Curvature, alphas: np.ndarray, folds: Folds) -> np.ndarray:
     """Fit each penalty to all rows but each fold's: an array (penalties, folds, D + 1, outputs)."""
     left_out, each = np.tile(np.arange(folds.n), len(alphas)), np.repeat(alphas, folds.n)
     prior, strength = problem.start[-1], _INTERCEPT_PENALTY * problem.preconditioner.weight
@@ -102,7 +102,7 @@ def fold_models(problem: LogisticProblem, bound: Curvature, alphas: np.ndarray, 
     return np.stack(ends).reshape(len(alphas), folds.n, *problem.start.shape)
 
 
-def temperature(problem: LogisticProblem, models: np.ndarray, folds: Folds) -> float:
+def temperature(problem: MultinomialProblem, models: np.ndarray, folds: Folds) -> float:
     """Return the divisor of the scores of smallest loss on held-out folds of models (folds, D + 1, outputs)."""
     best = 1.0
     for grid in (_COARSE, _FINE):

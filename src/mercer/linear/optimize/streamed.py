@@ -17,7 +17,7 @@ import numpy as np
 
 from mercer._numeric.block import Block
 from mercer.linear.losses import LogLoss
-from mercer.linear.optimize.curvature import MAX_COLUMNS, Preconditioner
+from mercer.linear.optimize.curvature import MAX_COLUMNS, LossPreconditioner
 from mercer.linear.optimize.lbfgs import minimize
 from mercer.linear.optimize.search import gradient_norm, penalized
 from mercer.linear.optimize.softmax import MAX_ENTRIES, ImplicitSoftmaxHessian, SoftmaxHessian, SoftmaxHessianAt
@@ -104,7 +104,7 @@ def descend(
     alpha = max(alpha, _ROUNDING * weight * float(np.sum(seen.var + seen.mean**2)))
     origin = seen.mean.astype(np.float32).astype(np.float64)
     squares = weight * seen.var if len(origin) > MAX_COLUMNS else None
-    preconditioner = Preconditioner.of(inside, seen.n, weight, origin, squares, 0)
+    preconditioner = LossPreconditioner.of(inside, seen.n, weight, origin, squares, 0)
     x = np.vstack([start[:-1], start[-1] + origin @ start[:-1]])
     loss = _PenalizedLoss(inside, others, origin, alpha, has_time, now)
     x, converged = _minimized(x, lambda x: _curvature_at(x, preconditioner, inside, ratio), loss)
@@ -131,7 +131,7 @@ def _minimized(x: np.ndarray, curvature_at: Callable, loss: _PenalizedLoss) -> t
         x = end.x
 
 
-def _curvature_at(x: np.ndarray, preconditioner: Preconditioner, inside: MemorySource, ratio: float) -> Any:
+def _curvature_at(x: np.ndarray, preconditioner: LossPreconditioner, inside: MemorySource, ratio: float) -> Any:
     """Estimate the curvature of all rows from those inside."""
     origin = preconditioner.origin
     if x.shape[1] > 1 and x.size <= MAX_ENTRIES:
