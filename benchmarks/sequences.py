@@ -153,7 +153,7 @@ def sequences_in(path):
 
 
 def lifted(kernel, alpha=0.05):
-    return make_pipeline(lift(kernel.normalized()), LogisticClassifier(alphas=alpha, tol=1e-4))
+    return make_pipeline(lift(kernel.normalized()), LogisticClassifier(alpha=alpha, tol=1e-4))
 
 
 def tfidf(low, high):

@@ -56,7 +56,7 @@ views = {
 }
 scores = {}
 for name, kernel in views.items():
-    model = make_pipeline(lift(kernel.normalized()), LogisticClassifier(alphas=0.1)).fit(X, y)
+    model = make_pipeline(lift(kernel.normalized()), LogisticClassifier(alpha=0.1)).fit(X, y)
     scores[name] = model.score(X_test, y_test)
     print(f"{name:26} {model[0].n_output_features_:6} features, accuracy {scores[name]:.3f}")
 

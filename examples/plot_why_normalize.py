@@ -38,8 +38,8 @@ def squared_error(model, X, y):
 y = signs()
 X = np.stack([y + signs() / 2, 1e-4 * y], axis=1)
 strengths = np.logspace(-6, 0, 13)
-raw = [squared_error(RidgeRegressor(alphas=s * m), X, y) for s in strengths]
-normalized = [squared_error(make_pipeline(Standardize(), RidgeRegressor(alphas=s * m)), X, y) for s in strengths]
+raw = [squared_error(RidgeRegressor(alpha=s * m), X, y) for s in strengths]
+normalized = [squared_error(make_pipeline(Standardize(), RidgeRegressor(alpha=s * m)), X, y) for s in strengths]
 print(f"strength 0.01: error {raw[8]:.4f} on raw features, {normalized[8]:.6f} on standardized ones")
 
 # %%
@@ -53,7 +53,7 @@ tails = np.array([2, 5, 10, 20, 50, 100, 200, 500, 1000])
 errors = {"raw": [], "clipped at 1": [], "clipped at a learned bound": []}
 for a in tails:
     x = np.where(np.arange(m) < m / a, a * y, y)[:, None]
-    ridge = RidgeRegressor(alphas=1e-3 * m)
+    ridge = RidgeRegressor(alpha=1e-3 * m)
     errors["raw"].append(squared_error(ridge, x, y))
     errors["clipped at 1"].append(squared_error(make_pipeline(Clip(bound=1.0), ridge), x, y))
     errors["clipped at a learned bound"].append(squared_error(make_pipeline(Clip(), ridge), x, y))

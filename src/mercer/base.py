@@ -36,7 +36,7 @@ class StreamingEstimator(BaseEstimator):
     _needs_y = False
     _allow_missing = False
     #: Attributes that a model file does without.
-    _transient = ("_accumulator",)
+    _transient: tuple[str, ...] = ("_accumulator",)
 
     def _empty(self):
         """The empty statistic to be folded over the data, or None if the data do not matter."""

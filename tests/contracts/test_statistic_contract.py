@@ -15,7 +15,7 @@ from scipy import sparse
 from mercer._numeric.block import Block
 from mercer.expand.landmarks.rows import AllRows, RowSample
 from mercer.linear.losses import Hinge, Logistic, LogLoss, Squared
-from mercer.linear.optimize.joint import JointHessian
+from mercer.linear.optimize.softmax import SoftmaxHessianAt
 from mercer.linear.ridge.factor import Spectral
 from mercer.linear.ridge.loo import LeaveOneOut
 from mercer.select.filters.cross_moments import CrossMoments, LevelTables
@@ -49,7 +49,7 @@ TABLE = {
     "logistic loss": (LossAt(Logistic(), COEF, 0.1, curvature=True), "sign", False, True),
     "hinge loss": (LossAt(Hinge(), COEF, 0.1), "sign", False, True),
     "losses of models": (LossesAt(LogLoss(), POINTS, ORIGIN, np.array([0, 1]), 2), "code", False, True),
-    "joint hessian": (JointHessian(POINTS[0], ORIGIN), "code", False, True),
+    "softmax hessian": (SoftmaxHessianAt(POINTS[0], ORIGIN), "code", False, True),
     "leave one out": (LeaveOneOut(FACTOR, np.array([0.1, 1.0]), ORIGIN, np.zeros(1)), "number", False, True),
     "target tables": (TargetTables(3), "number", False, False),
     "target tables of two targets": (TargetTables(2), "two numbers", False, False),

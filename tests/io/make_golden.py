@@ -50,7 +50,7 @@ def first(table, n=6):
 def models():
     """(name, fitted model, method, inputs, tolerance) of each file."""
     X, y = numbers()
-    yield "ridge", RidgeRegressor(alphas=[0.1, 1.0]).fit(X, y), "predict", X[:6].tolist(), DOUBLE
+    yield "ridge", RidgeRegressor(alpha=[0.1, 1.0]).fit(X, y), "predict", X[:6].tolist(), DOUBLE
     waves = RandomFeatures(Gaussian(2.0) + 0.5 * Polynomial(2, scale=0.1).normalized(), n_components=24).fit(X)
     yield "random-features", waves, "transform", X[:6].tolist(), SINGLE
     table, _ = mixed(150)  # few rows, much noise, small files: with trees here, waves below

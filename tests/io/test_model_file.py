@@ -27,7 +27,7 @@ from mercer.linear import RidgeRegressor
 def saved(tmp_path):
     X = np.random.default_rng(0).normal(size=(30, 3))
     path = tmp_path / "model.mercer"
-    save(RidgeRegressor(alphas=1.0).fit(X, X[:, 0]), path)
+    save(RidgeRegressor(alpha=1.0).fit(X, X[:, 0]), path)
     return path
 
 
@@ -183,7 +183,7 @@ def test_sizes_are_limited(saved, monkeypatch):
 @given(cut=st.floats(0, 0.999))
 def test_a_file_cut_anywhere_is_refused(tmp_path_factory, cut):
     path = tmp_path_factory.mktemp("cut") / "model.mercer"
-    save(RidgeRegressor(alphas=1.0).fit(np.eye(4), np.arange(4.0)), path)
+    save(RidgeRegressor(alpha=1.0).fit(np.eye(4), np.arange(4.0)), path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(cut * len(whole))])
     with pytest.raises(ValueError, match="model file"):
@@ -287,10 +287,10 @@ def test_the_manifest_says_what_goes_in_and_how_good_it_is(tmp_path):
 
 def test_the_manifest_of_an_estimator_has_its_parameters(tmp_path):
     X = np.random.default_rng(0).normal(size=(20, 2))
-    fitted = RidgeRegressor(alphas=[0.1], random_state=np.random.RandomState(0)).fit(X, X[:, 0])
-    found = {name: manifest_of(RidgeRegressor(alphas=0.5).fit(X, X[:, 0]), tmp_path / name) for name in "ab"}
+    fitted = RidgeRegressor(alpha=[0.1], random_state=np.random.RandomState(0)).fit(X, X[:, 0])
+    found = {name: manifest_of(RidgeRegressor(alpha=0.5).fit(X, X[:, 0]), tmp_path / name) for name in "ab"}
     assert found["a"] == found["b"]
     assert found["a"]["schema"] == {"columns": 2, "names": None}
-    assert found["a"]["parameters"]["alphas"] == 0.5
+    assert found["a"]["parameters"]["alpha"] == 0.5
     assert found["a"]["metrics"] == {}
     assert about(fitted)["parameters"]["random_state"] == "RandomState"

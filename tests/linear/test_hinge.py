@@ -107,5 +107,5 @@ def test_wrong_use_is_explained():
         HingeClassifier(0.0).fit(X, y)
     with pytest.raises(ValueError, match="only one class"):
         HingeClassifier().fit(X, np.ones(len(X)))
-    with pytest.raises(AttributeError, match="more than once"):
+    with pytest.raises(AttributeError, match="several passes"):
         HingeClassifier().partial_fit(X, y)

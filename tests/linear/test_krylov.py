@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 from mercer import _numeric
 from mercer._numeric.block import Block
 from mercer.linear import RidgeRegressor
-from mercer.linear.optimize.krylov import Krylov, KrylovWithEnds
+from mercer.linear.optimize.krylov import Krylov, KrylovWithBounds
 from mercer.linear.ridge.factor import Tridiagonal
 from mercer.stats import Gram
 
@@ -90,8 +90,8 @@ def test_the_ends_of_the_spectrum_are_known():
     X = rng.normal(size=(20000, 200)) + 2.0
     X[:, 0] *= 3.0
     normal = normal_of(X, X[:, 0] + rng.normal(size=20000))
-    ready = KrylovWithEnds.of(normal, 1.0)
-    assert isinstance(ready, KrylovWithEnds)
+    ready = KrylovWithBounds.of(normal, 1.0)
+    assert isinstance(ready, KrylovWithBounds)
     np.testing.assert_allclose(ready.values, [0.0, Tridiagonal.of(normal).values[-1]], rtol=1e-12)
 
 
@@ -100,4 +100,4 @@ def test_a_spectrum_that_touches_zero_is_reduced():
     X = rng.normal(size=(4, 400))[rng.integers(4, size=500)]
     normal = normal_of(X, X[:, 0])
     assert isinstance(Krylov.of(normal, 1.0), Krylov)
-    assert isinstance(KrylovWithEnds.of(normal, 1.0), Tridiagonal)
+    assert isinstance(KrylovWithBounds.of(normal, 1.0), Tridiagonal)

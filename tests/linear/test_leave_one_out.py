@@ -66,10 +66,10 @@ def test_interpolation_is_never_the_winner():
 
 def test_a_second_look_is_needed():
     X, y = problem()
-    with pytest.raises(AttributeError, match="looks at the rows more than once"):
+    with pytest.raises(AttributeError, match="several passes over the rows"):
         RidgeRegressor(scoring="loo").partial_fit(X, y)
     model = RidgeRegressor(scoring="loo").fit(X, y)
-    with pytest.raises(AttributeError, match="looks at the rows more than once"):
+    with pytest.raises(AttributeError, match="several passes over the rows"):
         model.merge(model)
     with pytest.raises(ValueError, match="n_samples=1"):
         RidgeRegressor(scoring="loo").fit(X[:1], y[:1])

@@ -70,7 +70,7 @@ def test_many_classes_in_many_columns_take_quasi_newton_steps():
 
 
 def test_many_columns_take_the_diagonal(monkeypatch):
-    monkeypatch.setattr("mercer.linear.logistic.MOST_COLUMNS", 4)
+    monkeypatch.setattr("mercer.linear.logistic.MAX_COLUMNS", 4)
     X, y = problem()
     assert_same_model(LogisticClassifier(1.0).fit(sparse.csr_matrix(X), y), theirs(X, y, 1.0))
 
@@ -155,7 +155,7 @@ def test_wrong_use_is_explained():
         LogisticClassifier(0.0).fit(X, y)
     with pytest.raises(ValueError, match="'path'"):
         LogisticClassifier("cv").fit(X, y)
-    with pytest.raises(AttributeError, match="looks at the rows more than once"):
+    with pytest.raises(AttributeError, match="several passes over the rows"):
         LogisticClassifier().partial_fit(X, y)
 
 
@@ -181,7 +181,7 @@ def test_rows_measured_from_the_origin_once_give_the_same_model(monkeypatch, n_c
     y = rng.integers(0, n_classes, 3001)
     weight = rng.uniform(0.5, 2.0, 3001) if weighted else None
     few = LogisticClassifier().fit(X, y, weight)
-    monkeypatch.setattr(search, "_FEW_BYTES", 0)
+    monkeypatch.setattr(search, "_MAX_COPIED_BYTES", 0)
     many = LogisticClassifier().fit(X, y, weight)
     assert np.array_equal(few.coef_, many.coef_)
     assert np.array_equal(few.intercept_, many.intercept_)

@@ -27,7 +27,7 @@ def problem(n=200, d=6, outputs=None, seed=0):
 def test_one_penalty_is_scikit_learns_ridge(outputs, alpha, weighted):
     X, y = problem(outputs=outputs)
     weight = np.random.default_rng(1).uniform(0.1, 3.0, size=len(X)) if weighted else None
-    ours = RidgeRegressor(alphas=alpha).fit(X, y, sample_weight=weight)
+    ours = RidgeRegressor(alpha=alpha).fit(X, y, sample_weight=weight)
     theirs = Ridge(alpha, solver="svd", tol=0).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(ours.coef_, theirs.coef_.reshape(ours.coef_.shape), rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X).reshape(y.shape), rtol=1e-9)
@@ -38,7 +38,7 @@ def test_more_columns_than_rows_gives_the_minimum_norm():
     X, y = rng.normal(size=(10, 30)), rng.normal(size=10)
     centered = X - X.mean(axis=0)
     expected = np.linalg.pinv(centered) @ (y - y.mean())
-    np.testing.assert_allclose(RidgeRegressor(alphas=0.0).fit(X, y).coef_, expected, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(RidgeRegressor(alpha=0.0).fit(X, y).coef_, expected, rtol=1e-8, atol=1e-10)
 
 
 def folds_of(X, n_folds, seed=0):
@@ -49,7 +49,7 @@ def folds_of(X, n_folds, seed=0):
 def test_fold_scores_equal_direct_cross_validation(outputs):
     X, y = problem(outputs=outputs)
     alphas = np.array([1e-2, 1.0, 100.0])
-    model = RidgeRegressor(alphas=alphas, n_folds=4).fit(X, y)
+    model = RidgeRegressor(alpha=alphas, n_folds=4).fit(X, y)
     fold = folds_of(X, 4)
     for alpha, loss in zip(alphas, model.losses_, strict=True):
         errors = 0.0
@@ -63,7 +63,7 @@ def test_fold_scores_equal_direct_cross_validation(outputs):
 def test_gcv_is_its_formula():
     X, y = problem()
     alphas = np.array([0.1, 10.0])
-    model = RidgeRegressor(alphas=alphas, scoring="gcv").fit(X, y)
+    model = RidgeRegressor(alpha=alphas, scoring="gcv").fit(X, y)
     centered = X - X.mean(axis=0)
     for alpha, loss in zip(alphas, model.losses_, strict=True):
         hat = centered @ np.linalg.solve(centered.T @ centered + alpha * np.eye(6), centered.T) + 1 / len(X)
@@ -103,20 +103,20 @@ def test_a_negative_loss_is_rejected_and_overlapping_bars_prefer_the_larger_pena
 def test_a_penalty_below_the_floor_is_raised_and_said_so():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 3)).astype(np.float32), rng.normal(size=100)
-    with pytest.warns(UserWarning, match="drown in the rounding"):
-        model = RidgeRegressor(alphas=[1e-30, 1.0]).fit(X, y)
+    with pytest.warns(UserWarning, match="lost to the rounding"):
+        model = RidgeRegressor(alpha=[1e-30, 1.0]).fit(X, y)
     assert model.alphas_.min() == model.floor_
 
 
 def test_degenerate_data_are_explained():
     X, y = np.ones((30, 2)), np.arange(30.0)
     with pytest.raises(ValueError, match="two distinct rows"):
-        RidgeRegressor(alphas=[1.0, 2.0]).fit(X, y)
-    np.testing.assert_allclose(RidgeRegressor(alphas=1.0).fit(X, y).predict(X), y.mean())
+        RidgeRegressor(alpha=[1.0, 2.0]).fit(X, y)
+    np.testing.assert_allclose(RidgeRegressor(alpha=1.0).fit(X, y).predict(X), y.mean())
     with pytest.raises(ValueError, match="scoring must be"):
         RidgeRegressor(scoring="aic").fit(X, y)
     with pytest.raises(ValueError, match="not negative"):
-        RidgeRegressor(alphas=-1.0).fit(X, y)
+        RidgeRegressor(alpha=-1.0).fit(X, y)
     with pytest.raises(ValueError, match="All sample weights are zero"):
         RidgeRegressor().fit(X, y, sample_weight=np.zeros(30))
 
@@ -136,7 +136,7 @@ def test_two_classes_are_ridge_on_signs():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))
     y = X[:, 0] + 0.5 * rng.normal(size=100) > 0
-    ours = RidgeClassifier(alphas=2.0).fit(X, y)
+    ours = RidgeClassifier(alpha=2.0).fit(X, y)
     signs = Ridge(2.0, solver="svd").fit(X, np.where(y, 1.0, -1.0))
     np.testing.assert_allclose(ours.decision_function(X), signs.predict(X), rtol=1e-9, atol=1e-10)
 
@@ -144,10 +144,10 @@ def test_two_classes_are_ridge_on_signs():
 def test_classes_may_come_late():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(90, 3)), np.repeat(["a", "b", "c"], 30)
-    late = RidgeClassifier(alphas=1.0)
+    late = RidgeClassifier(alpha=1.0)
     for rows in (slice(0, 30), slice(30, 60), slice(60, 90)):
         late.partial_fit(X[rows], y[rows])
-    whole = RidgeClassifier(alphas=1.0).fit(X, y)
+    whole = RidgeClassifier(alpha=1.0).fit(X, y)
     assert np.array_equal(late.coef_, whole.coef_)
     assert late.classes_.tolist() == ["a", "b", "c"]
 
@@ -158,9 +158,9 @@ def test_slopes_and_curvatures_are_derivatives(loss):
     h = 1e-6
     for y in (-1.0, 1.0):
         slope = (loss.value(y, score + h) - loss.value(y, score - h)) / (2 * h)
-        bend = (loss.slope(y, score + h) - loss.slope(y, score - h)) / (2 * h)
-        np.testing.assert_allclose(loss.slope(y, score), slope, atol=1e-8)
-        np.testing.assert_allclose(loss.curvature(y, score), bend, atol=1e-8)
+        curvature = (loss.gradient(y, score + h) - loss.gradient(y, score - h)) / (2 * h)
+        np.testing.assert_allclose(loss.gradient(y, score), slope, atol=1e-8)
+        np.testing.assert_allclose(loss.curvature(y, score), curvature, atol=1e-8)
 
 
 def test_scaling_matters_before_and_not_after():
@@ -169,9 +169,9 @@ def test_scaling_matters_before_and_not_after():
     X = rng.normal(size=(500, 2))
     y = X[:, 0] + X[:, 1]
     X = X * [1.0, 1e-3]
-    assert RidgeRegressor(alphas=10.0).fit(X, y).score(X, y) < 0.6
+    assert RidgeRegressor(alpha=10.0).fit(X, y).score(X, y) < 0.6
     Z = StandardScaler().fit_transform(X)
-    assert RidgeRegressor(alphas=10.0).fit(Z, y).score(Z, y) > 0.99
+    assert RidgeRegressor(alpha=10.0).fit(Z, y).score(Z, y) > 0.99
 
 
 def test_normal_equations_subtract():

@@ -33,7 +33,7 @@ def test_features_of_different_scale(strength, normalize):
     # perfect feature costs 1e8 strength. So x2 is dropped: w1 = E x1 y / E x1^2 = 1/1.25 = 0.8, and the error
     # is 0.2.
     X, y = scale_mismatch()
-    ridge = RidgeRegressor(alphas=strength * M)
+    ridge = RidgeRegressor(alpha=strength * M)
     before = squared_error(ridge.fit(X, y), X, y)
     after = squared_error(make_pipeline(normalize, ridge).fit(X, y), X, y)
     assert before == pytest.approx(0.2, abs=0.01)
@@ -51,7 +51,7 @@ def test_a_heavy_tail(a):
     n = 8 * a
     y = np.tile([-1.0, 1.0], n // 2)
     x = np.where(np.arange(n) < n // a, a * y, y)[:, None]
-    ridge = RidgeRegressor(alphas=1e-3 * n)
+    ridge = RidgeRegressor(alpha=1e-3 * n)
     raw = ridge.fit(x, y)
     assert raw.coef_[0] == pytest.approx((2 * a - 1) / (a * a + a - 1), rel=1e-2)
     assert squared_error(raw, x, y) == pytest.approx(1 - (2 - 1 / a) ** 2 / (a + 1 - 1 / a), rel=1e-2)

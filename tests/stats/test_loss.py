@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from mercer import _numeric
 from mercer._numeric.block import Block
 from mercer.linear.losses import LogLoss
-from mercer.linear.optimize.joint import JointHessian
+from mercer.linear.optimize.softmax import SoftmaxHessianAt
 from mercer.stats import LossesAt
 from mercer.stats.loss import measured_from
 
@@ -68,7 +68,7 @@ def test_float32_rows_lose_no_more_than_their_rounding():
 
 def test_the_joint_hessian_is_the_derivative_of_the_gradient():
     block, at, origin = rows(3), points(1, 3)[0], np.arange(4.0)
-    H = JointHessian(at, origin).of(block).finish().H
+    H = SoftmaxHessianAt(at, origin).of(block).finish().H
     for row, column in np.ndindex(D + 1, 3):
         h = np.zeros((D + 1, 3))
         h[row, column] = 1e-6

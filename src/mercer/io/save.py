@@ -27,7 +27,7 @@ def save(model: Any, path: str | os.PathLike) -> None:
     >>> from mercer.io import load, save
     >>> from mercer.linear import RidgeRegressor
     >>> X = np.arange(12.0).reshape(6, 2) ** 1.5
-    >>> ridge = RidgeRegressor(alphas=1.0).fit(X, X @ [1.0, 2.0])
+    >>> ridge = RidgeRegressor(alpha=1.0).fit(X, X @ [1.0, 2.0])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(ridge, os.path.join(folder, "ridge.mercer"))
     ...     again = load(os.path.join(folder, "ridge.mercer"))

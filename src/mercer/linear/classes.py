@@ -1,8 +1,9 @@
-"""What linear classifiers share: labels of any sortable kind, scores, and the winner."""
+"""The base of linear classifiers: labels of any sortable type, scores and predicted classes."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -17,31 +18,31 @@ from mercer.stats import LabelCounts
 class LinearClassifier(ClassifierMixin):
     """Scores X coef_' + intercept_: one column for two classes (positive for the second), else one per class."""
 
-    def _checked_y(self, y):
+    def _checked_y(self, y: Any) -> np.ndarray:
         y = column_or_1d(super()._checked_y(y), warn=True)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         return y
 
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X = self._checked_X(X, reset=False)
         return X @ self.coef_.T.astype(X.dtype) + self.intercept_
 
-    def decision_function(self, X):
-        """Score of each class; for two classes one column, positive for the second."""
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the score of each class; for two classes one column, positive for the second."""
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def predict(self, X):
-        """The class with the largest score, row by row."""
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class with the largest score, row by row."""
         scores = self.decision_function(X)
-        winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[winner]
+        index = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[index]
 
 
 def at_least_two(classes: np.ndarray, name: str) -> None:
-    """Refuse a target with nothing to tell apart."""
+    """Raise ValueError for a target of a single class."""
     if len(classes) < 2:
         raise ValueError(
             f"{name} needs samples of at least 2 classes, but the data contains only one class: "
@@ -50,14 +51,14 @@ def at_least_two(classes: np.ndarray, name: str) -> None:
 
 
 def classes_of(source: Source) -> np.ndarray:
-    """The labels of a source in sorted order."""
+    """Return the labels of a source in sorted order."""
     if isinstance(source, MemorySource):
         return np.unique(source.y)
     return source.fold(LabelCounts()).finish().levels
 
 
 def coded(source: Source, classes: np.ndarray) -> Source:
-    """The same rows with the place of each label among the classes for a target."""
+    """Return the same rows with class codes 0, 1, ... as targets."""
     if isinstance(source, MemorySource):
         return MemorySource(source.X, np.searchsorted(classes, source.y), source.weight)
     return source.map(lambda block: replace(block, y=np.searchsorted(classes, np.asarray(block.y))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -12,7 +13,7 @@ from mercer._numeric.block import Block, concatenate
 from mercer._runtime.pool import ordered_map
 from mercer.base import seed_of
 from mercer.linear.classes import LinearClassifier, at_least_two
-from mercer.linear.optimize.dual import HingeProblem, solve
+from mercer.linear.optimize.dual import HingeProblem, HingeSolution, solve
 from mercer.linear.passes import IteratedEstimator
 from mercer.source import MemorySource, Source
 
@@ -20,31 +21,31 @@ from mercer.source import MemorySource, Source
 class HingeClassifier(LinearClassifier, IteratedEstimator):
     """Hinge loss with an l2 penalty: minimizes sum_i w_i max(0, 1 - y_i (<coef, x_i> + b)) + alpha ||coef||^2.
 
-    It is scikit-learn's ``SVC(kernel="linear", C=1 / (2 * alpha))``: the intercept goes without penalty. Dual
-    coordinate descent (Hsieh et al. 2008) sweeps over the rows in random order; where that takes long and columns are
-    few an interior-point method finishes. The duality gap says how far from the optimum the answer can be at most.
+    It is scikit-learn's ``SVC(kernel="linear", C=1 / (2 * alpha))``: the intercept has no penalty. Dual coordinate
+    descent (Hsieh et al. 2008) sweeps over the rows in random order; if it converges slowly and columns are few, an
+    interior-point method finishes. The duality gap bounds the distance of the objective from its optimum.
 
-    More than two classes are told apart one against the rest. Rows of a source are brought into memory, in their own
-    precision, CSR kept sparse: the sweeps visit them in no order of the data.
+    More than two classes are fitted one against the rest. Rows of a source are collected in memory, in their own
+    precision, CSR kept sparse: the sweeps visit them in random order.
 
     Parameters
     ----------
     alpha : float, default=1.0
         The penalty.
     tol : float, default=1e-4
-        Stop where the duality gap is at most this share of the objective.
+        Stop where the duality gap is at most this fraction of the objective.
     max_iter : int, default=2000
-        The most sweeps over the rows.
+        Upper bound on the sweeps over the rows.
     random_state : int, default=0
-        Seed of the order of visits.
+        Seed of the order of the rows.
 
     Attributes
     ----------
     classes_ : the labels in sorted order
-    coef_, intercept_ : one row per class, or one in all for two classes
+    coef_, intercept_ : one row per class, or a single row for two classes
     dual_coef_ : the dual variables, one row per problem and one column per row of X
     objective_, dual_gap_ : the objective reached and the duality gap there, one entry per problem
-    n_iter_ : int, the sweeps of the problem that took most
+    n_iter_ : int, the largest number of sweeps of a problem
     converged_ : bool
 
     Examples
@@ -58,20 +59,22 @@ class HingeClassifier(LinearClassifier, IteratedEstimator):
     (0.99, True)
     """
 
-    def __init__(self, alpha=1.0, tol=1e-4, max_iter=2000, random_state=0):
+    def __init__(self, alpha: float = 1.0, tol: float = 1e-4, max_iter: int = 2000, random_state: Any = 0):
         self.alpha = alpha
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _check_parameters(self):
-        if not (np.isscalar(self.alpha) and np.isfinite(self.alpha) and self.alpha > 0):
+    def _check_parameters(self) -> None:
+        alpha: Any = self.alpha
+        if not (np.isscalar(alpha) and np.isfinite(alpha) and self.alpha > 0):
             raise ValueError(f"alpha must be a positive number, not {self.alpha!r}.")
         if not self.tol > 0 or not self.max_iter >= 1:
             raise ValueError(f"tol and max_iter must be positive, not {self.tol!r} and {self.max_iter!r}.")
 
-    def _learn_from(self, source):
-        rows = _gathered(source)
+    def _learn_from(self, source: Source) -> None:
+        rows = _collected(source)
+        assert rows.y is not None
         self.classes_, code = np.unique(rows.y, return_inverse=True)
         at_least_two(self.classes_, type(self).__name__)
         X, origin = _centered(rows.X)
@@ -79,13 +82,13 @@ class HingeClassifier(LinearClassifier, IteratedEstimator):
         positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         seed = seed_of(self.random_state)
 
-        def one(k):
+        def one(k: int) -> HingeSolution:
             problem = HingeProblem(X, np.where(code == k, 1.0, -1.0), upper, float(self.alpha))
             return solve(problem, self.tol, self.max_iter, np.random.default_rng([seed, k]))
 
         self._set_weights(list(ordered_map(one, positive)), origin)
 
-    def _set_weights(self, solutions, origin):
+    def _set_weights(self, solutions: list[HingeSolution], origin: np.ndarray) -> None:
         self.coef_ = np.stack([solution.w for solution in solutions])
         self.intercept_ = np.array([solution.b for solution in solutions]) - self.coef_ @ origin
         self.dual_coef_ = np.stack([solution.beta for solution in solutions])
@@ -103,15 +106,15 @@ class HingeClassifier(LinearClassifier, IteratedEstimator):
             )
 
 
-def _gathered(source: Source) -> Block:
-    """All rows of a source in one block."""
+def _collected(source: Source) -> Block:
+    """Return all rows of a source in one block."""
     if isinstance(source, MemorySource):
         return source.read(0, source.n_rows)
     return reduce(concatenate, (block for block in source.blocks() if len(block)))
 
 
-def _centered(X):
-    """Rows measured from their mean, which the intercept takes in and sweeps gain from; sparse rows as they are."""
+def _centered(X: Any) -> tuple[Any, np.ndarray]:
+    """Return rows about their mean, which speeds up the sweeps, and the mean; sparse rows stay as they are."""
     if hasattr(X, "tocsr"):
         return X.tocsr(), np.zeros(X.shape[1])
     origin = X.mean(axis=0, dtype=np.float64).astype(X.dtype)

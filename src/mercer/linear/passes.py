@@ -1,4 +1,4 @@
-"""Learners that look at the rows more than once: what they can do, and what they say about what they cannot."""
+"""Estimators that take several passes over the rows, and methods that only estimators of one pass have."""
 
 from __future__ import annotations
 
@@ -10,26 +10,29 @@ from mercer.source import Source
 
 
 class one_pass:
-    """A method for fits of one pass. Where `_looks_again` is true it is absent, and the error says why."""
+    """A method that raises AttributeError where `_multi_pass` is true, so that `hasattr` is false."""
 
     def __init__(self, method: Callable[..., Any]):
         self.method = method
         self.__doc__ = method.__doc__
 
-    def __get__(self, instance, owner=None):
-        if instance is not None and instance._looks_again:
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is not None and instance._multi_pass:
             raise AttributeError(
-                f"{instance} has no {self.method.__name__}: it looks at the rows more than once, and rows that came "
+                f"{instance} has no {self.method.__name__}: it takes several passes over the rows, and rows that came "
                 "in pieces are gone. Give all of them to fit, as an array or as a Source, which can be read again."
             )
         return self.method.__get__(instance, owner)
 
 
 class IteratedEstimator(StreamingEstimator):
-    """An estimator that folds over its source once per step; `_learn_from` does."""
+    """An estimator whose `_learn_from` folds over the source once per step."""
 
     _needs_y = True
-    _looks_again = True
+
+    @property
+    def _multi_pass(self) -> bool:
+        return True
 
     partial_fit = one_pass(StreamingEstimator.partial_fit)
     merge = one_pass(StreamingEstimator.merge)

@@ -1,8 +1,9 @@
-"""The perceptron: row after row, and nothing is learned but from mistakes."""
+"""The perceptron: one update per mistake, row by row."""
 
 from __future__ import annotations
 
 import warnings
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -19,30 +20,31 @@ class Perceptron(LinearClassifier, StreamingEstimator):
 
     A score of zero is a mistake. On rows that some hyperplane separates with margin gamma, in a ball of radius R (both
     with the constant feature of the intercept), it makes at most (R / gamma)^2 mistakes in all (Novikoff 1962), then
-    none. More than two classes have one weight vector each: the largest score decides, a tie is a mistake, the right
-    class gains x and the strongest wrong one pays it. Integer rows give exact integer weights.
+    none. More than two classes have one weight vector each: the largest score is predicted, a tie is a mistake; then x
+    is added to the right class and subtracted from the wrong one of largest score. Integer rows give exact integer
+    weights.
 
-    Learning depends on the order of the rows: they are visited as given. So there is no `merge`, and no weights.
+    The result depends on the order of the rows, which are visited as given. So there is no `merge`, and no row weights.
 
     Parameters
     ----------
     n_epochs : int, default=10
-        The most visits to each row in `fit`, which ends after the first epoch without a mistake.
+        Upper bound on the epochs of `fit`, which ends after the first one without a mistake.
     average : bool, default=False
-        Predict with the average of the weights after each visit (Freund and Schapire 1999): steadier where no
+        Predict with the average of the weights after each row (Freund and Schapire 1999), which is more stable if no
         hyperplane separates the classes.
     shuffle : bool, default=False
-        Visit the rows in random order within blocks of 8,192, another one in each epoch.
+        Visit the rows in random order within blocks of 8,192, a new one in each epoch.
     random_state : int, default=0
         Seed of the shuffling.
 
     Attributes
     ----------
     classes_ : the labels in sorted order
-    coef_, intercept_ : one row per class, or one in all for two classes
-    mistakes_ : the number of the row, counted from 0, at each mistake, in order of visits
+    coef_, intercept_ : one row per class, or a single row for two classes
+    mistakes_ : the row index of each mistake, in order of visits
     epoch_mistakes_ : the number of mistakes in each epoch (or call of `partial_fit`)
-    n_iter_ : int, the epochs
+    n_iter_ : int, the number of epochs
     converged_ : bool, whether the last epoch was without a mistake
 
     Examples
@@ -57,17 +59,17 @@ class Perceptron(LinearClassifier, StreamingEstimator):
 
     _needs_y = True
 
-    def __init__(self, n_epochs=10, average=False, shuffle=False, random_state=0):
+    def __init__(self, n_epochs: int = 10, average: bool = False, shuffle: bool = False, random_state: Any = 0):
         self.n_epochs = n_epochs
         self.average = average
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if not isinstance(self.n_epochs, (int, np.integer)) or self.n_epochs < 1:
             raise ValueError(f"n_epochs must be a whole number of at least 1, not {self.n_epochs!r}.")
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Visit the rows of X, an array, CSR matrix, data frame or `Source`, in order, up to `n_epochs` times."""
         self._check_parameters()
         source = self._open(X, y, None)
@@ -82,35 +84,35 @@ class Perceptron(LinearClassifier, StreamingEstimator):
             if self.epoch_mistakes_[-1] == 0:
                 break
         self._rows_seen = start
-        self._settle()
+        self._set_learned()
         if not self.converged_ and not self.average:
             self._warn(start)
         return self
 
-    def partial_fit(self, X, y=None, classes=None):
-        """Visit the rows of X once. The first call must know all classes: from y, or from `classes`."""
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+        """Visit the rows of X once. The first call must name all classes: in y, or in `classes`."""
         self._check_parameters()
         first = not hasattr(self, "_W")
         block = self._checked_block(X, y, None, reset=first)
         if first:
-            self._begin(np.unique(block.y if classes is None else classes))
+            self._begin(np.unique(np.asarray(block.y) if classes is None else classes))
         before = len(self._mistaken)
         self._sweep(block, self._rows_seen, np.random.default_rng([seed_of(self.random_state), self._rows_seen]))
         self._rows_seen += len(block)
         self.epoch_mistakes_.append(len(self._mistaken) - before)
-        self._settle()
+        self._set_learned()
         return self
 
     @property
-    def merge(self):
-        """Absent."""
+    def merge(self) -> Any:
+        """Not available: raises AttributeError."""
         raise AttributeError(
-            "A Perceptron has no merge: it learns row after row, and what two of them learned apart cannot be put "
-            "together. Let one visit all rows, by partial_fit or from a Source."
+            "A Perceptron has no merge: its weights depend on the order of all rows. Fit one on all of them, by "
+            "partial_fit or from a Source."
         )
 
-    def _begin(self, classes):
-        """No weights, no mistakes."""
+    def _begin(self, classes: np.ndarray) -> None:
+        """Start from zero weights."""
         at_least_two(classes, type(self).__name__)
         self.classes_ = classes
         shape = (1 if len(classes) == 2 else len(classes), self.n_features_in_)
@@ -120,23 +122,23 @@ class Perceptron(LinearClassifier, StreamingEstimator):
         self._mistaken: list[int] = []
         self.epoch_mistakes_: list[int] = []
 
-    def _sweep(self, block: Block, start: int, rng) -> None:
-        """Visit the rows of a block, the first of which has number `start`."""
+    def _sweep(self, block: Block, start: int, rng: np.random.Generator) -> None:
+        """Visit the rows of a block, the first of which has index `start`."""
         if block.weight is not None:
-            raise ValueError("A Perceptron takes no weights: a mistake is a mistake. Repeat rows instead.")
+            raise ValueError("A Perceptron takes no weights: it counts mistakes. Repeat rows instead.")
         order = rng.permutation(len(block)) if self.shuffle else np.arange(len(block))
         state = self._codes(block.y), order, self._W, self._b, self._U, self._c, float(self._visits)
         if hasattr(block.X, "tocsr"):
             X = block.X.tocsr()
-            places = _numeric.perceptron_sweep_csr(X.data, X.indices, X.indptr, *state)
+            indices = _numeric.perceptron_sweep_csr(X.data, X.indices, X.indptr, *state)
         else:
-            places = _numeric.perceptron_sweep(np.ascontiguousarray(block.X), *state)
+            indices = _numeric.perceptron_sweep(np.ascontiguousarray(block.X), *state)
         with np.errstate(over="ignore"):
             refuse_overflow(np.square(self._W.astype(block.X.dtype)))
         self._visits += len(block)
-        self._mistaken.extend((start + order[places]).tolist())
+        self._mistaken.extend((start + order[indices]).tolist())
 
-    def _codes(self, y) -> np.ndarray:
+    def _codes(self, y: Any) -> np.ndarray:
         codes = np.searchsorted(self.classes_, y)
         wrong = np.flatnonzero(self.classes_[np.minimum(codes, len(self.classes_) - 1)] != y)
         if len(wrong):
@@ -146,8 +148,8 @@ class Perceptron(LinearClassifier, StreamingEstimator):
             )
         return codes.astype(np.int64)
 
-    def _settle(self):
-        """The public attributes that follow from the state."""
+    def _set_learned(self) -> None:
+        """Set the public attributes from the state."""
         visits = max(self._visits, 1)
         self.coef_ = self._W - self._U / visits if self.average else self._W.copy()
         self.intercept_ = self._b - self._c / visits if self.average else self._b.copy()
@@ -155,10 +157,10 @@ class Perceptron(LinearClassifier, StreamingEstimator):
         self.n_iter_ = len(self.epoch_mistakes_)
         self.converged_ = self.epoch_mistakes_[-1] == 0
 
-    def _warn(self, n_rows):
+    def _warn(self, n_rows: int) -> None:
         warnings.warn(
             f"The last of {self.n_iter_} epochs still made {self.epoch_mistakes_[-1]} mistakes on {n_rows} rows. "
-            "Either no hyperplane separates the classes, and the weights will never settle: lift the features, set "
+            "Either no hyperplane separates the classes, and the weights will not converge: lift the features, set "
             "average=True or use LogisticClassifier or HingeClassifier; or the margin is small: raise n_epochs.",
             ConvergenceWarning,
             stacklevel=3,

@@ -1,4 +1,4 @@
-"""What one pass over the data can learn: statistics that merge."""
+"""Mergeable statistics: what one pass over the data can learn."""
 
 from mercer.stats.base import Statistic, Together
 from mercer.stats.counts import Counts, LabelCounts

@@ -4,7 +4,7 @@ For statistics a, b, c and the empty one e of the same kind
 
     e.merge(a) == a == a.merge(e),   a.merge(b).merge(c) == a.merge(b.merge(c)),
 
-so a data set may be cut anywhere, its pieces counted anywhere, and the pieces put together again.
+so a data set may be split anywhere, its parts processed anywhere, and their statistics merged.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from mercer._numeric.block import Block
 
 
 class Statistic(ABC):
-    """The contract. An instance holds its settings and what it has seen of the data so far.
+    """Base class. An instance holds its settings and the sums over the rows seen so far.
 
-    A new instance is the empty statistic. `n` counts the rows seen. Nothing here ever changes an argument,
-    and only `absorb` may reuse the memory of `self`.
+    A new instance is the empty statistic. `n` counts the rows seen. No method changes an argument, and only `absorb`
+    may reuse the memory of `self`.
     """
 
     n: int = 0
 
-    #: True if `absorb` itself works on all cores: a fold then feeds it one block after the other.
+    #: True if `absorb` itself uses all cores: a fold then feeds it one block after the other.
     parallel_inside = False
 
     @abstractmethod
     def of(self, block: Block) -> Self:
-        """The statistic of one block, with the settings of this one."""
+        """Return the statistic of one block, with the settings of this one."""
 
     @abstractmethod
     def _merge(self, other: Self) -> Self:
-        """The statistic of the rows of both, neither of which is empty."""
+        """Return the statistic of the rows of both, neither of which is empty."""
 
     @abstractmethod
     def finish(self) -> Any:
-        """What the statistic says; called twice it says the same twice."""
+        """Return the result; a pure function of the state."""
 
     def merge(self, other: Self) -> Self:
-        """The statistic of the rows of both."""
+        """Return the statistic of the rows of both."""
         if other.n == 0:
             return self
         if self.n == 0:
@@ -49,16 +49,16 @@ class Statistic(ABC):
         return self._merge(other)
 
     def absorb(self, block: Block) -> Self:
-        """`self.merge(self.of(block))`, in whatever way is cheapest; `self` is given up."""
+        """Return `self.merge(self.of(block))`, perhaps in the memory of `self`, which must not be used afterwards."""
         return self.merge(self.of(block)) if len(block) else self
 
     def fresh(self) -> Self:
-        """A statistic equal to this one that may be given up to `absorb` without harm to this one."""
+        """Return an equal statistic whose `absorb` leaves this one unchanged."""
         return copy(self)
 
 
 class Together(Statistic):
-    """Several statistics in one pass; `finish` returns a dict of what each says.
+    """Several statistics in one pass; `finish` returns a dict of their results.
 
     >>> import numpy as np
     >>> from mercer._numeric.block import Block
@@ -76,11 +76,11 @@ class Together(Statistic):
     def n(self) -> int:  # type: ignore[override]
         return max((s.n for s in self.statistics.values()), default=0)
 
-    def of(self, block):
+    def of(self, block: Block) -> Together:
         return Together(**{name: s.of(block) for name, s in self.statistics.items()})
 
-    def _merge(self, other):
+    def _merge(self, other: Together) -> Together:
         return Together(**{name: s.merge(other.statistics[name]) for name, s in self.statistics.items()})
 
-    def finish(self):
+    def finish(self) -> dict[str, Any]:
         return {name: s.finish() for name, s in self.statistics.items()}

@@ -1,11 +1,13 @@
-"""How often each level occurs, in a column or in the target."""
+"""Counts of the levels of columns and of labels."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from mercer._numeric.block import Block
 from mercer.stats.base import Statistic
 
 MOST_LEVELS = 1_000_000
@@ -21,21 +23,21 @@ class Levels:
 
 @dataclass(frozen=True)
 class Counts(Statistic):
-    """Counts of the levels of every column; `finish` gives one `Levels` per column.
+    """Counts of the levels of every column; `finish` returns one `Levels` per column.
 
-    Levels may be numbers, strings or any mixture. Missing values (None, NaN) count as one level, sorted last.
+    Levels may be numbers, strings or a mixture. Missing values (None, NaN) count as one level, sorted last.
     """
 
     n: int = 0
     tables: tuple[dict, ...] = ()
 
-    def of(self, block):
+    def of(self, block: Block) -> Counts:
         if len(block) == 0:
             return Counts()
         columns = (np.asarray(block.X[:, j]) for j in range(block.X.shape[1]))
         return Counts(len(block), tuple(count_levels(column, block.weight) for column in columns))
 
-    def _merge(self, other):
+    def _merge(self, other: Counts) -> Counts:
         pairs = zip(self.tables, other.tables, strict=True)
         return Counts(self.n + other.n, tuple(add_counts(a, b, j) for j, (a, b) in enumerate(pairs)))
 
@@ -45,45 +47,45 @@ class Counts(Statistic):
 
 @dataclass(frozen=True)
 class LabelCounts(Statistic):
-    """Counts of the distinct target values; `finish` gives one `Levels`."""
+    """Counts of the distinct target values; `finish` returns one `Levels`."""
 
     n: int = 0
     table: dict = field(default_factory=dict)
 
-    def of(self, block):
+    def of(self, block: Block) -> LabelCounts:
         return LabelCounts(len(block), count_levels(np.asarray(block.y), block.weight))
 
-    def _merge(self, other):
+    def _merge(self, other: LabelCounts) -> LabelCounts:
         return LabelCounts(self.n + other.n, add_counts(self.table, other.table, "target"))
 
     def finish(self) -> Levels:
         return sorted_levels(self.table)
 
 
-def count_levels(column: np.ndarray, weight=None) -> dict:
-    """{level: (weighted) count} of one column; missing values count under None."""
+def count_levels(column: np.ndarray, weight: np.ndarray | None = None) -> dict:
+    """Return {level: (weighted) count} of one column; missing values count under None."""
     levels, codes = distinct(column)
     counts = np.bincount(codes, weight, minlength=len(levels))
     return dict(zip(levels, counts.tolist(), strict=True))
 
 
 def _distinct_whole(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`np.unique` with the inverse of whole numbers: without sorting them, where they lie close together."""
+    """Return `np.unique` of whole numbers with the inverse, without sorting if their range is small."""
     wide = column if column.dtype.itemsize == 8 else column.astype(np.int64)
     low, high = (wide.min(), wide.max()) if len(wide) else (0, 0)
     if len(wide) == 0 or int(high) - int(low) > max(len(wide), 256):
         return np.unique(column, return_inverse=True)
-    away = (wide - low).astype(np.intp)
-    places = np.flatnonzero(np.bincount(away))
-    codes = np.zeros(away.max() + 1, dtype=np.intp)
-    codes[places] = np.arange(len(places))
-    return (places.astype(wide.dtype) + low).astype(column.dtype), codes[away]
+    offsets = (wide - low).astype(np.intp)
+    present = np.flatnonzero(np.bincount(offsets))
+    codes = np.zeros(offsets.max() + 1, dtype=np.intp)
+    codes[present] = np.arange(len(present))
+    return (present.astype(wide.dtype) + low).astype(column.dtype), codes[offsets]
 
 
 def distinct(column: np.ndarray) -> tuple[list, np.ndarray]:
-    """The distinct levels of one column and for each row the place of its level among them.
+    """Return the distinct levels of one column and the index of each row's level.
 
-    None, NaN and the like are one level, None. Objects keep their order of appearance.
+    Missing values (None, NaN) are one level, None. Objects keep their order of appearance.
     """
     if column.dtype.kind == "O":
         return _distinct_objects(column)
@@ -94,30 +96,30 @@ def distinct(column: np.ndarray) -> tuple[list, np.ndarray]:
     return levels, codes
 
 
-def _distinct_objects(column):
-    place: dict = {}
+def _distinct_objects(column: np.ndarray) -> tuple[list, np.ndarray]:
+    index: dict = {}
     codes = np.empty(len(column), dtype=np.intp)
     for row, level in enumerate(column.tolist()):
         try:
-            code = place.get(level)
+            code = index.get(level)
             if code is None:
                 level = None if is_missing(level) else level
-                code = place.setdefault(level, len(place))
+                code = index.setdefault(level, len(index))
         except TypeError as error:
             raise TypeError(
                 f"A level must be a string, a number or hashable, not a {type(level).__name__} ({level!r})."
             ) from error
         codes[row] = code
-    return list(place), codes
+    return list(index), codes
 
 
-def is_missing(level) -> bool:
-    """True for None, NaN, NaT and pandas' NA."""
+def is_missing(level: Any) -> bool:
+    """Return True for None, NaN, NaT and pandas' NA."""
     return level is None or type(level).__name__ in ("NAType", "NaTType") or bool(level != level)
 
 
-def add_counts(a: dict, b: dict, name) -> dict:
-    """The counts of both tables together."""
+def add_counts(a: dict, b: dict, name: Any) -> dict:
+    """Return the sum of two tables of counts."""
     total = dict(a)
     for level, count in b.items():
         total[level] = total.get(level, 0) + count
@@ -130,7 +132,7 @@ def add_counts(a: dict, b: dict, name) -> dict:
 
 
 def sorted_levels(table: dict) -> Levels:
-    """Levels in sorted order: numbers before strings, missing last."""
+    """Return the levels in sorted order: numbers before strings, missing last."""
     present = [level for level in table if level is not None]
     try:
         present.sort()
@@ -142,9 +144,9 @@ def sorted_levels(table: dict) -> Levels:
 
 
 def _array(levels: list) -> np.ndarray:
-    """An array of numbers or of strings if they are all of one kind, else of objects."""
-    kinds = {type(level) for level in levels}
-    if len(kinds) == 1 and kinds <= {bool, int, float, str}:
+    """Return an array of numbers or of strings if all are of one type, else of objects."""
+    types = {type(level) for level in levels}
+    if len(types) == 1 and types <= {bool, int, float, str}:
         array = np.array(levels)
         if array.dtype.kind in "biUf" and array.tolist() == levels:
             return array

@@ -1,4 +1,4 @@
-"""The workhorse: second-order statistics of features and targets, kept apart per fold.
+"""Gram matrices per fold: second-order statistics of features and targets.
 
 From them follow, with no further pass over the data, ridge regression for every penalty and every subset of columns,
 exact K-fold cross-validation, generalized cross-validation, forward selection, the Lasso and principal components.
@@ -39,10 +39,11 @@ class Normal:
         return Normal(*(mine - theirs for mine, theirs in pairs))
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the means of z and y."""
         return self.z / self.weight, self.y / self.weight
 
     def about(self, z_mean: np.ndarray, y_mean: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """G, B, Y of the same rows measured from other origins: sum of (z - m)(z - m)' and so on."""
+        """Return G, B, Y of the same rows measured from other origins: sum of (z - m)(z - m)' and so on."""
         # - z m' - m z' + w m m' = - h m' - m h' with h = z - w m / 2
         G = less_outer_products(self.G, self.z - 0.5 * self.weight * z_mean, z_mean)
         B = self.B - np.outer(self.z, y_mean) - np.outer(z_mean, self.y) + self.weight * np.outer(z_mean, y_mean)
@@ -50,13 +51,13 @@ class Normal:
         return G, B, Y
 
 
-def _fields(normal: Normal):
+def _fields(normal: Normal) -> tuple:
     return normal.weight, normal.z, normal.y, normal.G, normal.B, normal.Y
 
 
 @dataclass(frozen=True)
 class GramPerFold:
-    """What `Gram` says: one `Normal` per non-empty fold and their total, all measured from `z_origin`, `y_origin`.
+    """The result of `Gram`: one `Normal` per non-empty fold and their total, measured from `z_origin`, `y_origin`.
 
     `error` estimates the Frobenius norm of the rounding error of the total G, measured against float64 products
     with random probes.
@@ -75,8 +76,8 @@ class GramPerFold:
 class Gram(Statistic):
     """Gram matrices of the features per fold, with the targets: float32 blocks summed into float64.
 
-    A row's fold is a bucket of its hash, so it depends on nothing but the row, and equal rows share a fold.
-    Rows are measured from an origin (the means of the first block), so offsets cost no accuracy.
+    A row's fold is a bucket of its hash, so it depends only on the row, and equal rows share a fold.
+    Rows are measured from an origin (the means of the first block), so offsets do not reduce accuracy.
     """
 
     n_folds: int = 5
@@ -109,7 +110,7 @@ class Gram(Statistic):
         return replace(self, G=self.G.copy(), C=self.C.copy(), T=self.T.copy(), probe=self.probe.copy())
 
     def _ready_for(self, block: Block) -> Self:
-        """This state, with room for the block's columns and targets."""
+        """Return this state with arrays for the block's columns and targets."""
         if self.n:
             return self
         D, K = block.X.shape[1], self.n_folds
@@ -141,11 +142,11 @@ class Gram(Statistic):
             self.T[k] += part.T @ part
 
     def _by_fold(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
-        """The rows sorted by fold, and where each begins; of a single fold no hash has to be known."""
+        """Return the order of the rows by fold, and where each fold begins; a single fold needs no hashes."""
         if self.n_folds == 1:
             return np.arange(len(block)), np.array([0, len(block)])
         fold = _numeric.buckets(_numeric.splitmix64(block.ids, self.seed), self.n_folds)
-        fold = fold.astype(np.uint8 if self.n_folds <= 256 else np.int64)  # NumPy takes bytes in less time
+        fold = fold.astype(np.uint8 if self.n_folds <= 256 else np.int64)  # NumPy sorts bytes faster
         bounds = np.cumsum([0, *np.bincount(fold, minlength=self.n_folds)])
         return np.argsort(fold, kind="stable"), bounds
 
@@ -154,18 +155,18 @@ class Gram(Statistic):
             return np.zeros((len(block), 0))
         return np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
 
-    def _target_origin(self, targets, weight):
+    def _target_origin(self, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         return _origin(targets, weight)
 
     def _merge(self, other: Self) -> Self:
-        """Both, the rows of `other` measured from the origin of this one: z + a for z, y + b for y."""
+        """Return the sums of both, rows of `other` measured from the origin of this one: z + a for z, y + b for y."""
         a, b = other.z_origin - self.z_origin, other.y_origin - self.y_origin
         shift = np.concatenate([[0.0], b])
         weights, z = other.T[:, 0, :], other.C[:, :, 0]
         # z a' + a z' + w a a' = h a' + a h' with h = z + w a / 2
         h = z + 0.5 * weights[:, :1] * a
         signs = _signs(len(a))
-        moved = np.outer(h.sum(axis=0), a @ signs) + np.outer(a, h.sum(axis=0) @ signs)
+        shifted = np.outer(h.sum(axis=0), a @ signs) + np.outer(a, h.sum(axis=0) @ signs)
         C, T = self.C + other.C, self.T + other.T
         for k in range(self.n_folds):
             C[k] += np.outer(a, weights[k]) + np.outer(z[k] + weights[k, 0] * a, shift)
@@ -176,12 +177,12 @@ class Gram(Statistic):
             G=sums_with_outer_products(self.G, other.G, h, a),
             C=C,
             T=T,
-            probe=self.probe + other.probe + moved,
+            probe=self.probe + other.probe + shifted,
         )
 
     def finish(self) -> GramPerFold:
         if self.n == 0:
-            raise ValueError("No rows: the Gram matrix of nothing is not defined.")
+            raise ValueError("No rows: the Gram matrix of an empty data set is undefined.")
         G = list(ordered_map(mirror, self.G))
         folds = [_normal(G[k], self.C[k], self.T[k]) for k in range(self.n_folds) if self.T[k, 0, 0] > 0]
         total = _normal(sum(G), self.C.sum(axis=0), self.T.sum(axis=0))
@@ -191,43 +192,43 @@ class Gram(Statistic):
 
 @dataclass(frozen=True)
 class LabelGram(Gram):
-    """`Gram` whose targets are the 0/1 indicators of the labels met so far (or given at the start), in sorted order."""
+    """`Gram` whose targets are the 0/1 indicators of the labels seen so far (or given), in sorted order."""
 
-    def _ready_for(self, block):
-        known = np.unique(block.y)
+    def _ready_for(self, block: Block) -> Self:
+        known = np.unique(np.asarray(block.y))
         if self.labels is not None:
             known = np.union1d(self.labels, known)
         return super(LabelGram, self._with_labels(known))._ready_for(block)
 
-    def _with_labels(self, labels) -> Self:
+    def _with_labels(self, labels: np.ndarray) -> Self:
         if self.n == 0:
             return replace(self, labels=labels)
         if np.array_equal(labels, self.labels):
             return self
-        place = np.concatenate([[0], 1 + np.searchsorted(labels, self.labels)])
+        index = np.concatenate([[0], 1 + np.searchsorted(labels, self.labels)])
         C = np.zeros((*self.C.shape[:2], 1 + len(labels)))
         T = np.zeros((self.n_folds, 1 + len(labels), 1 + len(labels)))
-        C[..., place] = self.C
-        T[:, place[:, None], place] = self.T
+        C[..., index] = self.C
+        T[:, index[:, None], index] = self.T
         return replace(self, labels=labels, C=C, T=T, y_origin=np.zeros(len(labels)))
 
-    def _targets(self, block):
+    def _targets(self, block: Block) -> np.ndarray:
         return (np.asarray(block.y)[:, None] == self.labels).astype(np.float64)
 
-    def _target_origin(self, targets, weight):
+    def _target_origin(self, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         return np.zeros(targets.shape[1])
 
-    def _merge(self, other):
+    def _merge(self, other: Self) -> Self:
         labels = np.union1d(self.labels, other.labels)
         return super(LabelGram, self._with_labels(labels))._merge(other._with_labels(labels))
 
 
-def _normal(G, C, T) -> Normal:
+def _normal(G: np.ndarray, C: np.ndarray, T: np.ndarray) -> Normal:
     return Normal(T[0, 0], C[:, 0], T[0, 1:], G, C[:, 1:], T[1:, 1:])
 
 
-def _origin(Z, weight) -> np.ndarray:
-    """The (weighted) column means, representable in the precision of Z; zero for sparse rows, which stay sparse."""
+def _origin(Z: Any, weight: np.ndarray | None) -> np.ndarray:
+    """Return the (weighted) column means, rounded to the precision of Z; zero for sparse rows, which stay sparse."""
     if hasattr(Z, "tocsr") or Z.shape[1] == 0:
         return np.zeros(Z.shape[1])
     if weight is None or not np.any(weight > 0):
@@ -237,7 +238,7 @@ def _origin(Z, weight) -> np.ndarray:
     return mean.astype(Z.dtype).astype(np.float64)
 
 
-def _measured(Z, order, origin, root):
+def _measured(Z: Any, order: np.ndarray, origin: np.ndarray, root: np.ndarray | None) -> Any:
     if not hasattr(Z, "tocsr"):
         return gathered(Z, order, origin, root)
     Z = Z.tocsr()[order]
@@ -245,6 +246,6 @@ def _measured(Z, order, origin, root):
 
 
 def _signs(D: int) -> np.ndarray:
-    """Random signs for the probes, the same everywhere."""
+    """Return the random signs of the probes, the same on every machine."""
     keys = np.arange(D * _PROBES, dtype=np.uint64)
     return _numeric.signs(_numeric.splitmix64(keys, 1)).reshape(D, _PROBES).astype(np.float64)

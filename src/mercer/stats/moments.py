@@ -1,15 +1,17 @@
-"""Mean, spread and range of each column, exactly, in one pass."""
+"""Mean, variance and range of each column, exact, in one pass."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from mercer import _numeric
+from mercer._numeric.block import Block
 from mercer.stats.base import Statistic
 from mercer.stats.extremes import column_extremes
 
@@ -18,12 +20,11 @@ _NO_LIMBS = (0, np.zeros((0, 0), dtype=np.int64))
 
 @dataclass(frozen=True)
 class ColumnMoments:
-    """What `Moments` says: one entry per column. `var` and `std` are those of the population (divide by n).
+    """The result of `Moments`, one entry per column. `var` and `std` are those of the population (divide by n).
 
-    `weight` is the total weight of the present entries and `missing` says whether any entry was missing. A
-    column without present entries has weight 0 and NaN moments. `mean_rest` is what rounding took from the
-    mean: the exact mean is `mean + mean_rest` to about 32 digits, which matters when the spread is near the
-    rounding of the offset.
+    `weight` is the total weight of the present entries; `missing` is True if any entry was missing. A column without
+    present entries has weight 0 and NaN moments. `mean_rest` is the rounding error of the mean: the exact mean is
+    `mean + mean_rest` to about 32 digits, which matters when the deviations are near the rounding of the offset.
     """
 
     n: int
@@ -43,10 +44,10 @@ class Moments(Statistic):
 
     The sums are superaccumulators (Kulisch; Neal 2015): integers wide enough for every bit. Addition of
     integers is associative, so any split, order or merge gives the same bits, and neither an offset of 1e15
-    nor a value of 1e200 costs accuracy: mean = S1/n and var = (n S2 - S1^2)/n^2 are formed before anything is
+    nor a value of 1e200 reduces accuracy: mean = S1/n and var = (n S2 - S1^2)/n^2 are formed before anything is
     rounded.
 
-    With `skip_missing` a NaN is an entry that is not there, and every column has its own n.
+    With `skip_missing` NaN entries are left out, and every column has its own n.
     """
 
     skip_missing: bool = False
@@ -58,7 +59,7 @@ class Moments(Statistic):
     max: np.ndarray = field(default_factory=lambda: np.zeros(0))
     missing: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
-    def of(self, block):
+    def of(self, block: Block) -> Moments:
         if block.weight is not None and not np.all(block.weight > 0):
             block = block.rows(block.weight > 0)
         if len(block) == 0:
@@ -78,7 +79,7 @@ class Moments(Statistic):
             np.zeros(X.shape[1], dtype=bool) if gaps is None else _any_gap(gaps),
         )
 
-    def _merge(self, other):
+    def _merge(self, other: Moments) -> Moments:
         return replace(
             self,
             n=self.n + other.n,
@@ -92,19 +93,19 @@ class Moments(Statistic):
 
     def finish(self) -> ColumnMoments:
         if self.n == 0:
-            raise ValueError("No rows: the moments of nothing are not defined.")
+            raise ValueError("No rows: the moments of an empty data set are undefined.")
         totals = _fractions(self.weight, len(self.min))
         weight = np.array([float(total) for total in totals])
-        nobody = weight == 0
-        safe = np.where(nobody, 1.0, 0.0)  # a column without entries gets weight 1 meanwhile, then NaN
-        total = self.weight if not nobody.any() else _numeric.add_limbs(*self.weight, *_limbs_of(safe))
+        empty = weight == 0
+        safe = np.where(empty, 1.0, 0.0)  # an empty column gets weight 1 in between, then NaN
+        total = self.weight if not empty.any() else _numeric.add_limbs(*self.weight, *_limbs_of(safe))
         exact = _numeric.exact_mean_and_variance(total, *self.first, *self.second)
         rest = _rest(_fractions(self.first, len(self.min)), totals, exact.mean)
-        mean, std, var = (np.where(nobody, np.nan, moment) for moment in (exact.mean, exact.std, exact.variance))
+        mean, std, var = (np.where(empty, np.nan, moment) for moment in (exact.mean, exact.std, exact.variance))
         return ColumnMoments(self.n, weight, mean, rest, std, var, self.min, self.max, self.missing)
 
 
-def _power_sums(X, weight):
+def _power_sums(X: Any, weight: np.ndarray | None) -> tuple:
     if hasattr(X, "tocsr"):
         csr = X.tocsr()
         per_entry = None if weight is None else np.repeat(weight, np.diff(csr.indptr))
@@ -112,8 +113,8 @@ def _power_sums(X, weight):
     return _numeric.exact_power_sums(X, weight)
 
 
-def _total_weight(shape, weight, gaps, per_column):
-    """Limbs of the total weight: one row for all columns, or one for each, less what its gaps weigh."""
+def _total_weight(shape: tuple[int, int], weight: np.ndarray | None, gaps: Any, per_column: bool) -> tuple:
+    """Return limbs of the total weight: one row for all columns, or one for each, less the weight of its gaps."""
     n, d = shape
     if weight is None:
         total = _limbs_of(np.full(d if per_column else 1, float(n)))
@@ -125,13 +126,13 @@ def _total_weight(shape, weight, gaps, per_column):
     return _numeric.add_limbs(*total, *_power_sums(-gaps, weight)[:2])
 
 
-def _limbs_of(values):
-    """Limbs of one number per column."""
+def _limbs_of(values: np.ndarray) -> tuple:
+    """Return limbs of one number per column."""
     return _numeric.exact_power_sums(np.asarray(values, dtype=np.float64)[None, :])[:2]
 
 
-def _fractions(limbs, d):
-    """The exact number of each of d columns (one for all is repeated)."""
+def _fractions(limbs: tuple, d: int) -> list[Fraction]:
+    """Return the exact number of each of d columns (a single one is repeated)."""
     low, S = limbs
     if S.shape[1] == 0:
         return [Fraction(0)] * d
@@ -141,8 +142,8 @@ def _fractions(limbs, d):
     return numbers * d if len(numbers) == 1 else numbers
 
 
-def _rest(sums, totals, mean):
-    """What rounding took from each mean."""
+def _rest(sums: list[Fraction], totals: list[Fraction], mean: np.ndarray) -> np.ndarray:
+    """Return the rounding error of each mean."""
     rest = np.zeros(len(mean))
     for j, (s, w) in enumerate(zip(sums, totals, strict=True)):
         if w and math.isfinite(mean[j]):
@@ -150,8 +151,8 @@ def _rest(sums, totals, mean):
     return rest
 
 
-def _gaps(X):
-    """1.0 where an entry of X is NaN, dense or CSR like X; None if there is none."""
+def _gaps(X: Any) -> Any:
+    """Return 1.0 where an entry of X is NaN, dense or CSR like X; None if there is none."""
     if not hasattr(X, "tocsr"):
         gaps = np.isnan(X)
         return gaps.astype(np.float64) if gaps.any() else None
@@ -159,23 +160,23 @@ def _gaps(X):
     return _like(X, gaps.astype(np.float64)) if gaps.any() else None
 
 
-def _like(csr, data):
-    """A matrix with the pattern of `csr` and other data."""
+def _like(csr: Any, data: np.ndarray) -> sparse.csr_array:
+    """Return a matrix with the pattern of `csr` and other data."""
     return sparse.csr_array((data, csr.indices, csr.indptr), shape=csr.shape)
 
 
-def _any_gap(gaps) -> np.ndarray:
+def _any_gap(gaps: Any) -> np.ndarray:
     return np.asarray(gaps.sum(axis=0)).ravel() > 0
 
 
-def _filled(X, gaps, value=0.0):
-    """X with `value` for its gaps."""
+def _filled(X: Any, gaps: Any, value: float = 0.0) -> Any:
+    """Return X with `value` for its gaps."""
     if hasattr(X, "tocsr"):
         return _like(X, np.where(gaps.data > 0, X.data.dtype.type(value), X.data))
     return np.where(gaps > 0, X.dtype.type(value), X)
 
 
-def _present_extremes(X, gaps):
+def _present_extremes(X: Any, gaps: Any) -> tuple[np.ndarray, np.ndarray]:
     low, _ = column_extremes(_filled(X, gaps, np.inf))
     _, high = column_extremes(_filled(X, gaps, -np.inf))
     return low, high

@@ -1,4 +1,4 @@
-"""A uniform sample of rows that does not depend on how the data were cut."""
+"""A uniform sample of rows that does not depend on how the data are split."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAMPLE_ROWS = 16_384
 
 @dataclass(frozen=True)
 class SampledRows:
-    """What `Sample` says: distinct rows, the target and total weight of each, whether that is all there was."""
+    """The result of `Sample`: distinct rows, the target and total weight of each; `complete` if these are all."""
 
     X: np.ndarray
     y: np.ndarray | None
@@ -36,12 +36,12 @@ class Sample(Statistic):
     size: int = SAMPLE_ROWS
     seed: int = 0
     n: int = 0
-    keys: np.ndarray | None = None
-    rows: Block | None = None
+    keys: Any = None
+    rows: Any = None
     weight: Any = None
     complete: bool = True
 
-    def of(self, block):
+    def of(self, block: Block) -> Sample:
         weight = np.ones(len(block)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
         if not np.all(weight > 0):
             block, weight = block.rows(weight > 0), weight[weight > 0]
@@ -50,8 +50,8 @@ class Sample(Statistic):
         keys = _numeric.splitmix64(block.ids, self.seed)
         return self._smallest(len(block), keys, Block(block.X, block.y), weight, True)
 
-    def _merge(self, other):
-        # Nothing above the last key of a full sample can be among the smallest of both: leave it out at once.
+    def _merge(self, other: Sample) -> Sample:
+        # Keys above the last one of a full sample cannot be among the smallest of both.
         last = min((s.keys[-1] for s in (self, other) if len(s.keys) == s.size), default=None)
         mine, theirs = self._up_to(last), other._up_to(last)
         keys = np.concatenate([mine.keys, theirs.keys])
@@ -59,15 +59,15 @@ class Sample(Statistic):
         both = mine.complete and theirs.complete
         return self._smallest(self.n + other.n, keys, concatenate(mine.rows, theirs.rows), weight, both)
 
-    def _up_to(self, last):
+    def _up_to(self, last: Any) -> Sample:
         if last is None or self.keys[-1] <= last:
             return self
         kept = slice(0, np.searchsorted(self.keys, last, side="right"))
         return replace(self, keys=self.keys[kept], rows=self.rows.rows(kept), weight=self.weight[kept], complete=False)
 
-    def _smallest(self, n, keys, rows, weight, complete):
+    def _smallest(self, n: int, keys: np.ndarray, rows: Block, weight: np.ndarray, complete: bool) -> Sample:
         first, counts, order = distinct_hashes(keys)
-        if len(first) < len(keys):  # equal rows add up in the order they came
+        if len(first) < len(keys):  # weights of equal rows are added in their order
             weight = np.bincount(np.repeat(np.arange(len(first)), counts), weight[order])
         else:
             weight = weight[order]
@@ -78,5 +78,5 @@ class Sample(Statistic):
 
     def finish(self) -> SampledRows:
         if self.rows is None:
-            raise ValueError("No rows: there is nothing to sample from.")
+            raise ValueError("No rows: an empty data set cannot be sampled.")
         return SampledRows(self.rows.X, self.rows.y, self.weight, self.complete)

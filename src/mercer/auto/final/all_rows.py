@@ -18,15 +18,15 @@ import numpy as np
 
 from mercer._numeric.block import Block
 from mercer.auto.budget.clock import Clock
-from mercer.auto.budget.time_model import PassTimer, TimeUp
+from mercer.auto.budget.time_model import MARGIN, PassTimer, TimeUp
 from mercer.auto.final.linear import column_scales, scaled
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.final.streamed import Descent, descend
-from mercer.auto.ridge.equations import Equations
 from mercer.auto.rows.encoding import EncodedRows, dense
 from mercer.auto.rows.targets import NumericTarget
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.text.sparse_model import SparsePredictor
+from mercer.linear.optimize.streamed import Descent, descend
+from mercer.linear.ridge.fold_loss import GramFoldLoss
 from mercer.source import MemorySource, Source, in_holdout
 from mercer.stats import Gram
 
@@ -121,7 +121,7 @@ def regression_of_all(rows: StreamedRows) -> Predictor:
     known = predictor.features.over(sample.X, predictor.result.scores)
     # Penalties are known: no folds, and one matrix instead of five.
     total = inside.summed(known, 1).merge(others.fold(Gram(1, rows.seed)))
-    equations = Equations(total.finish(), predictor.features.block_of_column)
+    equations = GramFoldLoss(total.finish(), predictor.features.block_of_column)
     penalties = np.maximum(predictor.penalties, equations.floor())  # more rows have a larger rounding error
     coef, intercept = equations.weights(penalties)
     coef, intercept = coef * target.scale, intercept * target.scale + target.mean
@@ -141,9 +141,26 @@ def classes_of_all(rows: StreamedRows) -> tuple[Predictor, Descent]:
     inside = MemorySource(Z, labels, sample.weight)
     before = np.vstack([predictor.coef / scale[:, None], predictor.intercept])
     ratio = rows.n_rows / len(labels)
-    found = descend(before, predictor.alpha, inside, lambda: rows.others().map(divided), ratio, rows.clock)
+
+    def has_time(seconds: float) -> bool:
+        return MARGIN * seconds <= rows.clock.left()
+
+    def others() -> Source:
+        return rows.others().map(divided)
+
+    found = descend(before, predictor.alpha, inside, others, ratio, has_time, rows.clock.spent)
     coef = found.point[:-1] * scale[:, None].astype(np.float64)
     return replace(predictor, coef=coef, intercept=found.point[-1]), found
+
+
+def _passes(descent: Descent) -> str:
+    """Describe the passes of a fit.
+
+    >>> _passes(Descent(np.zeros((1, 1)), 3, True))
+    ', in 3 passes'
+    """
+    passes = f", in {descent.n_passes} pass{'es' if descent.n_passes > 1 else ''}"
+    return passes if descent.converged else f"{passes}: more would bring them closer to their best values"
 
 
 def weights_from_all(rows: StreamedRows, needed: float, notes: list[str]) -> Predictor:
@@ -165,7 +182,7 @@ def weights_from_all(rows: StreamedRows, needed: float, notes: list[str]) -> Pre
             predictor = regression_of_all(rows)
         else:
             predictor, descent = classes_of_all(rows)
-            how = descent.told()
+            how = _passes(descent)
     except TimeUp:
         notes.append("The linear weights come from the sample as well: the time budget left no room for another pass.")
         return predictor

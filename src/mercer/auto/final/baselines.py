@@ -16,10 +16,10 @@ from mercer.auto.budget.time_model import LogisticTime
 from mercer.auto.features.linear import LinearBlock
 from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.ridge.row_space import axes
 from mercer.auto.rows.encoding import EncodedRows, dense
 from mercer.auto.text.scored_encoder import ScoredEncoder
 from mercer.auto.text.sparse_model import SparsePredictor
+from mercer.linear.ridge.row_space import row_basis
 
 #: Iterations of the linear model of classes, at most.
 _MAX_ITER = 300
@@ -31,7 +31,7 @@ def _scoring(X: np.ndarray) -> dict[str, Any]:
     """How the penalty of the linear model is chosen: by folds, unless few distinct rows may all be in one of them."""
     if len(np.unique(X[:_FIRST_ROWS], axis=0)) > _FEW:
         return {"scoring": "folds"}
-    return {"scoring": "gcv"} if len(X) > 2 * X.shape[1] else {"alphas": 1.0}
+    return {"scoring": "gcv"} if len(X) > 2 * X.shape[1] else {"alpha": 1.0}
 
 
 @dataclass
@@ -100,7 +100,7 @@ def linear(rows: EncodedRows, classify: bool, seed: int, clock: Clock | None = N
 
     features = Features([LinearBlock(rows.X.shape[1])])
     X = rows.X.astype(np.float32).astype(np.float64)
-    basis = axes(X)
+    basis = row_basis(X)
     X = X if basis is None else X @ basis
     if classify:
         classes = len(np.unique(np.asarray(rows.y)))

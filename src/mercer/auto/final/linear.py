@@ -16,12 +16,13 @@ from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.time_model import LogisticTime
 from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.ridge.equations import Equations, PerFold
-from mercer.auto.ridge.row_space import axes, coordinates, row_equations
 from mercer.auto.rows.targets import NumericTarget
 from mercer.auto.rows.training import N_FOLDS, TrainingRows
+from mercer.auto.search.equations import row_space_loss
 from mercer.auto.search.state import Candidate, SearchResult
 from mercer.linear import LogisticClassifier
+from mercer.linear.ridge.fold_loss import FoldLoss, GramFoldLoss
+from mercer.linear.ridge.row_space import row_basis, row_coordinates
 
 _BATCH_ROWS = 4096
 #: Penalties of the logistic loss to try, relative to those of the squared error. Near even odds the logistic loss of
@@ -49,7 +50,7 @@ Fitted = tuple[Predictor, list[Candidate]]
 
 def fit_linear(
     found: SearchResult,
-    equations: PerFold | None,
+    equations: FoldLoss | None,
     rows: TrainingRows,
     labels: np.ndarray | None,
     target: NumericTarget,
@@ -67,10 +68,10 @@ def fit_linear(
         return _logistic(found, rows, labels, target, seed, like, clock)
 
 
-def _equations(found: SearchResult, rows: TrainingRows) -> PerFold:
+def _equations(found: SearchResult, rows: TrainingRows) -> FoldLoss:
     if rows.few:
-        return row_equations(rows, found.features, found.scores)
-    return Equations(rows.gram(found.features.over(rows.X, found.scores)), found.features.block_of_column)
+        return row_space_loss(rows, found.features, found.scores)
+    return GramFoldLoss(rows.gram(found.features.over(rows.X, found.scores)), found.features.block_of_column)
 
 
 def _logistic(
@@ -95,7 +96,7 @@ def _logistic(
     else:
         found, alpha, temperature, tried = _best_alternative(found.alternatives(), rows, labels, seed)
     Z, scale = scaled(found, rows.X, found.scores), column_scales(found)
-    basis = axes(Z)
+    basis = row_basis(Z)
     model = _solved(Z if basis is None else Z @ basis, labels, alpha, seed, rows.weight, max_iter)
     weights = model.coef_.T if basis is None else basis @ model.coef_.T
     coef = weights * scale[:, None].astype(np.float64)
@@ -207,7 +208,7 @@ def _losses(
         if features is not known:
             known, of_rows = features, _features(replace(found, features=features), columns, rows)
         Z_train, Z_test = of_rows(train), of_rows(test)
-        basis = axes(Z_train)
+        basis = row_basis(Z_train)
         if basis is not None:
             Z_train, Z_test = Z_train @ basis, Z_test @ basis
         weight, counts = rows.weight_of(train), rows.counts[test]
@@ -233,7 +234,7 @@ def _penalties(found: SearchResult, rows: TrainingRows) -> tuple[float, ...]:
 def _features(found: SearchResult, columns: np.ndarray, rows: TrainingRows) -> Callable[[np.ndarray], np.ndarray]:
     """index -> the scaled features of these rows; where rows are few, coordinates with the same inner products."""
     if rows.wide:
-        return coordinates(scaled(found, rows.X, found.scores)[:, columns]).__getitem__
+        return row_coordinates(scaled(found, rows.X, found.scores)[:, columns]).__getitem__
 
     def of_rows(index: np.ndarray) -> np.ndarray:
         scores = None if found.scores is None else found.scores[index]

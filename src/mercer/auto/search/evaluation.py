@@ -13,12 +13,12 @@ from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import Effort
 from mercer.auto.budget.progress import Steps
 from mercer.auto.features.union import Features
-from mercer.auto.ridge.equations import Equations, PerFold
-from mercer.auto.ridge.penalties import best_penalties
-from mercer.auto.ridge.row_space import Kernels, RowEquations
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.constants import MANY_COLUMNS, MIN_GAIN
+from mercer.auto.search.equations import KernelCache, row_space_loss
 from mercer.auto.search.state import Candidate, SearchState, Trial
+from mercer.linear.ridge.fold_loss import FoldLoss, GramFoldLoss
+from mercer.linear.ridge.penalties import best_penalties
 
 
 class Evaluator:
@@ -41,7 +41,7 @@ class Evaluator:
         self.clock, self.steps = clock, steps
         self.variance = float(np.average(np.sum(rows.Y**2, axis=1), weights=rows.weight)) or 1.0
         self.n = rows.distinct()
-        self._kernels = Kernels(rows) if rows.few else None
+        self._kernels = KernelCache(rows) if rows.few else None
 
     def first(self, features: Features) -> SearchState:
         """The state of a search that starts from these features."""
@@ -71,7 +71,7 @@ class Evaluator:
             known = state.penalties_of(features) / len(self.rows)
             start = known * len(rows) if np.isfinite(known).any() else None
         penalties, score = best_penalties(equations, start, min(max_steps, self._max_steps(equations.size)))
-        equations.forget()
+        equations.clear_cache()
         spent = time.perf_counter() - began
         loss = score.loss / self.variance
         candidate = Candidate(stage, name, loss, spent + seconds, features.width, per_fold=score.per_fold)
@@ -79,15 +79,15 @@ class Evaluator:
 
     def _equations(
         self, features: Features, rows: TrainingRows, index: np.ndarray | None, scores: np.ndarray | None
-    ) -> PerFold:
+    ) -> FoldLoss:
         """The equations of some rows, or of all; of columns, or of rows where these are fewer."""
         some = scores if index is None or scores is None else scores[index]
         if self._kernels is None:
-            return Equations(rows.gram(features.over(rows.X, some)), features.block_of_column, self._out_of_time)
+            return GramFoldLoss(rows.gram(features.over(rows.X, some)), features.block_of_column, self._out_of_time)
         kernels = self._kernels.of(features, scores)
         if index is not None:
-            kernels = [kernel.at(index) for kernel in kernels]
-        return RowEquations(rows, features, some, kernels, self._out_of_time)
+            kernels = [kernel.rows(index) for kernel in kernels]
+        return row_space_loss(rows, features, some, kernels, self._out_of_time)
 
     def _out_of_time(self) -> bool:
         return not self.clock.allows(1.0)

@@ -12,7 +12,6 @@ from mercer.auto.budget.effort import Effort
 from mercer.auto.budget.progress import Steps
 from mercer.auto.features.linear import LinearBlock
 from mercer.auto.features.union import Features
-from mercer.auto.ridge.equations import PerFold
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.constants import SEPARATED_LOSS
 from mercer.auto.search.evaluation import Evaluator
@@ -22,6 +21,7 @@ from mercer.auto.search.products import add_products
 from mercer.auto.search.selected import add_selected_columns
 from mercer.auto.search.state import SearchResult, SearchState, TreeSearch
 from mercer.auto.search.tree_score import add_trees
+from mercer.linear.ridge.fold_loss import FoldLoss
 
 #: A stage takes the evaluator and the state so far, and returns the state with its features, if the folds gain by them.
 Stage = Callable[[Evaluator, SearchState], SearchState]
@@ -31,7 +31,7 @@ STAGES: tuple[Stage, ...] = (add_trees, add_selected_columns, add_piecewise, add
 
 def search(
     rows: TrainingRows, labels: np.ndarray | None, effort: Effort, clock: Clock, seed: int, steps: Steps
-) -> tuple[SearchResult, PerFold]:
+) -> tuple[SearchResult, FoldLoss]:
     """The result of all stages, and the equations of its features on all rows; parameters as `Evaluator`."""
     evaluator = Evaluator(rows, labels, effort, clock, seed, steps)
     first, state = _run(evaluator, STAGES)

@@ -8,9 +8,9 @@ import numpy as np
 
 from mercer.auto.features.linear import LinearBlock
 from mercer.auto.features.union import Features
-from mercer.auto.ridge.equations import PerFold, Scored
 from mercer.auto.search.kernels import KernelCandidate
 from mercer.learn.trees.params import TreeParams
+from mercer.linear.ridge.fold_loss import FoldLoss, FoldScore
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Trial:
     candidate: Candidate
     features: Features
     penalties: np.ndarray
-    score: Scored
-    equations: PerFold
+    score: FoldScore
+    equations: FoldLoss
     #: Seconds of the evaluation alone.
     seconds: float
 
@@ -100,7 +100,7 @@ class SearchResult:
 
     features: Features
     penalties: np.ndarray
-    score: Scored
+    score: FoldScore
     trees: TreeSearch
     candidates: tuple[Candidate, ...] = ()
     #: The penalty of the encoded columns alone.

@@ -89,7 +89,7 @@ class SparseCoding(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, Streaming
         return super().fit(X, y)
 
     @property
-    def _looks_again(self) -> bool:  # type: ignore[override]
+    def _multi_pass(self) -> bool:  # type: ignore[override]
         return self.dictionary is None
 
     def _learn_from(self, source):

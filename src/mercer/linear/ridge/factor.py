@@ -1,15 +1,16 @@
-"""Centered normal equations in a basis where every penalty is cheap.
+"""Centered normal equations in a basis in which every penalty is solved cheaply.
 
 The minimizer of sum of (y - <w, z> - b)^2 + alpha ||w||^2 solves (G + alpha) w = B, G and B centered. `Tridiagonal`
 reduces G to Q T Q' once (a third of the work of an eigensolver); each penalty is then a tridiagonal system. (`Krylov`,
-in a file of its own, does no more of the reduction than the targets need.) `Spectral` goes on to eigenvectors, which
-the minimum-norm solution (alpha = 0) and generalized cross-validation need.
+in `optimize`, reduces only as far as the targets need.) `Spectral` computes eigenvectors, which the minimum-norm
+solution (alpha = 0) and generalized cross-validation need.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from mercer.stats.gram import Normal
 
 @dataclass(frozen=True)
 class Centered:
-    """What all factorizations keep: the means and the targets' own sums."""
+    """The base of factorizations: means, total weight and the sums of squares of the targets."""
 
     z_mean: np.ndarray
     y_mean: np.ndarray
@@ -26,7 +27,7 @@ class Centered:
     Y: np.ndarray
 
     def solutions(self, alphas: np.ndarray) -> np.ndarray:
-        """w for each penalty: an array (penalties, features, targets); NaN where the system has no solution."""
+        """Return w for each penalty: an array (penalties, features, targets); NaN if the system has no solution."""
         raise NotImplementedError
 
 
@@ -45,39 +46,41 @@ class Spectral(Centered):
         return cls.solved(*means, normal.weight, *normal.about(*means))
 
     @classmethod
-    def solved(cls, z_mean, y_mean, weight: float, G, B, Y) -> Spectral:
-        """Factor centered equations; G is given up."""
+    def solved(
+        cls, z_mean: np.ndarray, y_mean: np.ndarray, weight: float, G: np.ndarray, B: np.ndarray, Y: np.ndarray
+    ) -> Spectral:
+        """Factor centered equations; G is overwritten."""
         from scipy.linalg import eigh
 
         values, vectors = eigh(G, overwrite_a=True, check_finite=False, driver="evd")
         return cls(z_mean, y_mean, weight, Y, values, vectors, vectors.T @ B)
 
-    def solutions(self, alphas):
+    def solutions(self, alphas: np.ndarray) -> np.ndarray:
         return np.stack([self.vectors @ self._rotated_solution(alpha) for alpha in alphas])
 
     def _rotated_solution(self, alpha: float) -> np.ndarray:
-        """Q' w, one column per target."""
+        """Return Q' w, one column per target."""
         return self.inverse(alpha)[:, None] * self.rotated_B
 
     def inverse(self, alpha: float) -> np.ndarray:
-        """1 / (values + alpha); directions the data do not reach get no weight."""
+        """Return 1 / (values + alpha), and 0 in the null space of G."""
         reached = self.values > 0 if alpha > 0 else self.reached
         return np.where(reached, 1.0 / np.where(reached, self.values + alpha, 1.0), 0.0)
 
     @property
     def reached(self) -> np.ndarray:
-        """Which directions have an eigenvalue beyond rounding."""
+        """Mask of the eigenvalues beyond rounding."""
         return self.values > len(self.values) * np.finfo(float).eps * max(self.values[-1], 0.0)
 
     def degrees_of_freedom(self, alpha: float) -> float:
-        """tr G (G + alpha)^{-1}, and one for the intercept."""
+        """Return tr G (G + alpha)^{-1}, plus one for the intercept."""
         positive = np.maximum(self.values, 0.0)
         return 1.0 + float(np.sum(positive / np.maximum(positive + alpha, np.finfo(float).tiny)))
 
 
 @dataclass(frozen=True)
 class Tridiagonal(Centered):
-    """G = Q T Q' with T tridiagonal and Q a product of reflectors, kept as LAPACK left them."""
+    """G = Q T Q' with T tridiagonal and Q a product of reflectors in the layout of LAPACK."""
 
     diagonal: np.ndarray
     off_diagonal: np.ndarray
@@ -92,14 +95,16 @@ class Tridiagonal(Centered):
         return cls.reduced(*means, normal.weight, *normal.about(*means))
 
     @classmethod
-    def reduced(cls, z_mean, y_mean, weight: float, G, B, Y) -> Tridiagonal | Spectral:
-        """Reduce centered equations; G is given up."""
+    def reduced(
+        cls, z_mean: np.ndarray, y_mean: np.ndarray, weight: float, G: np.ndarray, B: np.ndarray, Y: np.ndarray
+    ) -> Tridiagonal | Spectral:
+        """Reduce centered equations; G is overwritten."""
         from scipy.linalg import lapack
 
-        if len(G) < 2:  # LAPACK's wrappers have no room for an empty off-diagonal
+        if len(G) < 2:  # LAPACK's wrappers do not take an empty off-diagonal
             return Spectral.solved(z_mean, y_mean, weight, G, B, Y)
         reduced, d, e, tau, _ = lapack.dsytrd(G.T, lower=1, lwork=64 * len(G), overwrite_a=1)
-        # Below the first row the reflectors have the very layout of a QR factorization.
+        # Below the first row the reflectors have the layout of a QR factorization.
         reflectors = np.asfortranarray(reduced[1:, :-1])
         rotated_B = _times_q(reflectors, tau, B, "T")
         return cls(z_mean, y_mean, weight, Y, d, e, reflectors, tau, rotated_B)
@@ -111,14 +116,14 @@ class Tridiagonal(Centered):
 
         return lapack.dsterf(self.diagonal, self.off_diagonal)[0]
 
-    def solutions(self, alphas):
+    def solutions(self, alphas: np.ndarray) -> np.ndarray:
         rotated = shifted_solutions(self.diagonal, self.off_diagonal, self.rotated_B, alphas)
         W = _times_q(self.reflectors, self.tau, rotated.reshape(len(rotated), -1), "N")
         return W.reshape(rotated.shape).transpose(1, 0, 2)
 
 
-def shifted_solutions(diagonal, off_diagonal, B, alphas) -> np.ndarray:
-    """(T + alpha)^{-1} B for each penalty: an array (rows, penalties, columns); NaN unless positive definite."""
+def shifted_solutions(diagonal: np.ndarray, off_diagonal: np.ndarray, B: np.ndarray, alphas: Any) -> np.ndarray:
+    """Return (T + alpha)^{-1} B for each penalty: an array (rows, penalties, columns); NaN unless positive definite."""
     from scipy.linalg import lapack
 
     found = np.empty((len(B), len(alphas), B.shape[1]))
@@ -128,8 +133,8 @@ def shifted_solutions(diagonal, off_diagonal, B, alphas) -> np.ndarray:
     return found
 
 
-def _times_q(reflectors, tau, C, transposed: str) -> np.ndarray:
-    """Q C or Q' C, Q = diag(1, H_1 ... H_{D-1})."""
+def _times_q(reflectors: np.ndarray, tau: np.ndarray, C: np.ndarray, transposed: str) -> np.ndarray:
+    """Return Q C or Q' C, Q = diag(1, H_1 ... H_{D-1})."""
     from scipy.linalg import lapack
 
     result = np.asfortranarray(C).copy(order="F")

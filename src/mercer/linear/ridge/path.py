@@ -1,78 +1,82 @@
-"""Every ridge penalty at once, scored without another look at the data.
+"""The path of ridge penalties, scored without another pass over the data.
 
 The squared error of weights w on a held-out fold k is Y_k - 2 <w, B_k> + <w, G_k w>, measured from the means of the
-rows that were trained on: K-fold cross-validation is exact and touches statistics only.
+training rows: K-fold cross-validation is exact and needs the statistics only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from mercer._runtime.pool import ordered_map
-from mercer.linear.optimize.krylov import Krylov, KrylovWithEnds
+from mercer.linear.alpha import Alpha
+from mercer.linear.optimize.krylov import Krylov, KrylovWithBounds
 from mercer.linear.ridge.factor import Centered, Spectral, Tridiagonal
 from mercer.stats.gram import GramPerFold, Normal
 
-Factored = Spectral | Tridiagonal | KrylovWithEnds
+Factored = Spectral | Tridiagonal | KrylovWithBounds
 
 N_ALPHAS = 60
-#: The least penalty of the path, as a share of the largest eigenvalue.
-_DEEPEST = 1e-10
-#: The least penalty that rounding allows, in units of the rounding error.
-_ABOVE_ERROR = 10.0
-#: How many columns of weights are scored in one product.
+#: The smallest penalty of the path, as a fraction of the largest eigenvalue.
+_MIN_FRACTION = 1e-10
+#: The smallest penalty that rounding allows, in units of the rounding error.
+_MIN_ERRORS = 10.0
+#: Columns of weights that are scored in one product.
 _BATCH = 512
 
 
 def factor(equations: Iterable[Normal], kind: type[Spectral] | type[Tridiagonal]) -> list[Factored]:
     """Factor several normal equations, one per core with one thread of BLAS each.
 
-    A reduction hardly gains from more threads, and those of BLAS spin while they wait.
+    A reduction is hardly faster with more threads, and those of BLAS spin while they wait.
     """
     return list(ordered_map(kind.of, equations))
 
 
-def factor_folds(gram: GramPerFold, least: float) -> tuple[Factored, list[Centered]]:
-    """The equations of all rows factored, and those of all rows but each fold's, ready for penalties from `least`."""
+def factor_folds(gram: GramPerFold, min_alpha: float) -> tuple[Factored, list[Centered]]:
+    """Factor the equations of all rows, and of all rows but each fold's, for penalties from `min_alpha` on."""
 
-    def ready(fold):
-        return KrylovWithEnds.of(gram.total, least) if fold is None else Krylov.of(gram.total - fold, least)
+    def factored(fold: Normal | None) -> Any:
+        if fold is None:
+            return KrylovWithBounds.of(gram.total, min_alpha)
+        return Krylov.of(gram.total - fold, min_alpha)
 
-    *trained, total = ordered_map(ready, [*gram.folds, None])
+    *trained, total = ordered_map(factored, [*gram.folds, None])
     return total, trained
 
 
 def floor(gram: GramPerFold, factor: Factored) -> float:
-    """The least penalty that the rounding of the Gram matrix allows: ten times its error.
+    """Return the smallest penalty that the rounding of the Gram matrix allows: ten times its error.
 
-    The error is the larger of what the probes measured and of the most negative eigenvalue.
+    The error is the larger of the one measured by the probes and of the most negative eigenvalue.
     """
     largest = max(factor.values[-1], 0.0)
     error = max(gram.error, -factor.values[0], 4 * np.finfo(float).eps * largest)
-    return _ABOVE_ERROR * error
+    return _MIN_ERRORS * error
 
 
-def lowest(gram: GramPerFold, asked: str | np.ndarray = "path") -> float:
-    """A number that no penalty goes below, known without eigenvalues: the largest is at least any diagonal entry."""
+def lowest(gram: GramPerFold, asked: Alpha = "path") -> float:
+    """Return a lower bound of all penalties without eigenvalues, of which the largest exceeds any diagonal entry."""
     if isinstance(asked, str):
         z_mean, _ = gram.total.means()
         diagonal = np.diagonal(gram.total.G) - gram.total.z * z_mean
-        asked = _DEEPEST * np.max(diagonal, initial=0.0)
-    return max(float(np.min(asked)), _ABOVE_ERROR * gram.error)
+        asked = _MIN_FRACTION * np.max(diagonal, initial=0.0)
+    return max(float(np.min(asked)), _MIN_ERRORS * gram.error)
 
 
-def default_alphas(factor: Factored, least: float) -> np.ndarray:
-    """Penalties from far above the largest eigenvalue of G down to 1e-10 of it, or to the floor."""
+def default_alphas(factor: Factored, floor: float) -> np.ndarray:
+    """Return penalties from ten times the largest eigenvalue of G down to 1e-10 of it, or to the floor."""
     largest = factor.values[-1]
     if not largest > 0:
         return np.array([1.0])
-    return np.geomspace(10.0 * largest, max(_DEEPEST * largest, least), N_ALPHAS)
+    return np.geomspace(10.0 * largest, max(_MIN_FRACTION * largest, floor), N_ALPHAS)
 
 
 def fold_losses(gram: GramPerFold, trained: list[Centered], alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean squared K-fold error of each penalty, and the error bar that rounding of G puts on it.
+    """Return the mean squared K-fold error of each penalty, and its error bar from the rounding of G.
 
     `trained` holds the factored equations of the rows outside each fold. Sums are taken in the order of the folds.
     """
@@ -83,7 +87,7 @@ def fold_losses(gram: GramPerFold, trained: list[Centered], alphas: np.ndarray) 
 
 
 def _held_out(gram: GramPerFold, fold: Normal, train: Centered, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Squared error on one fold of each penalty fitted to the others, and its error bar."""
+    """Return the squared error on one fold of each penalty fitted to the others, and its error bar."""
     G, B, Y = fold.about(train.z_mean, train.y_mean)
     losses, bars = np.empty(len(alphas)), np.empty(len(alphas))
     step = max(1, _BATCH // max(B.shape[1], 1))
@@ -100,34 +104,34 @@ def _held_out(gram: GramPerFold, fold: Normal, train: Centered, alphas: np.ndarr
 
 
 def gcv_losses(spectral: Spectral, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Generalized cross-validation n RSS / (n - df)^2 (Golub, Heath and Wahba 1979), with its rounding.
+    """Return the generalized cross-validation n RSS / (n - df)^2 (Golub, Heath and Wahba 1979), and its error bar.
 
-    RSS(alpha) = RSS(0) + sum_i (alpha b_i)^2 / (v_i (v_i + alpha)^2): the sum cancels nothing, so small residuals
+    RSS(alpha) = RSS(0) + sum_i (alpha b_i)^2 / (v_i (v_i + alpha)^2): all terms are positive, so small residuals
     keep their digits.
     """
     values = spectral.values[spectral.reached]
     b2 = np.sum(spectral.rotated_B[spectral.reached] ** 2, axis=1)
     total = np.trace(spectral.Y)
     rounding = 16 * np.finfo(float).eps * total
-    least = total - np.sum(b2 / values)
-    least = least if least > rounding else 0.0
+    unpenalized = total - np.sum(b2 / values)
+    unpenalized = unpenalized if unpenalized > rounding else 0.0
     losses, bars = np.empty(len(alphas)), np.empty(len(alphas))
     for i, alpha in enumerate(alphas):
-        left = spectral.weight - spectral.degrees_of_freedom(alpha)
-        scale = spectral.weight / left**2 if left > 1e-9 * spectral.weight else np.inf
-        losses[i] = scale * (least + np.sum((alpha / (values + alpha)) ** 2 * b2 / values))
+        remaining = spectral.weight - spectral.degrees_of_freedom(alpha)
+        scale = spectral.weight / remaining**2 if remaining > 1e-9 * spectral.weight else np.inf
+        losses[i] = scale * (unpenalized + np.sum((alpha / (values + alpha)) ** 2 * b2 / values))
         bars[i] = scale * rounding
     return losses, bars
 
 
 def choose(alphas: np.ndarray, losses: np.ndarray, bars: np.ndarray) -> int:
-    """The best penalty, counting the error bar against it; where bars overlap, the largest.
+    """Return the index of the best penalty, error bars counted against it; the largest of those within the bars.
 
-    A negative loss is rounding, never a winner.
+    A negative loss is due to rounding and is never chosen.
     """
     pessimistic = np.where(losses < 0, np.inf, losses + bars)
     if not np.isfinite(pessimistic).any():
         raise ValueError("No penalty could be scored: every cross-validated loss was lost to rounding. Rescale X.")
-    level = pessimistic.min()
-    as_good = np.flatnonzero((losses >= 0) & (losses - bars <= level))
-    return int(as_good[np.argmax(alphas[as_good])])
+    best = pessimistic.min()
+    candidates = np.flatnonzero((losses >= 0) & (losses - bars <= best))
+    return int(candidates[np.argmax(alphas[candidates])])

@@ -144,7 +144,7 @@ class FilterSelector(ThresholdSelector):
         return {name: vars(self)[name] for name in self._get_param_names()}
 
     @property
-    def _looks_again(self) -> bool:
+    def _multi_pass(self) -> bool:
         return self._kind not in ONE_PASS
 
     def _checked_X(self, X, reset, start=0):
@@ -227,7 +227,7 @@ class FilterSelector(ThresholdSelector):
         return Together(moments=CrossMoments(self._by_class), levels=levels)
 
     def _learn_from(self, source):
-        if not self._looks_again:
+        if not self._multi_pass:
             super()._learn_from(source)
             return
         self.__dict__.pop("_accumulator", None)

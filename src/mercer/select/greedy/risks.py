@@ -27,7 +27,7 @@ class MeanRisk:
 
     def slope(self, y, f, w):
         """Derivatives in the scores."""
-        return w * self.loss.slope(y, f) / w.sum()
+        return w * self.loss.gradient(y, f) / w.sum()
 
     def bend(self, y, f, w):
         """h with curvature sum_i h_i z_i^2 along the direction z."""
@@ -38,7 +38,7 @@ class MeanRisk:
         score = f[:, None] + Z * eta
         share = w / w.sum()
         y = y[:, None]
-        first = share @ (self.loss.slope(y, score) * Z)
+        first = share @ (self.loss.gradient(y, score) * Z)
         return first, share @ (self.loss.curvature(y, score) * Z * Z)
 
     def hessian(self, y, f, w, Z):

@@ -148,7 +148,7 @@ class GreedySelector(ChosenFeatures):
         self.target = target
 
     @property
-    def _looks_again(self) -> bool:
+    def _multi_pass(self) -> bool:
         return self.loss != "squared" or self._kind is not None or self.solver == "rows"
 
     @one_pass
@@ -178,7 +178,7 @@ class GreedySelector(ChosenFeatures):
     def _learn_from(self, source):
         self.__dict__.pop("_known_classes", None)
         narrow = self.solver == "gram" or self.n_features_in_ <= GRAM_COLUMNS or not isinstance(source, MemorySource)
-        if narrow and not self._looks_again:
+        if narrow and not self._multi_pass:
             super()._learn_from(source)
             return
         self._accumulator = None

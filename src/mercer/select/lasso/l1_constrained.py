@@ -75,7 +75,7 @@ class L1Constrained(LinearPredictor, ThresholdSelector):
         self.max_iter = max_iter
 
     @property
-    def _looks_again(self) -> bool:
+    def _multi_pass(self) -> bool:
         return self.loss != "squared"
 
     partial_fit = one_pass(StreamingEstimator.partial_fit)

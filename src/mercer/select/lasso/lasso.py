@@ -125,7 +125,7 @@ class Lasso(LinearPredictor, ThresholdSelector):
         self.random_state = random_state
 
     @property
-    def _looks_again(self) -> bool:
+    def _multi_pass(self) -> bool:
         return self.solver == "columns"
 
     partial_fit = one_pass(StreamingEstimator.partial_fit)
@@ -144,7 +144,7 @@ class Lasso(LinearPredictor, ThresholdSelector):
             if alphas.size == 0 or not np.all(np.isfinite(alphas) & (alphas > 0)):
                 raise ValueError(
                     f"alpha must be positive, not {self.alpha!r}. For least squares without a penalty use "
-                    "mercer.linear.RidgeRegressor(alphas=0)."
+                    "mercer.linear.RidgeRegressor(alpha=0)."
                 )
 
     @property

@@ -1,1 +1,0 @@
-"""Ridge regression with one penalty per block of features."""
