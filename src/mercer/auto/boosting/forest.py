@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer import _numeric
-from mercer._runtime.derived import Beside
+from mercer._runtime.derived import DerivedCache
 from mercer._runtime.pool import for_each
 
 _ROWS = 2048
@@ -140,7 +140,7 @@ class Together:
         return made
 
 
-_alone = Beside(lambda forest: Together([forest]))
+_alone = DerivedCache(lambda forest: Together([forest]))
 
 
 def ranks_at(rank: np.ndarray, codes: np.ndarray) -> np.ndarray:

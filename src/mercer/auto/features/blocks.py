@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from mercer import _numeric
-from mercer._runtime.derived import Beside
+from mercer._runtime.derived import DerivedCache
 from mercer.auto.boosting.forest import Forest, Together
 from mercer.expand.random.fourier import Waves as WaveMap
 from mercer.learn import PiecewiseLinear
@@ -227,7 +227,7 @@ class Score(Block):
         """The mean of what the ensembles say of new rows."""
         together = _together(self)
         if together.forests is not self.forests:
-            together = _together.again(self)
+            together = _together.refresh(self)
         total, *others = np.moveaxis(together(self.columns(X)), 1, 0)
         for each in others:
             total += each
@@ -244,7 +244,7 @@ class Score(Block):
         return [f"tree {what} {k}" for what in ("score", "probability") for k in range(c)][: self.width]
 
 
-_together = Beside(lambda score: Together(score.forests))
+_together = DerivedCache(lambda score: Together(score.forests))
 
 
 @dataclass
