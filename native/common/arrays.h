@@ -1,30 +1,35 @@
-// Array types of the bindings.
+// Array types of the bindings, all in the memory of the processor.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include <cstddef>
-#include <string>
 #include <utility>
 #include <vector>
+
+#include "common/checks.h"
 
 namespace mercer {
 
 namespace nb = nanobind;
 
 template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;  // in any memory order
 template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Raises ValueError with the message unless the condition holds.
-inline void require(bool holds, const char* message) {
-    if (!holds) throw nb::value_error(message);
-}
-inline void require(bool holds, const std::string& message) { require(holds, message.c_str()); }
+// Arrays that are written to.
+template <class T>
+using OutVector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using OutMatrix = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
+template <class T>
+using OutRows = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Hands the vector's memory to NumPy.
+// A NumPy array that owns the memory of the vector.
 template <class T>
 nb::ndarray<nb::numpy, T> owned_array(std::vector<T>&& values, const std::vector<size_t>& shape) {
     auto* kept = new std::vector<T>(std::move(values));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,11 +16,7 @@ namespace nb = nanobind;
 
 namespace {
 
-using mercer::mix;
-
-using mercer::Matrix;
-using mercer::owned_array;
-using mercer::Vector;
+using namespace mercer;
 
 constexpr uint64_t golden_gamma = 0x9E3779B97F4A7C15u;
 constexpr uint64_t nan_key = 0x7FF8000000000000u;
@@ -78,8 +73,7 @@ nb::ndarray<nb::numpy, uint64_t> splitmix64(nb::handle keys, nb::handle seed) {
 }
 
 nb::ndarray<nb::numpy, int64_t> buckets(nb::handle hashes, int64_t n_buckets) {
-    if (n_buckets < 1 || n_buckets > int64_t{1} << 32)
-        throw std::invalid_argument("n_buckets must be between 1 and 2**32, got " + std::to_string(n_buckets) + ".");
+    require(n_buckets >= 1 && n_buckets <= int64_t{1} << 32, "n_buckets must be between 1 and 2**32, got ", n_buckets, ".");
     const uint64_t n = n_buckets;
     return map_words<int64_t>(hashes, [=](uint64_t h) { return static_cast<int64_t>(((h >> 32) * n) >> 32); });
 }
@@ -111,7 +105,7 @@ nb::ndarray<nb::numpy, uint64_t> hash_dense_rows(const Matrix<T>& X, nb::handle 
 nb::ndarray<nb::numpy, uint64_t> hash_keyed_rows(const std::vector<Vector<uint64_t>>& keys, nb::handle seed) {
     const size_t n = keys.empty() ? 0 : keys[0].shape(0);
     for (const auto& column : keys)
-        if (column.shape(0) != n) throw std::invalid_argument("keys must hold as many words for each column.");
+        require(column.shape(0) == n, "keys must hold as many words for each column.");
     const uint64_t mixed_seed = mixed_seed_of(seed);
     std::vector<uint64_t> hashes(n);
     {
@@ -181,16 +175,8 @@ nb::ndarray<nb::numpy, int64_t> hash_order(const Vector<uint64_t>& hashes) {
 
 template <class Index>
 void check_csr(size_t n_data, const Vector<Index>& indices, const Vector<Index>& indptr) {
-    if (n_data != indices.shape(0))
-        throw std::invalid_argument("data and indices must be of one length, got " + std::to_string(n_data) + " and " +
-                                    std::to_string(indices.shape(0)) + ".");
-    const size_t n = indptr.shape(0);
-    const Index* p = indptr.data();
-    bool rising = n > 0 && p[0] >= 0 && p[n - 1] <= static_cast<int64_t>(n_data);
-    for (size_t i = 1; i < n; ++i) rising &= p[i - 1] <= p[i];
-    if (!rising)
-        throw std::invalid_argument("indptr must have an entry per row and one more, rising within 0 .. " +
-                                    std::to_string(n_data) + ".");
+    require(n_data == indices.shape(0), "data and indices must be of one length, got ", n_data, " and ", indices.shape(0), ".");
+    require(are_bounds(indptr.data(), indptr.shape(0), n_data), "indptr must have an entry per row and one more, rising within 0 .. ", n_data, ".");
 }
 
 template <class T, class Index>

@@ -2,7 +2,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +15,7 @@ namespace nb = nanobind;
 
 namespace {
 
-using mercer::mix;
-
-using mercer::KeyedBlake2b;
-using mercer::owned_array;
+using namespace mercer;
 
 // The hashes of names met before. Names of up to 16 bytes are told apart by two words that hold all of them; longer ones
 // are also compared letter by letter.
@@ -196,7 +192,7 @@ class Entries {
     }
 
     void push(std::string_view name, double value) {
-        keys.push_back(mercer::hash_bare_text(name.data(), name.size(), mixed_seed_));
+        keys.push_back(hash_bare_text(name.data(), name.size(), mixed_seed_));
         values.push_back(value);
     }
 
@@ -216,7 +212,7 @@ nb::tuple hash_entries(nb::list rows, nb::object names, nb::handle seed, nb::han
     for (size_t i = 0; i < n; ++i) {
         const nb::object row = nb::borrow(rows[i]);
         const bool fits = !are_cells || (PyList_CheckExact(row.ptr()) && nb::len(row) == nb::len(names));
-        if (!fits) throw std::invalid_argument("a row needs a cell for each name, in a list.");
+        require(fits, "a row needs a cell for each name, in a list.");
         entries.add_row(row.ptr(), names.ptr(), i);
     }
     const size_t count = entries.keys.size();
@@ -224,14 +220,13 @@ nb::tuple hash_entries(nb::list rows, nb::object names, nb::handle seed, nb::han
                           owned_array(std::move(entries.indptr), {n + 1}));
 }
 
-nb::ndarray<nb::numpy, uint64_t> hash_utf8(mercer::Vector<uint8_t> data, mercer::Vector<int64_t> offsets, nb::handle seed) {
+nb::ndarray<nb::numpy, uint64_t> hash_utf8(Vector<uint8_t> data, Vector<int64_t> offsets, nb::handle seed) {
     const uint64_t key = nb::cast<uint64_t>(nb::object(nb::int_(seed) & nb::int_(UINT64_MAX)));
-    if (offsets.shape(0) == 0) throw std::invalid_argument("offsets must have an entry per string and one more.");
+    require(offsets.shape(0) != 0, "offsets must have an entry per string and one more.");
     const size_t n = offsets.shape(0) - 1;
     const int64_t* at = offsets.data();
     for (size_t i = 0; i < n; ++i)
-        if (at[i] < 0 || at[i + 1] < at[i] || at[i + 1] > static_cast<int64_t>(data.shape(0)))
-            throw std::invalid_argument("offsets must rise within the data.");
+        require(at[i] >= 0 && at[i + 1] >= at[i] && at[i + 1] <= static_cast<int64_t>(data.shape(0)), "offsets must rise within the data.");
     std::vector<uint64_t> keys(n);
     {
         nb::gil_scoped_release release;

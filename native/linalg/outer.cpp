@@ -14,12 +14,9 @@ namespace nb = nanobind;
 
 namespace {
 
-using mercer::Matrix;
-using mercer::require;
-using mercer::Vector;
-using Out = nb::ndarray<double, nb::ndim<2>, nb::device::cpu>;
+using namespace mercer;
 
-void take_outer_products(Matrix<double> G, Vector<double> h, Vector<double> m, Out out) {
+void take_outer_products(Matrix<double> G, Vector<double> h, Vector<double> m, OutMatrix<double> out) {
     const size_t n = G.shape(0);
     require(G.shape(1) == n && h.shape(0) == n && m.shape(0) == n, "G must be square, h and m as long as it is");
     require(out.shape(0) == n && out.shape(1) == n, "out must have the shape of G");

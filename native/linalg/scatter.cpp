@@ -13,22 +13,17 @@ namespace nb = nanobind;
 
 namespace {
 
-using mercer::Matrix;
-using mercer::require;
-using mercer::Vector;
-using Square = nb::ndarray<double, nb::ndim<2>, nb::device::cpu>;
-using Sums = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using namespace mercer;
 
-template <class T> const mercer::ScatterTable<T>& kernels();
-template <> const mercer::ScatterTable<float>& kernels<float>() { return MERCER_PICK(scatter).f32; }
-template <> const mercer::ScatterTable<double>& kernels<double>() { return MERCER_PICK(scatter).f64; }
+template <class T> const ScatterTable<T>& kernels();
+template <> const ScatterTable<float>& kernels<float>() { return MERCER_PICK(scatter).f32; }
+template <> const ScatterTable<double>& kernels<double>() { return MERCER_PICK(scatter).f64; }
 
 template <class T>
-void add_scatter(Square S, Sums sums, Matrix<T> X, std::optional<Vector<T>> origin, std::optional<Vector<T>> root) {
+void add_scatter(OutMatrix<double> S, OutVector<double> sums, Matrix<T> X, std::optional<Vector<T>> origin, std::optional<Vector<T>> root) {
     const long n = X.shape(0), d = X.shape(1);
     require(n == 0 || d < 2 || X.stride(1) == 1, "the rows of X must lie flat in memory; pass numpy.ascontiguousarray of it");
-    require(long(S.shape(0)) <= d && long(S.shape(1)) == d && (d < 2 || S.stride(1) == 1),
-            "S must have a column for each column of X, and no more rows than that, flat in memory");
+    require(long(S.shape(0)) <= d && long(S.shape(1)) == d && (d < 2 || S.stride(1) == 1), "S must have a column for each column of X, and no more rows than that, flat in memory");
     require(long(sums.shape(0)) == d, "sums must have an entry per column of X");
     require(!origin || long(origin->shape(0)) == d, "origin must have an entry per column of X");
     require(!root || long(root->shape(0)) == n, "root must have an entry per row of X");

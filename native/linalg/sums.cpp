@@ -10,8 +10,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "common/arrays.h"
@@ -174,18 +172,13 @@ void add_entries(const T* data, const Index* column, size_t n, const double* wei
 
 // ---- checks
 
-std::string text(int64_t number) { return std::to_string(number); }
-
 Range checked_weight(const Weight& weight, size_t n, const char* what) {
     Range range;
     if (!weight) return range;
-    if (weight->shape(0) != n)
-        throw std::invalid_argument("weight must have one number for each of " + text(n) + " " + what +
-                                    ", got shape (" + text(weight->shape(0)) + ",).");
+    require(weight->shape(0) == n, "weight must have one number for each of ", n, " ", what, ", got shape (", weight->shape(0), ",).");
     for (size_t i = 0; i < n; ++i) {
         const double w = weight->data()[i];
-        if (!(w >= 0) || magnitude_bits(w) >= infinity_bits)
-            throw std::invalid_argument("weight[" + text(i) + "] must be finite and not negative.");
+        require(w >= 0 && magnitude_bits(w) < infinity_bits, "weight[", i, "] must be finite and not negative.");
         range.see(w);
     }
     return range;
@@ -195,9 +188,7 @@ template <class T>
 void refuse_first_infinite(const Block<T>& X) {
     for (size_t i = 0; i < X.n_rows; ++i)
         for (size_t j = 0; j < X.n_columns; ++j)
-            if (magnitude_bits(X.at(i, j)) >= infinity_bits)
-                throw std::invalid_argument("X[" + text(i) + ", " + text(j) +
-                                            "] is not finite: exact sums need finite values.");
+            require(magnitude_bits(X.at(i, j)) < infinity_bits, "X[", i, ", ", j, "] is not finite: exact sums need finite values.");
 }
 
 template <class T>
@@ -215,14 +206,11 @@ template <class T, class Index>
 Range checked_entries(const T* data, const Index* indices, size_t n, int64_t n_columns) {
     Range range;
     for (size_t k = 0; k < n; ++k) {
-        if (indices[k] < 0 || indices[k] >= n_columns)
-            throw std::invalid_argument("indices[" + text(k) + "] is outside of 0 .. " + text(n_columns - 1) + ".");
+        require(indices[k] >= 0 && indices[k] < n_columns, "indices[", k, "] is outside of 0 .. ", n_columns - 1, ".");
         range.see(data[k]);
     }
     for (size_t k = 0; k < n && !range.finite(); ++k)
-        if (magnitude_bits(data[k]) >= infinity_bits)
-            throw std::invalid_argument("data[" + text(k) + "], in column " + text(indices[k]) +
-                                        ", is not finite: exact sums need finite values.");
+        require(magnitude_bits(data[k]) < infinity_bits, "data[", k, "], in column ", indices[k], ", is not finite: exact sums need finite values.");
     return range;
 }
 
@@ -258,9 +246,7 @@ template <class T, class Index>
 nb::tuple exact_power_sums_csr(const Vector<T>& data, const Vector<Index>& indices, int64_t n_columns,
                                const Weight& weight) {
     const size_t n = data.shape(0);
-    if (n != indices.shape(0))
-        throw std::invalid_argument("data and indices must be of one length, got " + text(n) + " and " +
-                                    text(indices.shape(0)) + ".");
+    require(n == indices.shape(0), "data and indices must be of one length, got ", n, " and ", indices.shape(0), ".");
     std::optional<PowerSums> sums;
     {
         nb::gil_scoped_release released;

@@ -4,7 +4,6 @@
 #include <nanobind/stl/optional.h>
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "common/arrays.h"
@@ -13,15 +12,11 @@ namespace nb = nanobind;
 
 namespace {
 
-using mercer::Matrix;
-using mercer::require;
-using mercer::TallRows;
-using mercer::Vector;
-template <class T> using Out = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
+using namespace mercer;
 
-template <class T> const mercer::ThinTable<T>& kernels();
-template <> const mercer::ThinTable<float>& kernels<float>() { return MERCER_PICK(thin).f32; }
-template <> const mercer::ThinTable<double>& kernels<double>() { return MERCER_PICK(thin).f64; }
+template <class T> const ThinTable<T>& kernels();
+template <> const ThinTable<float>& kernels<float>() { return MERCER_PICK(thin).f32; }
+template <> const ThinTable<double>& kernels<double>() { return MERCER_PICK(thin).f64; }
 
 template <class Array> bool rows_lie_flat(const Array& a) { return a.shape(1) < 2 || a.stride(1) == 1; }
 
@@ -30,18 +25,17 @@ template <class T, class Array> TallRows<T> rows_of(const Array& a, const char* 
     return {a.data(), long(a.shape(0)), long(a.shape(1)), long(a.stride(0))};
 }
 
-void add_transposed(const double* sums, long columns, const Out<double>& out) {
+void add_transposed(const double* sums, long columns, const OutMatrix<double>& out) {
     for (size_t j = 0; j < out.shape(0); ++j)
         for (size_t q = 0; q < out.shape(1); ++q) out(j, q) += sums[q * columns + j];
 }
 
 template <class T>
-void add_thin_products(Matrix<T> Z, Matrix<double> R, Matrix<double> V, Out<double> C, Out<double> P) {
+void add_thin_products(Matrix<T> Z, Matrix<double> R, Matrix<double> V, OutMatrix<double> C, OutMatrix<double> P) {
     const auto rows = rows_of<T>(Z, "the rows of Z must lie flat in memory; pass numpy.ascontiguousarray of it");
     const long c = R.shape(1), p = V.shape(1), n = rows.count, D = rows.columns;
     require(long(R.shape(0)) == n && long(V.shape(0)) == D, "R must have the rows of Z, and V its columns");
-    require(long(C.shape(0)) == D && long(C.shape(1)) == c && long(P.shape(0)) == D && long(P.shape(1)) == p,
-            "C must be of shape (columns of Z, columns of R), and P of shape (columns of Z, columns of V)");
+    require(long(C.shape(0)) == D && long(C.shape(1)) == c && long(P.shape(0)) == D && long(P.shape(1)) == p, "C must be of shape (columns of Z, columns of R), and P of shape (columns of Z, columns of V)");
     std::vector<double> given(n * c), probes(p * D), sums((c + p) * D);
     for (long i = 0; i < n; ++i)
         for (long q = 0; q < c; ++q) given[i * c + q] = R(i, q);
@@ -56,11 +50,10 @@ void add_thin_products(Matrix<T> Z, Matrix<double> R, Matrix<double> V, Out<doub
 }
 
 template <class T>
-void gather_rows(Matrix<T> Z, Vector<int64_t> order, Vector<T> origin, std::optional<Vector<T>> root, Out<T> out) {
+void gather_rows(Matrix<T> Z, Vector<int64_t> order, Vector<T> origin, std::optional<Vector<T>> root, OutMatrix<T> out) {
     auto rows = rows_of<T>(Z, "the rows of Z must lie flat in memory; pass numpy.ascontiguousarray of it");
     const long count = order.shape(0);
-    require(rows_lie_flat(out) && out.shape(1) == Z.shape(1) && long(out.shape(0)) == count,
-            "out must have a flat row for each entry of order, and the columns of Z");
+    require(rows_lie_flat(out) && out.shape(1) == Z.shape(1) && long(out.shape(0)) == count, "out must have a flat row for each entry of order, and the columns of Z");
     require(origin.shape(0) == Z.shape(1), "origin must have an entry per column of Z");
     require(!root || root->shape(0) == order.shape(0), "root must have an entry per entry of order");
     for (long i = 0; i < count; ++i)

@@ -5,8 +5,6 @@
 // and by the combinatorial number system their column numbers are "what is already there plus a constant".
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "common/arrays.h"
@@ -15,14 +13,8 @@ namespace nb = nanobind;
 
 namespace {
 
-using mercer::Vector;
+using namespace mercer;
 
-template <class T>
-using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using RowsOut = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // What is computed: products of `low` to `high` factors, of one entry several times if `repeat`. The degree factor
 // multiplies all products of that many factors; the run factor multiplies when an entry joins as the t-th of its kind.
@@ -33,8 +25,7 @@ struct Task {
 
     Task(size_t low, size_t high, bool repeat, const Vector<double>& degree, const Vector<double>& run)
         : low(low), high(high), repeat(repeat), degree_factor(degree.data()), run_factor(run.data()) {
-        if (low > high || degree.shape(0) != high + 1 || run.shape(0) != high + 1)
-            throw std::invalid_argument("one degree factor and one run factor are needed for each of 0 .. high.");
+        require(low <= high && degree.shape(0) == high + 1 && run.shape(0) == high + 1, "one degree factor and one run factor are needed for each of 0 .. high.");
     }
     // Without repetition an entry can only be the (low - k)-th or later if k more are to follow and `low` to be reached.
     size_t first_entry(size_t k) const { return repeat || k >= low ? 0 : low - k; }
@@ -175,16 +166,13 @@ void fill_after(uint64_t n, const Task& task, uint64_t* after, size_t step) {
     }
 }
 
-std::string text(size_t number) { return std::to_string(number); }
-
 template <class T>
 void dense_monomials(const Rows<T>& X, size_t low, size_t high, bool repeat, const Vector<double>& degree_factors,
-                     const Vector<double>& run_factors, const RowsOut<T>& out) {
+                     const Vector<double>& run_factors, const OutRows<T>& out) {
     const Task task(low, high, repeat, degree_factors, run_factors);
     const size_t n = X.shape(0), d = X.shape(1);
     Expansion<T, int32_t, false> expansion(task, d, nullptr);
-    if (out.shape(0) != n || out.shape(1) != expansion.row_size(d))
-        throw std::invalid_argument("out must be of shape (" + text(n) + ", " + text(expansion.row_size(d)) + ").");
+    require(out.shape(0) == n && out.shape(1) == expansion.row_size(d), "out must be of shape (", n, ", ", expansion.row_size(d), ").");
     nb::gil_scoped_release released;
     for (size_t i = 0; i < n; ++i)
         expansion.row(X.data() + i * d, d, nullptr, out.data() + i * out.shape(1), nullptr);
@@ -203,25 +191,24 @@ size_t checked_widest(const Vector<Index>& indices, const Vector<Index>& indptr,
             rising = indices.data()[j] >= 0 && static_cast<size_t>(indices.data()[j]) < n_columns &&
                      (j == start[i - 1] || indices.data()[j - 1] < indices.data()[j]);
     }
-    if (!rising) throw std::invalid_argument("a canonical CSR matrix is needed: rising columns in every row.");
+    require(rising, "a canonical CSR matrix is needed: rising columns in every row.");
     return widest;
 }
 
 template <class T, class Index, class OutIndex>
 void csr_monomials(const Vector<T>& data, const Vector<Index>& indices, const Vector<Index>& indptr, size_t n_columns,
                    size_t low, size_t high, bool repeat, const Vector<double>& degree_factors,
-                   const Vector<double>& run_factors, const Vector<int64_t>& ends, const Out<T>& out_data,
-                   const Out<OutIndex>& out_indices) {
+                   const Vector<double>& run_factors, const Vector<int64_t>& ends, const OutVector<T>& out_data,
+                   const OutVector<OutIndex>& out_indices) {
     const Task task(low, high, repeat, degree_factors, run_factors);
-    if (ends.shape(0) != high + 1) throw std::invalid_argument("ends must have an entry for each of 0 .. high.");
+    require(ends.shape(0) == high + 1, "ends must have an entry for each of 0 .. high.");
     const size_t widest = checked_widest(indices, indptr, data.shape(0), n_columns);
     Expansion<T, OutIndex, true> expansion(task, widest, ends.data());
     const Index* start = indptr.data();
     const size_t n = indptr.shape(0) - 1;
     size_t total = 0;
     for (size_t i = 0; i < n; ++i) total += expansion.row_size(start[i + 1] - start[i]);
-    if (out_data.shape(0) != total || out_indices.shape(0) != total)
-        throw std::invalid_argument("out_data and out_indices must have " + text(total) + " entries.");
+    require(out_data.shape(0) == total && out_indices.shape(0) == total, "out_data and out_indices must have ", total, " entries.");
     nb::gil_scoped_release released;
     std::vector<uint64_t> after((high + 1) * widest);
     for (size_t i = 0, at = 0; i < n; ++i) {

@@ -2,7 +2,6 @@
 #include "sketch/projection.h"
 
 #include <cmath>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -14,27 +13,17 @@ namespace nb = nanobind;
 
 namespace {
 
-using mercer::mix;
+using namespace mercer;
 
-using mercer::BlockHash;
-using mercer::Matrix;
-using mercer::owned_array;
-using mercer::require;
-using mercer::Vector;
-template <class T> using Out = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
+template <class T> const ProjectionTable<T>& kernels();
+template <> const ProjectionTable<float>& kernels<float>() { return MERCER_PICK(projection).f32; }
+template <> const ProjectionTable<double>& kernels<double>() { return MERCER_PICK(projection).f64; }
 
-template <class T> const mercer::ProjectionTable<T>& kernels();
-template <> const mercer::ProjectionTable<float>& kernels<float>() { return MERCER_PICK(projection).f32; }
-template <> const mercer::ProjectionTable<double>& kernels<double>() { return MERCER_PICK(projection).f64; }
-
-template <class T> void check_out(const Out<T>& out, long nonzeros) {
-    const long m = out.shape(1), rows = out.shape(0);
-    require(nonzeros >= 1 && m >= 1 && m % nonzeros == 0,
-            "out has " + std::to_string(m) + " columns, which " + std::to_string(nonzeros) +
-                " nonzeros per column do not divide");
-    require(m < 1l << 31, "out has " + std::to_string(m) + " columns; fewer than 2^31 are possible");
-    require(rows == 0 || ((m == 1 || out.stride(1) == 1) && (rows == 1 || out.stride(0) >= m)),
-            "out must have C-ordered rows; pass numpy.ascontiguousarray of it");
+template <class T> void check_out(const OutMatrix<T>& out, long nonzeros) {
+    const long m = out.shape(1);
+    require(nonzeros >= 1 && m >= 1 && m % nonzeros == 0, "out has ", m, " columns, which ", nonzeros, " nonzeros per column do not divide");
+    require(m < 1l << 31, "out has ", m, " columns; fewer than 2^31 are possible");
+    row_stride(out, "out");
 }
 
 std::vector<uint64_t> mixed_block_seeds(long nonzeros) {
@@ -44,20 +33,19 @@ std::vector<uint64_t> mixed_block_seeds(long nonzeros) {
 }
 
 template <class T>
-BlockHash<T> map_of(uint64_t seed, const std::vector<uint64_t>& block_seeds, bool with_signs, const Out<T>& out) {
+BlockHash<T> map_of(uint64_t seed, const std::vector<uint64_t>& block_seeds, bool with_signs, const OutMatrix<T>& out) {
     const long s = block_seeds.size();
     const uint64_t width = out.shape(1) / s;
     return {mix(seed), block_seeds.data(), s, width, with_signs, T(1.0 / std::sqrt(double(s))),
-            mercer::fields_per_word(width)};
+            fields_per_word(width)};
 }
 
 template <class T>
-void sketch_dense(Matrix<T> X, uint64_t seed, long nonzeros, bool with_signs, Out<T> out) {
+void sketch_dense(Matrix<T> X, uint64_t seed, long nonzeros, bool with_signs, OutMatrix<T> out) {
     check_out<T>(out, nonzeros);
-    require(X.shape(0) == out.shape(0), "X has " + std::to_string(X.shape(0)) + " rows but out has " +
-                                            std::to_string(out.shape(0)));
+    require(X.shape(0) == out.shape(0), "X has ", X.shape(0), " rows but out has ", out.shape(0));
     const auto block_seeds = mixed_block_seeds(nonzeros);
-    const mercer::DenseRows<T> rows{X.data(), long(X.shape(0)), long(X.shape(1)), long(X.stride(0)),
+    const DenseRows<T> rows{X.data(), long(X.shape(0)), long(X.shape(1)), long(X.stride(0)),
                                     long(X.stride(1))};
     const auto map = map_of<T>(seed, block_seeds, with_signs, out);
     nb::gil_scoped_release unlocked;
@@ -66,24 +54,18 @@ void sketch_dense(Matrix<T> X, uint64_t seed, long nonzeros, bool with_signs, Ou
 
 template <class Index>
 void check_rows(size_t entries, const Vector<Index>& indices, const Vector<Index>& indptr, size_t rows) {
-    require(entries == indices.shape(0), "data and indices must be of one length, got " + std::to_string(entries) +
-                                             " and " + std::to_string(indices.shape(0)));
-    require(indptr.shape(0) == rows + 1, "indptr must have " + std::to_string(rows + 1) +
-                                             " entries, one more than out has rows, not " +
-                                             std::to_string(indptr.shape(0)));
-    const Index* p = indptr.data();
-    bool rising = p[0] >= 0 && static_cast<size_t>(p[rows]) <= entries;
-    for (size_t i = 0; i < rows; ++i) rising &= p[i] <= p[i + 1];
-    require(rising, "indptr must rise within 0 .. " + std::to_string(entries));
+    require(entries == indices.shape(0), "data and indices must be of one length, got ", entries, " and ", indices.shape(0));
+    require(indptr.shape(0) == rows + 1, "indptr must have ", rows + 1, " entries, one more than out has rows, not ", indptr.shape(0));
+    require(are_bounds(indptr.data(), rows + 1, entries), "indptr must rise within 0 .. ", entries);
 }
 
 template <class T, class Index>
 void sketch_csr(Vector<T> data, Vector<Index> indices, Vector<Index> indptr, uint64_t seed, long nonzeros,
-                bool with_signs, Out<T> out) {
+                bool with_signs, OutMatrix<T> out) {
     check_out<T>(out, nonzeros);
     check_rows<Index>(data.shape(0), indices, indptr, out.shape(0));
     const auto block_seeds = mixed_block_seeds(nonzeros);
-    const mercer::CsrRows<T, Index> rows{data.data(), indices.data(), indptr.data(), long(out.shape(0))};
+    const CsrRows<T, Index> rows{data.data(), indices.data(), indptr.data(), long(out.shape(0))};
     const auto map = map_of<T>(seed, block_seeds, with_signs, out);
     nb::gil_scoped_release unlocked;
     if constexpr (std::is_same_v<Index, int32_t>) kernels<T>().csr32(map, rows, out.data(), out.stride(0));
@@ -91,15 +73,14 @@ void sketch_csr(Vector<T> data, Vector<Index> indices, Vector<Index> indptr, uin
 }
 
 nb::tuple key_places(const Vector<uint64_t>& keys, int64_t nonzeros, int64_t n_components, bool with_signs) {
-    if (nonzeros < 1 || n_components < nonzeros || n_components >= int64_t{1} << 32)
-        throw std::invalid_argument("nonzeros must lie within 1 .. n_components, n_components below 2**32.");
+    require(nonzeros >= 1 && n_components >= nonzeros && n_components < int64_t{1} << 32, "nonzeros must lie within 1 .. n_components, n_components below 2**32.");
     const size_t n = keys.shape(0), s = static_cast<size_t>(nonzeros);
     const uint64_t width = static_cast<uint64_t>(n_components / nonzeros);
     std::vector<int64_t> places(n * s);
     std::vector<int8_t> signs(n * s);
     {
         nb::gil_scoped_release released;
-        const size_t fields = static_cast<size_t>(mercer::fields_per_word(width)), bits = 64 / fields;
+        const size_t fields = static_cast<size_t>(fields_per_word(width)), bits = 64 / fields;
         std::vector<uint64_t> seeds((s + fields - 1) / fields);
         for (size_t i = 0; i < seeds.size(); ++i) seeds[i] = mix(i);
         for (size_t k = 0; k < n; ++k) {

@@ -1,11 +1,7 @@
 // Python bindings of the trigonometric kernels: shapes are checked here, the work is done without the GIL.
 #include "sketch/trig.h"
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
 #include <new>
-#include <string>
 #include <vector>
 
 #include "common/arrays.h"
@@ -14,37 +10,23 @@ namespace nb = nanobind;
 
 namespace {
 
-using mercer::Panels;
-using mercer::require;
-using mercer::Rows;
+using namespace mercer;
 
-template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-template <class T> using Contiguous = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T> using Packed = nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-template <class T> using Out = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
 
 constexpr double turns_per_radian = 0.15915494309189533577;
 
-template <class T> const mercer::TrigTable<T>& kernels();
-template <> const mercer::TrigTable<float>& kernels<float>() { return MERCER_PICK(trig).f32; }
-template <> const mercer::TrigTable<double>& kernels<double>() { return MERCER_PICK(trig).f64; }
+template <class T> const TrigTable<T>& kernels();
+template <> const TrigTable<float>& kernels<float>() { return MERCER_PICK(trig).f32; }
+template <> const TrigTable<double>& kernels<double>() { return MERCER_PICK(trig).f64; }
 
-std::string shape(long rows, long columns) {
-    return "(" + std::to_string(rows) + ", " + std::to_string(columns) + ")";
+template <class T, class Array> RowsView<T> rows(const Array& array, const char* name) {
+    return {array.data(), long(array.shape(0)), long(array.shape(1)), row_stride(array, name)};
 }
 
-template <class T, class Array> Rows<T> rows(const Array& array, const char* name) {
-    const long count = array.shape(0), columns = array.shape(1);
-    const bool ordered = count == 0 || ((columns <= 1 || array.stride(1) == 1) && (count == 1 || array.stride(0) >= columns));
-    require(ordered, std::string(name) + " must have C-ordered rows; pass numpy.ascontiguousarray of it");
-    return {array.data(), count, columns, count <= 1 ? columns : long(array.stride(0))};
-}
-
-template <class T> Rows<T> output(const Out<T>& out, long count, long columns) {
-    const Rows<T> result = rows<T>(out, "out");
-    require(result.count == count && result.columns == columns,
-            "out has shape " + shape(result.count, result.columns) + " but the result has " + shape(count, columns));
+template <class T> RowsView<T> output(const OutMatrix<T>& out, long count, long columns) {
+    const RowsView<T> result = rows<T>(out, "out");
+    require(result.count == count && result.columns == columns, "out has shape (", result.count, ", ", result.columns, ") but the result has (", count, ", ", columns, ")");
     return result;
 }
 
@@ -52,23 +34,19 @@ long panels_for(long frequencies, long width) { return (frequencies + width - 1)
 
 template <class T> Panels<T> panels(const Packed<T>& packed, long frequencies, long depth) {
     const long width = kernels<T>().panel_width;
-    require(long(packed.shape(2)) == width && frequencies >= 0 &&
-                long(packed.shape(0)) == panels_for(frequencies, width),
-            "packed does not hold " + std::to_string(frequencies) +
-                " frequencies in this machine's layout; make it here with pack_frequencies(W)");
-    require(long(packed.shape(1)) == depth, "X has " + std::to_string(depth) + " columns but the frequencies have " +
-                                                std::to_string(packed.shape(1)));
+    require(long(packed.shape(2)) == width && frequencies >= 0 && long(packed.shape(0)) == panels_for(frequencies, width), "packed does not hold ", frequencies, " frequencies in this machine's layout; make it here with pack_frequencies(W)");
+    require(long(packed.shape(1)) == depth, "X has ", depth, " columns but the frequencies have ", packed.shape(1));
     return {packed.data(), frequencies, depth};
 }
 
-template <class T> void cos_sin(Matrix<T> arguments, double scale, Out<T> out) {
+template <class T> void cos_sin(Matrix<T> arguments, double scale, OutMatrix<T> out) {
     const auto from = rows<const T>(arguments, "arguments");
     const auto to = output<T>(out, from.count, 2 * from.columns);
     nb::gil_scoped_release unlocked;
     kernels<T>().cos_sin(from, T(scale), to);
 }
 
-template <class T> void cos_shifted(Matrix<T> arguments, Vector<T> shift, double scale, Out<T> out) {
+template <class T> void cos_shifted(Matrix<T> arguments, Vector<T> shift, double scale, OutMatrix<T> out) {
     const auto from = rows<const T>(arguments, "arguments");
     const auto to = output<T>(out, from.count, from.columns);
     require(long(shift.shape(0)) == from.columns, "shift must have one entry per column of arguments");
@@ -77,7 +55,7 @@ template <class T> void cos_shifted(Matrix<T> arguments, Vector<T> shift, double
 }
 
 // Panels of frequencies in turns; whole cache lines, so that a panel never shares one.
-template <class T> nb::object pack_frequencies(Contiguous<T> W) {
+template <class T> nb::object pack_frequencies(Rows<T> W) {
     const size_t count = W.shape(0), depth = W.shape(1), width = kernels<T>().panel_width;
     const size_t panels = panels_for(count, width);
     constexpr std::align_val_t line{64};
@@ -91,7 +69,7 @@ template <class T> nb::object pack_frequencies(Contiguous<T> W) {
 }
 
 template <class T>
-void fourier_cos_sin(Contiguous<T> X, Packed<T> packed, long n_frequencies, double scale, Out<T> out) {
+void fourier_cos_sin(Rows<T> X, Packed<T> packed, long n_frequencies, double scale, OutMatrix<T> out) {
     const auto x = rows<const T>(X, "X");
     const auto w = panels<T>(packed, n_frequencies, x.columns);
     const auto to = output<T>(out, x.count, 2 * n_frequencies);
@@ -100,7 +78,7 @@ void fourier_cos_sin(Contiguous<T> X, Packed<T> packed, long n_frequencies, doub
 }
 
 template <class T>
-void fourier_cos_shifted(Contiguous<T> X, Packed<T> packed, Vector<T> shift, double scale, Out<T> out) {
+void fourier_cos_shifted(Rows<T> X, Packed<T> packed, Vector<T> shift, double scale, OutMatrix<T> out) {
     const auto x = rows<const T>(X, "X");
     const auto w = panels<T>(packed, shift.shape(0), x.columns);
     const auto to = output<T>(out, x.count, w.frequencies);

@@ -5,9 +5,9 @@
 
 namespace mercer {
 
-// Rows of a C-ordered matrix; `stride` (in elements) may exceed `columns`.
+// RowsView of a C-ordered matrix; `stride` (in elements) may exceed `columns`.
 template <class T>
-struct Rows {
+struct RowsView {
     T* data;
     long count, columns, stride;
 };
@@ -22,11 +22,11 @@ struct Panels {
 template <class T>
 struct TrigTable {
     long panel_width;
-    void (*cos_sin)(Rows<const T> arguments, T scale, Rows<T> out);
-    void (*cos_shifted)(Rows<const T> arguments, const T* shift, T scale, Rows<T> out);
-    void (*fourier_cos_sin)(Rows<const T> x, Panels<T> panels, T scale, Rows<T> out);
+    void (*cos_sin)(RowsView<const T> arguments, T scale, RowsView<T> out);
+    void (*cos_shifted)(RowsView<const T> arguments, const T* shift, T scale, RowsView<T> out);
+    void (*fourier_cos_sin)(RowsView<const T> x, Panels<T> panels, T scale, RowsView<T> out);
     // `shift` in turns, padded to whole panels.
-    void (*fourier_cos_shifted)(Rows<const T> x, Panels<T> panels, const T* shift, T scale, Rows<T> out);
+    void (*fourier_cos_shifted)(RowsView<const T> x, Panels<T> panels, const T* shift, T scale, RowsView<T> out);
 };
 
 struct TrigKernels {

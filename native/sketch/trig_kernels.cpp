@@ -51,7 +51,7 @@ template <class T> inline Pair<T> load_some(const T* from, long width) {
 
 template <class T> struct CosSin {
     T scale;
-    Rows<T> out;
+    RowsView<T> out;
     const T* start(long) const { return nullptr; }
     void finish(Pair<T> turns, long row, long column, long width) const {
         T* to = out.data + row * out.stride + column;
@@ -62,7 +62,7 @@ template <class T> struct CosSin {
 
 template <class T> struct CosShifted {
     T scale;
-    Rows<T> out;
+    RowsView<T> out;
     const T* shift;  // in turns
     const T* start(long column) const { return shift + column; }
     void finish(Pair<T> turns, long row, long column, long width) const {
@@ -73,7 +73,7 @@ template <class T> struct CosShifted {
 // ---- the product ----
 
 template <class T> struct Tile {
-    Rows<const T> x;
+    RowsView<const T> x;
     const T* panel;       // at this depth
     long row, column, width;
     long depth_from, depth_to, depth_end;
@@ -122,9 +122,9 @@ template <class T, int rows, class Output> void run_last_tile(const Tile<T>& til
     }
 }
 
-// Rows [first, last) times panels [panel_first, panel_last).
+// RowsView [first, last) times panels [panel_first, panel_last).
 template <class T, class Output>
-void run_group(Rows<const T> x, Panels<T> w, long first, long last, long panel_first, long panel_last,
+void run_group(RowsView<const T> x, Panels<T> w, long first, long last, long panel_first, long panel_last,
                const Output& output) {
     constexpr long width = panel_width<T>;
     alignas(64) T partial[row_block * width];  // used only when one panel is a group of its own
@@ -142,7 +142,7 @@ void run_group(Rows<const T> x, Panels<T> w, long first, long last, long panel_f
     }
 }
 
-template <class T, class Output> void run(Rows<const T> x, Panels<T> w, const Output& output) {
+template <class T, class Output> void run(RowsView<const T> x, Panels<T> w, const Output& output) {
     const long panels = (w.frequencies + panel_width<T> - 1) / panel_width<T>;
     const long group = w.depth < depth_block<T> ? depth_block<T> / (w.depth > 0 ? w.depth : 1) : 1;
     for (long first = 0; first < x.count; first += row_block) {
@@ -152,16 +152,16 @@ template <class T, class Output> void run(Rows<const T> x, Panels<T> w, const Ou
     }
 }
 
-template <class T> void fourier_cos_sin(Rows<const T> x, Panels<T> w, T scale, Rows<T> out) {
+template <class T> void fourier_cos_sin(RowsView<const T> x, Panels<T> w, T scale, RowsView<T> out) {
     run(x, w, CosSin<T>{scale, out});
 }
-template <class T> void fourier_cos_shifted(Rows<const T> x, Panels<T> w, const T* shift, T scale, Rows<T> out) {
+template <class T> void fourier_cos_shifted(RowsView<const T> x, Panels<T> w, const T* shift, T scale, RowsView<T> out) {
     run(x, w, CosShifted<T>{scale, out, shift});
 }
 
 // ---- given arguments ----
 
-template <class T> void cos_sin(Rows<const T> arguments, T scale, Rows<T> out) {
+template <class T> void cos_sin(RowsView<const T> arguments, T scale, RowsView<T> out) {
     for (long row = 0; row < arguments.count; ++row) {
         const T* from = arguments.data + row * arguments.stride;
         T* to = out.data + row * out.stride;
@@ -174,7 +174,7 @@ template <class T> void cos_sin(Rows<const T> arguments, T scale, Rows<T> out) {
     }
 }
 
-template <class T> void cos_shifted(Rows<const T> arguments, const T* shift, T scale, Rows<T> out) {
+template <class T> void cos_shifted(RowsView<const T> arguments, const T* shift, T scale, RowsView<T> out) {
     for (long row = 0; row < arguments.count; ++row) {
         const T* from = arguments.data + row * arguments.stride;
         T* to = out.data + row * out.stride;

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,10 +16,6 @@ namespace {
 
 using namespace mercer;
 
-template <class T>
-using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using State = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using StateRows = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Order = Vector<int64_t>;
 
 // ---- rows: each answers dot(w), norm2() and add(w, step)
@@ -82,7 +76,7 @@ struct DenseRows {
     explicit DenseRows(const Rows<T>& X) : data(X.data()), n_rows(X.shape(0)), n_columns(X.shape(1)) {}
     DenseRow<T> operator[](size_t i) const { return {data + i * n_columns, n_columns}; }
     void check(size_t n_weights) const {
-        if (n_weights != n_columns) throw std::invalid_argument("there must be one weight for each column.");
+        require(n_weights == n_columns, "there must be one weight for each column.");
     }
 };
 
@@ -100,25 +94,19 @@ struct SparseRows {
     }
     void check(size_t n_weights) const {
         for (size_t i = 0; i < n_rows; ++i)
-            if (indptr[i] < 0 || indptr[i + 1] < indptr[i] || static_cast<size_t>(indptr[i + 1]) > n_entries)
-                throw std::invalid_argument("indptr does not describe the rows of these entries.");
+            require(indptr[i] >= 0 && indptr[i + 1] >= indptr[i] && static_cast<size_t>(indptr[i + 1]) <= n_entries, "indptr does not describe the rows of these entries.");
         for (size_t k = 0; k < n_entries; ++k)
-            if (indices[k] < 0 || static_cast<size_t>(indices[k]) >= n_weights)
-                throw std::invalid_argument("an index is beyond the number of weights.");
+            require(indices[k] >= 0 && static_cast<size_t>(indices[k]) < n_weights, "an index is beyond the number of weights.");
     }
 };
 
 void check_order(const Order& order, size_t n_rows) {
     for (size_t k = 0; k < order.shape(0); ++k)
-        if (order.data()[k] < 0 || static_cast<size_t>(order.data()[k]) >= n_rows)
-            throw std::invalid_argument("order names row " + std::to_string(order.data()[k]) + " of " +
-                                        std::to_string(n_rows) + ".");
+        require(order.data()[k] >= 0 && static_cast<size_t>(order.data()[k]) < n_rows, "order names row ", order.data()[k], " of ", n_rows, ".");
 }
 
 void check_length(size_t given, size_t n_rows, const char* name) {
-    if (given != n_rows)
-        throw std::invalid_argument(std::string(name) + " must have one entry for each of " + std::to_string(n_rows) +
-                                    " rows.");
+    require(given == n_rows, name, " must have one entry for each of ", n_rows, " rows.");
 }
 
 // ---- hinge
@@ -130,7 +118,7 @@ double violation(double gain, double beta, double upper) {
 
 template <class R>
 std::pair<double, double> hinge(const R& rows, const Vector<double>& sign, const Vector<double>& upper,
-                                const Order& order, State& beta, State& w, double b, double scale, double rho) {
+                                const Order& order, OutVector<double>& beta, OutVector<double>& w, double b, double scale, double rho) {
     nb::gil_scoped_release released;
     rows.check(w.shape(0));
     check_order(order, rows.n_rows);
@@ -159,14 +147,14 @@ std::pair<double, double> hinge(const R& rows, const Vector<double>& sign, const
 
 template <class T>
 std::pair<double, double> hinge_sweep(const Rows<T>& X, const Vector<double>& sign, const Vector<double>& upper,
-                                      const Order& order, State beta, State w, double b, double scale, double rho) {
+                                      const Order& order, OutVector<double> beta, OutVector<double> w, double b, double scale, double rho) {
     return hinge(DenseRows<T>(X), sign, upper, order, beta, w, b, scale, rho);
 }
 
 template <class T, class Index>
 std::pair<double, double> hinge_sweep_csr(const Vector<T>& data, const Vector<Index>& indices,
                                           const Vector<Index>& indptr, const Vector<double>& sign,
-                                          const Vector<double>& upper, const Order& order, State beta, State w,
+                                          const Vector<double>& upper, const Order& order, OutVector<double> beta, OutVector<double> w,
                                           double b, double scale, double rho) {
     return hinge(SparseRows<T, Index>(data, indices, indptr), sign, upper, order, beta, w, b, scale, rho);
 }
@@ -174,11 +162,11 @@ std::pair<double, double> hinge_sweep_csr(const Vector<T>& data, const Vector<In
 // ---- perceptron
 
 struct Weights {
-    StateRows &W, &U;
-    State &b, &c;
+    OutRows<double> &W, &U;
+    OutVector<double> &b, &c;
     size_t n_classes, n_columns;
 
-    double* row(StateRows& M, size_t k) const { return M.data() + k * n_columns; }
+    double* row(OutRows<double>& M, size_t k) const { return M.data() + k * n_columns; }
 
     template <class Row>
     void update(const Row& x, size_t k, double step, double visits) const {
@@ -210,8 +198,8 @@ struct Weights {
 };
 
 template <class R>
-nb::ndarray<nb::numpy, int64_t> perceptron(const R& rows, const Order& label, const Order& order, StateRows& W,
-                                           State& b, StateRows& U, State& c, double visits) {
+nb::ndarray<nb::numpy, int64_t> perceptron(const R& rows, const Order& label, const Order& order, OutRows<double>& W,
+                                           OutVector<double>& b, OutRows<double>& U, OutVector<double>& c, double visits) {
     std::vector<int64_t> mistakes;
     {
         nb::gil_scoped_release released;
@@ -219,11 +207,9 @@ nb::ndarray<nb::numpy, int64_t> perceptron(const R& rows, const Order& label, co
         rows.check(W.shape(1));
         check_order(order, rows.n_rows);
         check_length(label.shape(0), rows.n_rows, "label");
-        if (K == 0 || U.shape(0) != K || U.shape(1) != W.shape(1) || b.shape(0) != K || c.shape(0) != K)
-            throw std::invalid_argument("W, b, U and c must have one row for each class.");
+        require(K != 0 && U.shape(0) == K && U.shape(1) == W.shape(1) && b.shape(0) == K && c.shape(0) == K, "W, b, U and c must have one row for each class.");
         for (size_t i = 0; i < rows.n_rows; ++i)
-            if (label.data()[i] < 0 || static_cast<size_t>(label.data()[i]) >= top)
-                throw std::invalid_argument("a label is beyond the number of classes.");
+            require(label.data()[i] >= 0 && static_cast<size_t>(label.data()[i]) < top, "a label is beyond the number of classes.");
         const Weights weights{W, U, b, c, K, W.shape(1)};
         std::vector<double> scores(K);
         for (size_t k = 0; k < order.shape(0); ++k) {
@@ -237,15 +223,15 @@ nb::ndarray<nb::numpy, int64_t> perceptron(const R& rows, const Order& label, co
 }
 
 template <class T>
-nb::ndarray<nb::numpy, int64_t> perceptron_sweep(const Rows<T>& X, const Order& label, const Order& order, StateRows W,
-                                                 State b, StateRows U, State c, double visits) {
+nb::ndarray<nb::numpy, int64_t> perceptron_sweep(const Rows<T>& X, const Order& label, const Order& order, OutRows<double> W,
+                                                 OutVector<double> b, OutRows<double> U, OutVector<double> c, double visits) {
     return perceptron(DenseRows<T>(X), label, order, W, b, U, c, visits);
 }
 
 template <class T, class Index>
 nb::ndarray<nb::numpy, int64_t> perceptron_sweep_csr(const Vector<T>& data, const Vector<Index>& indices,
                                                      const Vector<Index>& indptr, const Order& label,
-                                                     const Order& order, StateRows W, State b, StateRows U, State c,
+                                                     const Order& order, OutRows<double> W, OutVector<double> b, OutRows<double> U, OutVector<double> c,
                                                      double visits) {
     return perceptron(SparseRows<T, Index>(data, indices, indptr), label, order, W, b, U, c, visits);
 }

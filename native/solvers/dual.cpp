@@ -2,7 +2,6 @@
 #include "solvers/dual.h"
 
 #include <algorithm>
-#include <stdexcept>
 #include <vector>
 
 #include "common/arrays.h"
@@ -13,9 +12,6 @@ namespace {
 
 using namespace mercer;
 
-template <class T>
-using Square = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using InOut = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 constexpr double huge = 1e30;
 
@@ -57,11 +53,10 @@ std::pair<long, double> ascend(const T* Q, HingeState s, double* beta, double al
 }
 
 template <class T>
-nb::tuple hinge_ascent(const Square<T>& Q, const Vector<double>& y, const Vector<double>& upper, double alpha,
-                       InOut beta, InOut f, double tolerance, long max_steps) {
+nb::tuple hinge_ascent(const Rows<T>& Q, const Vector<double>& y, const Vector<double>& upper, double alpha,
+                       OutVector<double> beta, OutVector<double> f, double tolerance, long max_steps) {
     const size_t n = y.shape(0);
-    if (n == 0 || Q.shape(0) != n || Q.shape(1) != n || upper.shape(0) != n || beta.shape(0) != n || f.shape(0) != n)
-        throw std::invalid_argument("Q must be square, with one entry of y, upper, beta and f for each of its rows.");
+    require(n != 0 && Q.shape(0) == n && Q.shape(1) == n && upper.shape(0) == n && beta.shape(0) == n && f.shape(0) == n, "Q must be square, with one entry of y, upper, beta and f for each of its rows.");
     std::vector<double> curvature(n), inverse(n);
     for (size_t i = 0; i < n; ++i) {
         curvature[i] = static_cast<double>(Q.data()[i * n + i]) / (2.0 * alpha);

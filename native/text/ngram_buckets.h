@@ -5,9 +5,9 @@
 #include <bit>
 #include <cmath>
 #include <memory>
-#include <stdexcept>
 #include <vector>
 
+#include "common/checks.h"
 #include "common/hash_fields.h"
 #include "text/ngram_rows.h"
 #include "text/row_sort.h"
@@ -287,7 +287,7 @@ inline HashedRows renumbered(const int64_t* indptr, size_t n, const int32_t* cod
         size_t size = 0;
         for (int64_t k = indptr[i]; k < indptr[i + 1]; ++k) {
             const auto code = static_cast<size_t>(codes[k]);
-            if (code >= n_numbers) throw std::invalid_argument("every code needs a number.");
+            require(code < n_numbers, "every code needs a number.");
             const int32_t number = numbers[code];
             row[size] = static_cast<uint64_t>(static_cast<uint32_t>(number)) << 32 | static_cast<uint32_t>(counts[k]);
             size += number >= 0;

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
@@ -20,21 +18,14 @@ namespace nb = nanobind;
 
 namespace {
 
-using mercer::owned_array;
-using mercer::require;
-using mercer::Terms;
-using mercer::Vector;
+using namespace mercer;
 
 template <class T>
 using Array = nb::ndarray<nb::numpy, T>;
 
-// Rising places within 0 .. limit, at least one of them.
 template <class T>
 void check_bounds(const Vector<T>& bounds, size_t limit, const char* message) {
-    const size_t n = bounds.shape(0);
-    bool rising = n > 0 && bounds.data()[0] >= 0 && static_cast<size_t>(bounds.data()[n - 1]) <= limit;
-    for (size_t i = 1; i < n; ++i) rising &= bounds.data()[i - 1] <= bounds.data()[i];
-    require(rising, message);
+    require(are_bounds(bounds.data(), bounds.shape(0), limit), message);
 }
 
 template <class T>
@@ -57,8 +48,7 @@ nb::tuple text_units(const Vector<uint8_t>& data, const Vector<Offset>& offsets,
     check_bounds(offsets, data.shape(0), "offsets must rise within the bytes of data.");
     check_bounds(stop_bounds, stop_data.shape(0), "stop_bounds must rise within the bytes of stop_data.");
     require(kind >= 0 && kind <= 2, "kind must be 0, 1 or 2.");
-    require(flags.shape(0) == mercer::n_code_points && lower.shape(0) >= mercer::n_code_points,
-            "flags and lower must cover all code points.");
+    require(flags.shape(0) == n_code_points && lower.shape(0) >= n_code_points, "flags and lower must cover all code points.");
     std::unordered_set<std::string_view> stop;
     const auto* words = reinterpret_cast<const char*>(stop_data.data());
     for (size_t i = 0; i + 1 < stop_bounds.shape(0); ++i)
@@ -66,24 +56,24 @@ nb::tuple text_units(const Vector<uint8_t>& data, const Vector<Offset>& offsets,
                      static_cast<size_t>(stop_bounds.data()[i + 1] - stop_bounds.data()[i])});
     const size_t n = offsets.shape(0) - 1;
     const Offset* at = offsets.data();
-    mercer::Units made;
+    Units made;
     {
         nb::gil_scoped_release released;
-        mercer::UnitMaker maker(static_cast<mercer::Kind>(kind), least, lowercase, {flags.data(), lower.data()}, stop,
+        UnitMaker maker(static_cast<Kind>(kind), least, lowercase, {flags.data(), lower.data()}, stop,
                                 static_cast<size_t>(at[n] - at[0]), n);
         for (size_t i = 0; i < n; ++i) maker.document(data.data() + at[i], data.data() + at[i + 1]);
         made = maker.finish();
     }
-    return nb::make_tuple(numpy_of(std::move(made.bytes), made.n_bytes + mercer::spare_bytes),
+    return nb::make_tuple(numpy_of(std::move(made.bytes), made.n_bytes + spare_bytes),
                           numpy_of(std::move(made.starts), made.n_units + 1), numpy_of(std::move(made.runs)),
                           numpy_of(std::move(made.docs)));
 }
 
-mercer::UnitView view_of(const Vector<uint8_t>& bytes, const Vector<uint32_t>& starts, const Vector<int64_t>& runs,
+UnitView view_of(const Vector<uint8_t>& bytes, const Vector<uint32_t>& starts, const Vector<int64_t>& runs,
                          const Vector<int64_t>& docs, uint32_t gap, long low, long high, bool whole) {
     require(1 <= low && low <= high, "n-grams of low to high units need 1 <= low <= high.");
-    require(bytes.shape(0) >= mercer::spare_bytes, "bytes must end with 32 bytes to spare.");
-    check_bounds(starts, bytes.shape(0) - mercer::spare_bytes, "starts must rise within bytes.");
+    require(bytes.shape(0) >= spare_bytes, "bytes must end with 32 bytes to spare.");
+    check_bounds(starts, bytes.shape(0) - spare_bytes, "starts must rise within bytes.");
     check_bounds(runs, starts.shape(0) - 1, "runs must rise within starts.");
     check_bounds(docs, runs.shape(0) - 1, "docs must rise within runs.");
     for (size_t i = 1; i < starts.shape(0) && gap; ++i)
@@ -93,11 +83,11 @@ mercer::UnitView view_of(const Vector<uint8_t>& bytes, const Vector<uint32_t>& s
 
 nb::tuple counted_ngrams(const Vector<uint8_t>& bytes, const Vector<uint32_t>& starts, const Vector<int64_t>& runs,
                          const Vector<int64_t>& docs, uint32_t gap, long low, long high, bool whole) {
-    const mercer::UnitView units = view_of(bytes, starts, runs, docs, gap, low, high, whole);
-    mercer::CountedRows rows;
+    const UnitView units = view_of(bytes, starts, runs, docs, gap, low, high, whole);
+    CountedRows rows;
     {
         nb::gil_scoped_release released;
-        rows = mercer::Counting(units).run();
+        rows = Counting(units).run();
     }
     return nb::make_tuple(numpy_of(std::move(rows.indptr)), numpy_of(std::move(rows.codes)),
                           numpy_of(std::move(rows.counts)), numpy_of(std::move(rows.hashes)),
@@ -108,16 +98,14 @@ nb::tuple counted_ngrams(const Vector<uint8_t>& bytes, const Vector<uint32_t>& s
 nb::tuple hashed_ngrams(const Vector<uint8_t>& bytes, const Vector<uint32_t>& starts, const Vector<int64_t>& runs,
                         const Vector<int64_t>& docs, uint32_t gap, long low, long high, bool whole, uint64_t seed,
                         bool murmur, uint64_t n_buckets, long nonzeros, bool with_signs, int weighting) {
-    const mercer::UnitView units = view_of(bytes, starts, runs, docs, gap, low, high, whole);
-    require(nonzeros >= 1 && n_buckets >= 1 && n_buckets < uint64_t{1} << 31 &&
-                n_buckets % static_cast<uint64_t>(nonzeros) == 0 && !(murmur && nonzeros > 1),
-            "n_buckets must be a multiple of nonzeros below 2^31, and nonzeros 1 with murmur.");
-    const mercer::Buckets map{seed, murmur, n_buckets, nonzeros, with_signs,
-                              static_cast<mercer::Weighting>(weighting)};
-    mercer::HashedRows rows;
+    const UnitView units = view_of(bytes, starts, runs, docs, gap, low, high, whole);
+    require(nonzeros >= 1 && n_buckets >= 1 && n_buckets < uint64_t{1} << 31 && n_buckets % static_cast<uint64_t>(nonzeros) == 0 && !(murmur && nonzeros > 1), "n_buckets must be a multiple of nonzeros below 2^31, and nonzeros 1 with murmur.");
+    const Buckets map{seed, murmur, n_buckets, nonzeros, with_signs,
+                              static_cast<Weighting>(weighting)};
+    HashedRows rows;
     {
         nb::gil_scoped_release released;
-        rows = mercer::Hashing(units, map).run();
+        rows = Hashing(units, map).run();
     }
     return nb::make_tuple(numpy_of(std::move(rows.indptr)), numpy_of(std::move(rows.indices), rows.size),
                           numpy_of(std::move(rows.values), rows.size));
@@ -134,13 +122,13 @@ Array<uint64_t> term_hashes(const Vector<int64_t>& bounds, const Vector<uint8_t>
     check_bounds(bounds, data.shape(0), "bounds must rise within data.");
     std::vector<uint64_t> hashes(bounds.shape(0) - 1);
     std::vector<uint8_t> padded;
-    const uint64_t mixed = mercer::mix(seed);
+    const uint64_t mixed = mix(seed);
     for (size_t i = 0; i < hashes.size(); ++i) {
         const uint8_t* p = data.data() + bounds.data()[i];
         padded.assign(p, data.data() + bounds.data()[i + 1]);
         const size_t length = padded.size();
         padded.resize(length + 16);
-        hashes[i] = mercer::hash_text(padded.data(), length, mixed);
+        hashes[i] = hash_text(padded.data(), length, mixed);
     }
     return numpy_of(std::move(hashes));
 }
@@ -158,16 +146,14 @@ void check_rows(const Vector<int32_t>& rows, const Vector<int64_t>& bounds, size
 }
 
 // The table at one place of a list: (hashes, bounds, data, documents, total).
-mercer::CountedTerms table_of(nb::handle table) {
+CountedTerms table_of(nb::handle table) {
     const auto hashes = nb::cast<Vector<uint64_t>>(table[0]);
     const auto bounds = nb::cast<Vector<int64_t>>(table[1]);
     const auto data = nb::cast<Vector<uint8_t>>(table[2]);
     const auto documents = nb::cast<Vector<int64_t>>(table[3]), total = nb::cast<Vector<int64_t>>(table[4]);
     const size_t n = hashes.shape(0);
-    require(bounds.shape(0) == n + 1 && documents.shape(0) == n && total.shape(0) == n,
-            "one hash and two counts per term are needed, and one more bound.");
-    require(bounds.data()[0] == 0 && bounds.data()[n] == static_cast<int64_t>(data.shape(0)),
-            "bounds must rise from the first byte to the last.");
+    require(bounds.shape(0) == n + 1 && documents.shape(0) == n && total.shape(0) == n, "one hash and two counts per term are needed, and one more bound.");
+    require(bounds.data()[0] == 0 && bounds.data()[n] == static_cast<int64_t>(data.shape(0)), "bounds must rise from the first byte to the last.");
     return {{hashes.data(), bounds.data(), data.data(), n}, documents.data(), total.data()};
 }
 
@@ -175,18 +161,18 @@ mercer::CountedTerms table_of(nb::handle table) {
 nb::tuple merge_terms(const nb::list& tables,
                       const nb::ndarray<int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& codes, size_t first,
                       size_t last) {
-    std::vector<mercer::CountedTerms> all;
+    std::vector<CountedTerms> all;
     size_t n = 0;
     for (nb::handle table : tables) {
         all.push_back(table_of(table));
         n += all.back().terms.size;
     }
     require(codes.shape(0) == n, "one code per term is needed.");
-    require(first < last && last <= mercer::n_shares, "first .. last must be a range of shares.");
-    mercer::MergedTerms merged;
+    require(first < last && last <= n_shares, "first .. last must be a range of shares.");
+    MergedTerms merged;
     {
         nb::gil_scoped_release released;
-        merged = mercer::TermMerge(all, codes.data()).run(first, last);
+        merged = TermMerge(all, codes.data()).run(first, last);
     }
     return nb::make_tuple(numpy_of(std::move(merged.hashes)), numpy_of(std::move(merged.bounds)),
                           numpy_of(std::move(merged.data), merged.n_bytes), numpy_of(std::move(merged.documents)),
@@ -200,7 +186,7 @@ Array<int32_t> sort_terms(const Vector<int64_t>& bounds, const Vector<uint8_t>& 
     std::vector<int32_t> order;
     {
         nb::gil_scoped_release released;
-        order = mercer::TermOrder(bounds.data(), data.data(), data.shape(0), rows.data(), rows.shape(0), part, parts).finish();
+        order = TermOrder(bounds.data(), data.data(), data.shape(0), rows.data(), rows.shape(0), part, parts).finish();
     }
     return numpy_of(std::move(order));
 }
@@ -219,7 +205,7 @@ nb::tuple take_terms(const Vector<int64_t>& bounds, const Vector<uint8_t>& data,
         }
         taken.resize(static_cast<size_t>(places[n]));
         for (size_t i = 0; i < n; ++i) {
-            if (i + 8 < n) mercer::prefetch(data.data() + from[rows.data()[i + 8]]);
+            if (i + 8 < n) prefetch(data.data() + from[rows.data()[i + 8]]);
             std::copy_n(data.data() + from[rows.data()[i]], places[i + 1] - places[i], taken.data() + places[i]);
         }
     }
@@ -242,7 +228,7 @@ void scale_rows(const Vector<int64_t>& indptr, const nb::ndarray<double, nb::ndi
 
 Array<uint64_t> term_slots(const Vector<uint64_t>& hashes) {
     nb::gil_scoped_release released;
-    std::vector<uint64_t> slots = mercer::slots_of(hashes.data(), hashes.shape(0));
+    std::vector<uint64_t> slots = slots_of(hashes.data(), hashes.shape(0));
     nb::gil_scoped_acquire held;
     return numpy_of(std::move(slots));
 }
@@ -251,11 +237,11 @@ Array<int32_t> find_terms(const Vector<uint64_t>& slots, const Vector<uint64_t>&
                           const Vector<int64_t>& known_bounds, const Vector<uint8_t>& known_data,
                           const Vector<uint64_t>& hashes, const Vector<int64_t>& bounds, const Vector<uint8_t>& data) {
     const Terms known = terms_of(known_hashes, known_bounds, known_data), wanted = terms_of(hashes, bounds, data);
-    require(slots.shape(0) == mercer::slots_for(known.size), "slots must be those of the known terms.");
+    require(slots.shape(0) == slots_for(known.size), "slots must be those of the known terms.");
     std::vector<int32_t> found(wanted.size);
     {
         nb::gil_scoped_release released;
-        mercer::find_all(slots.data(), slots.shape(0), known, wanted, found.data());
+        find_all(slots.data(), slots.shape(0), known, wanted, found.data());
     }
     return numpy_of(std::move(found));
 }
@@ -264,10 +250,10 @@ nb::tuple renumber_rows(const Vector<int64_t>& indptr, const Vector<int32_t>& co
                         const Vector<int32_t>& numbers) {
     check_bounds(indptr, codes.shape(0), "indptr must rise within codes.");
     require(counts.shape(0) == codes.shape(0), "codes and counts must be of one length.");
-    mercer::HashedRows rows;
+    HashedRows rows;
     {
         nb::gil_scoped_release released;
-        rows = mercer::renumbered(indptr.data(), indptr.shape(0) - 1, codes.data(), counts.data(), numbers.data(),
+        rows = renumbered(indptr.data(), indptr.shape(0) - 1, codes.data(), counts.data(), numbers.data(),
                                   numbers.shape(0));
     }
     return nb::make_tuple(numpy_of(std::move(rows.indptr)), numpy_of(std::move(rows.indices), rows.size),

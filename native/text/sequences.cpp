@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "common/arrays.h"
@@ -16,25 +14,20 @@ namespace {
 using namespace mercer;
 
 using Codes = Vector<int32_t>;
-using Places = Vector<int64_t>;
-using Numbers = Vector<double>;
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Indices = Vector<int64_t>;
+using Values = Vector<double>;
 
-void check_starts(const Places& starts, size_t n, const char* what) {
-    const size_t size = starts.shape(0);
-    const int64_t* p = starts.data();
-    bool rising = size > 0 && p[0] >= 0 && p[size - 1] <= static_cast<int64_t>(n);
-    for (size_t i = 1; i < size; ++i) rising &= p[i - 1] <= p[i];
-    if (!rising) throw std::invalid_argument(std::string(what) + " must rise within 0 .. " + std::to_string(n) + ".");
+void check_starts(const Indices& starts, size_t n, const char* name) {
+    require(are_bounds(starts.data(), starts.shape(0), n), name, " must rise within 0 .. ", n, ".");
 }
 
-nb::ndarray<nb::numpy, uint64_t> window_keys(const Codes& codes, const Places& starts, const Places& offsets,
+nb::ndarray<nb::numpy, uint64_t> window_keys(const Codes& codes, const Indices& starts, const Indices& offsets,
                                              int64_t span, int64_t bits) {
     check_starts(starts, codes.shape(0), "starts");
     const size_t n_offsets = offsets.shape(0);
     const int64_t* offset = offsets.data();
     for (size_t o = 0; o < n_offsets; ++o)
-        if (offset[o] < 0 || offset[o] >= span) throw std::invalid_argument("offsets must lie within the span.");
+        require(offset[o] >= 0 && offset[o] < span, "offsets must lie within the span.");
     std::vector<uint64_t> keys;
     {
         nb::gil_scoped_release released;
@@ -57,7 +50,7 @@ nb::ndarray<nb::numpy, uint64_t> window_keys(const Codes& codes, const Places& s
     return owned_array(std::move(keys), {size});
 }
 
-// Numbers for keys in the order of first appearance: a plain table where keys are small, else open addressing with
+// Values for keys in the order of first appearance: a plain table where keys are small, else open addressing with
 // linear probing.
 class Numbering {
   public:
@@ -89,16 +82,14 @@ class Numbering {
     std::vector<int32_t> numbers_;
 };
 
-nb::tuple count_keys(const Vector<uint64_t>& keys, const Places& rows, const Numbers& weights, int64_t n_rows) {
+nb::tuple count_keys(const Vector<uint64_t>& keys, const Indices& rows, const Values& weights, int64_t n_rows) {
     const size_t n = keys.shape(0);
-    if (rows.shape(0) != n || (weights.shape(0) != 0 && weights.shape(0) != n))
-        throw std::invalid_argument(std::to_string(n) + " keys need as many rows and weights, not " +
-                                    std::to_string(rows.shape(0)) + " and " + std::to_string(weights.shape(0)) + ".");
-    if (n >= static_cast<size_t>(INT32_MAX)) throw std::invalid_argument("more than 2**31 - 2 keys: use fewer rows.");
+    require(rows.shape(0) == n && (weights.shape(0) == 0 || weights.shape(0) == n), n, " keys need as many rows and weights, not ", rows.shape(0), " and ", weights.shape(0), ".");
+    require(n < static_cast<size_t>(INT32_MAX), "more than 2**31 - 2 keys: use fewer rows.");
     const int64_t* row = rows.data();
     bool rising = n == 0 || (row[0] >= 0 && row[n - 1] < n_rows);
     for (size_t i = 1; i < n; ++i) rising &= row[i - 1] <= row[i];
-    if (!rising) throw std::invalid_argument("rows must rise within 0 .. " + std::to_string(n_rows - 1) + ".");
+    require(rising, "rows must rise within 0 .. ", n_rows - 1, ".");
     std::vector<int64_t> indptr(n_rows + 1, 0), first;
     std::vector<int32_t> indices;
     std::vector<double> data;
@@ -133,21 +124,18 @@ nb::tuple count_keys(const Vector<uint64_t>& keys, const Places& rows, const Num
                           owned_array(std::move(data), {stored}), owned_array(std::move(first), {columns}));
 }
 
-using Out = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-void add_sparse_gram(const Places& indptr, const Codes& indices, const Numbers& data, const Places& t_indptr,
-                     const Codes& t_rows, const Numbers& t_data, double coefficient, bool symmetric, int64_t start,
-                     Out out) {
+void add_sparse_gram(const Indices& indptr, const Codes& indices, const Values& data, const Indices& t_indptr,
+                     const Codes& t_rows, const Values& t_data, double coefficient, bool symmetric, int64_t start,
+                     OutRows<double> out) {
     const int64_t n = out.shape(0), m = out.shape(1), n_columns = static_cast<int64_t>(t_indptr.shape(0)) - 1;
     check_starts(indptr, indices.shape(0), "indptr");
     check_starts(t_indptr, t_rows.shape(0), "t_indptr");
-    if (start < 0 || start + n >= static_cast<int64_t>(indptr.shape(0)) || data.shape(0) != indices.shape(0) ||
-        t_data.shape(0) != t_rows.shape(0))
-        throw std::invalid_argument("out, start and the arrays of the matrices do not fit each other.");
+    require(start >= 0 && start + n < static_cast<int64_t>(indptr.shape(0)) && data.shape(0) == indices.shape(0) && t_data.shape(0) == t_rows.shape(0), "out, start and the arrays of the matrices do not fit each other.");
     bool inside = true;
     for (size_t e = 0; e < indices.shape(0); ++e) inside &= indices.data()[e] >= 0 && indices.data()[e] < n_columns;
     for (size_t e = 0; e < t_rows.shape(0); ++e) inside &= t_rows.data()[e] >= 0 && t_rows.data()[e] < m;
-    if (!inside) throw std::invalid_argument("a column or row number lies outside the matrices.");
+    require(inside, "a column or row number lies outside the matrices.");
     nb::gil_scoped_release released;
     const int64_t* end = t_indptr.data() + 1;
     std::vector<int64_t> begin(t_indptr.data(), t_indptr.data() + n_columns);
@@ -166,24 +154,22 @@ void add_sparse_gram(const Places& indptr, const Codes& indices, const Numbers& 
     }
 }
 
-void check_pairs(const Places& left, const Places& right, int64_t n) {
-    if (left.shape(0) != right.shape(0)) throw std::invalid_argument("left and right must be of one length.");
+void check_pairs(const Indices& left, const Indices& right, int64_t n) {
+    require(left.shape(0) == right.shape(0), "left and right must be of one length.");
     for (size_t p = 0; p < left.shape(0); ++p)
-        if (left.data()[p] < 0 || left.data()[p] >= n || right.data()[p] < 0 || right.data()[p] >= n)
-            throw std::invalid_argument("a pair names an item that is not there.");
+        require(left.data()[p] >= 0 && left.data()[p] < n && right.data()[p] >= 0 && right.data()[p] < n, "a pair names an item that is not there.");
 }
 
-nb::ndarray<nb::numpy, double> subsequence_pairs(const Codes& codes, const Places& starts, const Places& left,
-                                                 const Places& right, int64_t length, double decay,
-                                                 const Table& alike) {
+nb::ndarray<nb::numpy, double> subsequence_pairs(const Codes& codes, const Indices& starts, const Indices& left,
+                                                 const Indices& right, int64_t length, double decay,
+                                                 const Rows<double>& similarity) {
     check_starts(starts, codes.shape(0), "starts");
-    const auto letters = static_cast<int64_t>(alike.shape(0));
-    if (alike.shape(1) != alike.shape(0)) throw std::invalid_argument("alike must be square.");
+    const auto letters = static_cast<int64_t>(similarity.shape(0));
+    require(similarity.shape(1) == similarity.shape(0), "similarity must be square.");
     for (size_t c = 0; letters > 0 && c < codes.shape(0); ++c)
-        if (codes.data()[c] < 0 || codes.data()[c] >= letters)
-            throw std::invalid_argument("codes must lie within the table `alike`.");
+        require(codes.data()[c] >= 0 && codes.data()[c] < letters, "codes must lie within the table `similarity`.");
     check_pairs(left, right, static_cast<int64_t>(starts.shape(0)) - 1);
-    if (length < 1) throw std::invalid_argument("length must be at least 1.");
+    require(length >= 1, "length must be at least 1.");
     const size_t n = left.shape(0);
     std::vector<double> result(n);
     {
@@ -208,7 +194,7 @@ nb::ndarray<nb::numpy, double> subsequence_pairs(const Codes& codes, const Place
             }
             room.resize(lanes * (length * (m + 1) + m));
             table.subsequences(codes.data() + start[i], start[i + 1] - start[i], others.data(), m, length, decay,
-                               letters > 0 ? alike.data() : nullptr, letters, room.data(), found);
+                               letters > 0 ? similarity.data() : nullptr, letters, room.data(), found);
             for (size_t lane = 0; lane < q - p; ++lane) result[p + lane] = found[lane];
             p = q;
         }
@@ -248,20 +234,19 @@ double tree_pair(const Forest& f, int64_t i, int64_t j, double decay, std::vecto
     return total;
 }
 
-nb::ndarray<nb::numpy, double> tree_pairs(const Places& productions, const Places& child_starts,
-                                          const Places& children, const Places& starts, const Places& left,
-                                          const Places& right, double decay) {
+nb::ndarray<nb::numpy, double> tree_pairs(const Indices& productions, const Indices& child_starts,
+                                          const Indices& children, const Indices& starts, const Indices& left,
+                                          const Indices& right, double decay) {
     const size_t n_nodes = productions.shape(0), n_trees = starts.shape(0) - 1;
     check_starts(starts, n_nodes, "starts");
     check_starts(child_starts, children.shape(0), "child_starts");
     check_pairs(left, right, static_cast<int64_t>(n_trees));
-    if (child_starts.shape(0) != n_nodes + 1) throw std::invalid_argument("child_starts needs an entry per node and one.");
+    require(child_starts.shape(0) == n_nodes + 1, "child_starts needs an entry per node and one.");
     Forest forest{productions.data(), child_starts.data(), children.data(), starts.data(), {}, 0};
     for (size_t t = 0; t < n_trees; ++t)
         for (int64_t v = starts.data()[t]; v < starts.data()[t + 1]; ++v)
             for (int64_t c = forest.child_starts[v]; c < forest.child_starts[v + 1]; ++c)
-                if (forest.children[c] < starts.data()[t] || forest.children[c] >= v)
-                    throw std::invalid_argument("children must come before their parents, in the same tree.");
+                require(forest.children[c] >= starts.data()[t] && forest.children[c] < v, "children must come before their parents, in the same tree.");
     const size_t n = left.shape(0);
     std::vector<double> result(n);
     {
@@ -293,7 +278,7 @@ void bind_sequences(nb::module_& m) {
           nb::arg("t_indptr"), nb::arg("t_rows"), nb::arg("t_data"), nb::arg("coefficient"), nb::arg("symmetric"),
           nb::arg("start"), nb::arg("out"));
     m.def("subsequence_pairs", &subsequence_pairs, nb::arg("codes"), nb::arg("starts"), nb::arg("left"),
-          nb::arg("right"), nb::arg("length"), nb::arg("decay"), nb::arg("alike"));
+          nb::arg("right"), nb::arg("length"), nb::arg("decay"), nb::arg("similarity"));
     m.def("tree_pairs", &tree_pairs, nb::arg("productions"), nb::arg("child_starts"), nb::arg("children"),
           nb::arg("starts"), nb::arg("left"), nb::arg("right"), nb::arg("decay"));
 }

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/checks.h"
 #include "text/terms.h"
 
 namespace mercer {
@@ -72,8 +73,7 @@ class TermMerge {
         }
         merged.make_room(n, bytes);
         for (size_t share = first; share < last; ++share) merge(share);
-        if (at != limits)
-            throw std::invalid_argument("terms must be in the order of the upper eight bits of their hashes.");
+        require(at == limits, "terms must be in the order of the upper eight bits of their hashes.");
         return std::move(merged);
     }
 

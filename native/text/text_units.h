@@ -6,7 +6,6 @@
 #include <cstring>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>

@@ -9,10 +9,7 @@ namespace nb = nanobind;
 
 namespace {
 
-using mercer::Matrix;
-using mercer::owned_array;
-using mercer::require;
-using mercer::Vector;
+using namespace mercer;
 
 constexpr size_t lanes = 8, block = 512;
 constexpr int64_t most_cuts = 255;

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 #include <vector>
 
+#include "common/checks.h"
 #include "trees/forks.h"
 
 namespace mercer {
@@ -28,7 +28,7 @@ struct Nodes {
 };
 
 inline void require_tree(bool holds) {
-    if (!holds) throw std::invalid_argument("a tree is not well formed.");
+    require(holds, "a tree is not well formed.");
 }
 
 // The memory of ForkTrees.
@@ -95,7 +95,7 @@ private:
         for (auto& each : edges) {
             std::sort(each.begin(), each.end());
             each.erase(std::unique(each.begin(), each.end()), each.end());
-            if (each.size() >= beyond) throw std::invalid_argument("a column has too many thresholds.");
+            require(each.size() < beyond, "a column has too many thresholds.");
         }
     }
 

@@ -15,9 +15,6 @@ namespace {
 
 using namespace mercer;
 
-template <class T>
-using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Scores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 constexpr double farthest = 35.0;  // log-odds beyond are as certain
 constexpr double least_curvature = 1e-6;
@@ -28,8 +25,8 @@ public:
     Loss(const Rows<double>& targets, const Vector<double>& weight, bool logistic)
         : targets_(targets.data()), weight_(weight.data()), rows_(targets.shape(0)), outputs_(targets.shape(1)),
           logistic_(logistic), power_(logistic ? rows_ * outputs_ : 0) {
-        if (weight.shape(0) != rows_) throw std::invalid_argument("there must be a weight for each row of targets.");
-        if (outputs_ == 0) throw std::invalid_argument("there must be an output.");
+        require(weight.shape(0) == rows_, "there must be a weight for each row of targets.");
+        require(outputs_ != 0, "there must be an output.");
     }
 
     size_t rows() const { return rows_; }
@@ -96,8 +93,7 @@ auto tree_slopes(const Rows<double>& scores, const Rows<double>& targets, const 
     {
         nb::gil_scoped_release release;
         Loss loss(targets, weight, logistic);
-        if (scores.shape(0) != loss.rows() || scores.shape(1) != loss.outputs())
-            throw std::invalid_argument("scores and targets must have the same shape.");
+        require(scores.shape(0) == loss.rows() && scores.shape(1) == loss.outputs(), "scores and targets must have the same shape.");
         loss.slopes(scores.data(), gradient.data(), hessian.data());
     }
     const std::vector<size_t> shape{scores.shape(1), scores.shape(0)};
@@ -121,7 +117,7 @@ struct Grove {
     }
 };
 
-auto grow_rounds(const Rows<uint8_t>& bins, const Scores& scores, const Rows<double>& targets,
+auto grow_rounds(const Rows<uint8_t>& bins, const OutRows<double>& scores, const Rows<double>& targets,
                  const Vector<double>& weight, bool logistic, const Rows<int64_t>& columns,
                  const Vector<int64_t>& widths, size_t max_leaves, double least_hessian, double l2, double rate) {
     Grove grove;
@@ -129,12 +125,10 @@ auto grow_rounds(const Rows<uint8_t>& bins, const Scores& scores, const Rows<dou
         nb::gil_scoped_release release;
         const size_t n = bins.shape(0), outputs = targets.shape(1);
         Loss loss(targets, weight, logistic);
-        if (scores.shape(0) != n || scores.shape(1) != outputs)
-            throw std::invalid_argument("scores must have the rows of bins and the columns of targets.");
-        if (loss.rows() == 0 || loss.rows() > n || columns.shape(1) == 0 || max_leaves < 1)
-            throw std::invalid_argument("trees need rows, columns and a leaf.");
-        if (widths.shape(0) != bins.shape(1)) throw std::invalid_argument("there must be a width for each column.");
-        if (columns.shape(0) % outputs != 0) throw std::invalid_argument("a round has a tree for each output.");
+        require(scores.shape(0) == n && scores.shape(1) == outputs, "scores must have the rows of bins and the columns of targets.");
+        require(loss.rows() != 0 && loss.rows() <= n && columns.shape(1) != 0 && max_leaves >= 1, "trees need rows, columns and a leaf.");
+        require(widths.shape(0) == bins.shape(1), "there must be a width for each column.");
+        require(columns.shape(0) % outputs == 0, "a round has a tree for each output.");
         std::vector<double> gradient(loss.rows() * outputs), hessian(loss.rows() * outputs);
         TreeTask task{bins.data(), n, bins.shape(1), nullptr, nullptr, 1, std::vector<uint32_t>(loss.rows()), {}, {},
                       max_leaves, least_hessian, l2, true};

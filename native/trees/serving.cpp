@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <vector>
 
 #include "common/arrays.h"
@@ -18,10 +17,6 @@ namespace {
 
 using namespace mercer;
 
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Features = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Parts = nb::ndarray<float, nb::ndim<2>, nb::device::cpu>;  // maybe some columns of a wider array
-using Sums = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 constexpr int64_t lanes = 8;  // walks at a time: while one waits for memory, the others go on
 constexpr int64_t few_rows = 8;  // are walked one by one: sets of rows take as long for one as for many
@@ -67,7 +62,7 @@ void add_row(const PackedTrees& trees, const double* row, const int64_t* output,
 }
 
 // Groups of rows, all trees for each.
-void add_groups(const ForkTrees& trees, const Table& X, const int64_t* output, Sums& out) {
+void add_groups(const ForkTrees& trees, const Rows<double>& X, const int64_t* output, OutRows<double>& out) {
     const ServingKernels& kernels = MERCER_PICK(serving);
     const int64_t n = X.shape(0), p = X.shape(1), outputs = out.shape(1), step = kernels.group_rows;
     constexpr int64_t line = 64;
@@ -78,7 +73,7 @@ void add_groups(const ForkTrees& trees, const Table& X, const int64_t* output, S
                           out.data() + start * outputs, room);
 }
 
-void add_packed_trees(const Table& X, const PackedTrees& trees, const Vector<int64_t>& output, Sums out) {
+void add_packed_trees(const Rows<double>& X, const PackedTrees& trees, const Vector<int64_t>& output, OutRows<double> out) {
     const int64_t n = X.shape(0), outputs = out.shape(1), n_trees = trees.roots.size();
     require(out.shape(0) == X.shape(0), "out must have a row for each row of X.");
     require(int64_t(output.shape(0)) == n_trees, "output must name a column for each tree.");
@@ -92,7 +87,7 @@ void add_packed_trees(const Table& X, const PackedTrees& trees, const Vector<int
         add_row(trees, X.data() + i * X.shape(1), output.data(), out.data() + i * outputs);
 }
 
-void row_products(const Features& Z, const Table& coef, Sums out) {
+void row_products(const Rows<float>& Z, const Rows<double>& coef, OutRows<double> out) {
     const size_t n = Z.shape(0), d = Z.shape(1), outputs = coef.shape(1);
     require(coef.shape(0) == d, "coef must have a row for each column of Z.");
     require(out.shape(0) == n && out.shape(1) == outputs, "out must be of shape (rows, outputs).");
@@ -103,13 +98,11 @@ void row_products(const Features& Z, const Table& coef, Sums out) {
     MERCER_PICK(serving).row_products(Z.data(), n, d, outputs > 1 ? turned.data() : coef.data(), outputs, out.data());
 }
 
-void write_ramps(const Table& X, const Vector<int64_t>& column, const Vector<double>& low,
-                 const Vector<double>& length, Parts out) {
+void write_ramps(const Rows<double>& X, const Vector<int64_t>& column, const Vector<double>& low,
+                 const Vector<double>& length, OutMatrix<float> out) {
     const int64_t n = X.shape(0), p = X.shape(1), pieces = column.shape(0);
-    require(int64_t(low.shape(0)) == pieces && int64_t(length.shape(0)) == pieces,
-            "column, low and length must describe the same pieces.");
-    require(int64_t(out.shape(0)) == n && int64_t(out.shape(1)) == pieces && (pieces < 2 || out.stride(1) == 1),
-            "out must be of shape (rows, pieces), a row's pieces side by side.");
+    require(int64_t(low.shape(0)) == pieces && int64_t(length.shape(0)) == pieces, "column, low and length must describe the same pieces.");
+    require(int64_t(out.shape(0)) == n && int64_t(out.shape(1)) == pieces && (pieces < 2 || out.stride(1) == 1), "out must be of shape (rows, pieces), a row's pieces side by side.");
     std::vector<RampRun> runs;
     for (int64_t j = 0; j < pieces; ++j) {
         require(column(j) >= 0 && column(j) < p, "column must name columns of X.");

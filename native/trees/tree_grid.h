@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 
+#include "common/checks.h"
 #include "trees/tree_task.h"
 
 namespace mercer {
@@ -30,11 +30,11 @@ inline Largest largest_of(const TreeTask& task) {
     Largest found;
     for (uint32_t row : task.rows) {
         const double h = task.hessian[row];
-        if (!(h >= 0.0 && h < HUGE_VAL)) throw std::invalid_argument("hessians must be finite and not negative.");
+        require(h >= 0.0 && h < HUGE_VAL, "hessians must be finite and not negative.");
         found.hessian = std::max(found.hessian, h);
         for (size_t o = 0; o < task.outputs; ++o) {
             const double g = std::abs(task.gradient[row * task.outputs + o]);
-            if (!(g < HUGE_VAL)) throw std::invalid_argument("gradients must be finite.");
+            require(g < HUGE_VAL, "gradients must be finite.");
             found.gradient = std::max(found.gradient, g);
         }
     }

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 

@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <vector>
+
+#include "common/checks.h"
 
 namespace mercer {
 
@@ -24,10 +25,9 @@ struct TreeTask {
         columns.clear();
         widths.clear();
         for (size_t c = 0; c < count; ++c) {
-            if (chosen[c] < 0 || chosen[c] >= static_cast<int64_t>(n_columns))
-                throw std::invalid_argument("no such column.");
+            require(chosen[c] >= 0 && chosen[c] < static_cast<int64_t>(n_columns), "no such column.");
             const int64_t width = all_widths[chosen[c]];
-            if (width < 1 || width > 256) throw std::invalid_argument("a column has 1 to 256 bins.");
+            require(width >= 1 && width <= 256, "a column has 1 to 256 bins.");
             columns.push_back(static_cast<uint32_t>(chosen[c]));
             widths.push_back(static_cast<uint32_t>(width));
         }

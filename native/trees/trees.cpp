@@ -13,9 +13,6 @@ namespace {
 
 using namespace mercer;
 
-template <class T>
-using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Sums = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Ints = nb::ndarray<nb::numpy, int32_t>;
 
 // Up to so many rows, only the nodes that they visit are checked.
@@ -26,8 +23,8 @@ std::vector<uint32_t> increasing(const Vector<int64_t>& given, size_t below) {
     std::vector<uint32_t> found;
     found.reserve(given.shape(0));
     for (size_t k = 0; k < given.shape(0); ++k) {
-        if (k > 0 && given(k) <= given(k - 1)) throw std::invalid_argument("rows must be increasing.");
-        if (given(k) < 0 || given(k) >= static_cast<int64_t>(below)) throw std::invalid_argument("no such row.");
+        require(k == 0 || given(k) > given(k - 1), "rows must be increasing.");
+        require(given(k) >= 0 && given(k) < static_cast<int64_t>(below), "no such row.");
         found.push_back(static_cast<uint32_t>(given(k)));
     }
     return found;
@@ -40,11 +37,9 @@ auto grow_tree(const Rows<uint8_t>& bins, const Rows<double>& gradient, const Ve
     GrownTree tree;
     {
         nb::gil_scoped_release release;
-        if (gradient.shape(0) != n || hessian.shape(0) != n)
-            throw std::invalid_argument("bins, gradient and hessian must have as many rows.");
-        if (rows.shape(0) == 0 || columns.shape(0) == 0 || c == 0 || max_leaves < 1)
-            throw std::invalid_argument("a tree needs rows, columns, an output and a leaf.");
-        if (widths.shape(0) != d) throw std::invalid_argument("there must be a width for each column.");
+        require(gradient.shape(0) == n && hessian.shape(0) == n, "bins, gradient and hessian must have as many rows.");
+        require(rows.shape(0) != 0 && columns.shape(0) != 0 && c != 0 && max_leaves >= 1, "a tree needs rows, columns, an output and a leaf.");
+        require(widths.shape(0) == d, "there must be a width for each column.");
         TreeTask task{bins.data(), n, d, gradient.data(), hessian.data(), c, increasing(rows, n),
                       {}, {}, max_leaves, least_hessian, l2, short_sums};
         task.allow(columns.data(), columns.shape(0), widths.data());
@@ -60,8 +55,7 @@ auto grow_tree(const Rows<uint8_t>& bins, const Rows<double>& gradient, const Ve
 Ints tree_leaves(const Rows<uint8_t>& bins, const Vector<int32_t>& feature, const Vector<int32_t>& threshold,
                  const Vector<int32_t>& left, const Vector<int32_t>& right, const Vector<int32_t>& roots) {
     const size_t n = bins.shape(0), d = bins.shape(1), trees = roots.shape(0), nodes = feature.shape(0);
-    if (threshold.shape(0) != nodes || left.shape(0) != nodes || right.shape(0) != nodes)
-        throw std::invalid_argument("feature, threshold, left and right must describe the same nodes.");
+    require(threshold.shape(0) == nodes && left.shape(0) == nodes && right.shape(0) == nodes, "feature, threshold, left and right must describe the same nodes.");
     std::vector<int32_t> out(n * trees);
     {
         nb::gil_scoped_release release;
@@ -80,18 +74,16 @@ Ints tree_leaves(const Rows<uint8_t>& bins, const Vector<int32_t>& feature, cons
 
 void add_trees(const Rows<double>& X, const Vector<int64_t>& roots, const Vector<int64_t>& column,
                const Vector<double>& threshold, const Vector<int64_t>& left, const Vector<int64_t>& right,
-               const Vector<double>& value, const Vector<int64_t>& output, Sums out) {
+               const Vector<double>& value, const Vector<int64_t>& output, OutRows<double> out) {
     nb::gil_scoped_release released;
     const int64_t n = X.shape(0), p = X.shape(1), nodes = column.shape(0), outputs = out.shape(1);
-    if (out.shape(0) != X.shape(0)) throw std::invalid_argument("out must have a row for each row of X.");
+    require(out.shape(0) == X.shape(0), "out must have a row for each row of X.");
     for (size_t t = 0; t < roots.shape(0); ++t)
-        if (roots.data()[t] < 0 || roots.data()[t] >= nodes || output.data()[t] < 0 || output.data()[t] >= outputs)
-            throw std::invalid_argument("a tree is not well formed.");
+        require(roots.data()[t] >= 0 && roots.data()[t] < nodes && output.data()[t] >= 0 && output.data()[t] < outputs, "a tree is not well formed.");
     // Children come after their parent, so every walk ends.
     const auto check_node = [&](int64_t k) {
-        if (column.data()[k] >= p) throw std::invalid_argument("a tree asks for a column that X has not.");
-        if (left.data()[k] <= k || right.data()[k] <= k || left.data()[k] >= nodes || right.data()[k] >= nodes)
-            throw std::invalid_argument("a tree is not well formed.");
+        require(column.data()[k] < p, "a tree asks for a column that X has not.");
+        require(left.data()[k] > k && right.data()[k] > k && left.data()[k] < nodes && right.data()[k] < nodes, "a tree is not well formed.");
     };
     // A few rows visit few of the nodes: these are checked on the way. Many rows visit most, which are checked once.
     const bool few = n <= few_rows;
