@@ -1,4 +1,4 @@
-// Which instruction-set level runs.
+// Selection of the instruction-set level.
 //
 // native/<room>/<family>_kernels.cpp is compiled once per level, each time inside its own namespace (MERCER_LEVEL = v2, v3,
 // v4, or baseline on other processors), and hands out one table of function pointers. The binding file, compiled for

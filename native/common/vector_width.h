@@ -1,4 +1,4 @@
-// How wide the vector registers are at the level being compiled: for kernel files only.
+// The width of the vector registers at the level being compiled: for kernel files only.
 #pragma once
 
 namespace mercer::MERCER_LEVEL {

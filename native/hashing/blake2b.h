@@ -7,7 +7,7 @@
 
 namespace mercer {
 
-static_assert(std::endian::native == std::endian::little, "the words of BLAKE2b are read as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "the words of BLAKE2b are read in native byte order");
 
 class KeyedBlake2b {
   public:
@@ -46,17 +46,17 @@ class KeyedBlake2b {
         {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11}, {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
         {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5}, {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0}};
 
-    static uint64_t turned(uint64_t x, int by) { return (x >> by) | (x << (64 - by)); }
+    static uint64_t rotated(uint64_t x, int by) { return (x >> by) | (x << (64 - by)); }
 
-    static void stir(uint64_t* v, int a, int b, int c, int d, uint64_t x, uint64_t y) {
+    static void mix_words(uint64_t* v, int a, int b, int c, int d, uint64_t x, uint64_t y) {
         v[a] += v[b] + x;
-        v[d] = turned(v[d] ^ v[a], 32);
+        v[d] = rotated(v[d] ^ v[a], 32);
         v[c] += v[d];
-        v[b] = turned(v[b] ^ v[c], 24);
+        v[b] = rotated(v[b] ^ v[c], 24);
         v[a] += v[b] + y;
-        v[d] = turned(v[d] ^ v[a], 16);
+        v[d] = rotated(v[d] ^ v[a], 16);
         v[c] += v[d];
-        v[b] = turned(v[b] ^ v[c], 63);
+        v[b] = rotated(v[b] ^ v[c], 63);
     }
 
     static void compress(uint64_t* h, const char* block, uint64_t bytes, bool last) {
@@ -67,14 +67,14 @@ class KeyedBlake2b {
         if (last) v[14] = ~v[14];
         for (int round = 0; round < 12; ++round) {
             const uint8_t* s = order[round % 10];
-            stir(v, 0, 4, 8, 12, m[s[0]], m[s[1]]);
-            stir(v, 1, 5, 9, 13, m[s[2]], m[s[3]]);
-            stir(v, 2, 6, 10, 14, m[s[4]], m[s[5]]);
-            stir(v, 3, 7, 11, 15, m[s[6]], m[s[7]]);
-            stir(v, 0, 5, 10, 15, m[s[8]], m[s[9]]);
-            stir(v, 1, 6, 11, 12, m[s[10]], m[s[11]]);
-            stir(v, 2, 7, 8, 13, m[s[12]], m[s[13]]);
-            stir(v, 3, 4, 9, 14, m[s[14]], m[s[15]]);
+            mix_words(v, 0, 4, 8, 12, m[s[0]], m[s[1]]);
+            mix_words(v, 1, 5, 9, 13, m[s[2]], m[s[3]]);
+            mix_words(v, 2, 6, 10, 14, m[s[4]], m[s[5]]);
+            mix_words(v, 3, 7, 11, 15, m[s[6]], m[s[7]]);
+            mix_words(v, 0, 5, 10, 15, m[s[8]], m[s[9]]);
+            mix_words(v, 1, 6, 11, 12, m[s[10]], m[s[11]]);
+            mix_words(v, 2, 7, 8, 13, m[s[12]], m[s[13]]);
+            mix_words(v, 3, 4, 9, 14, m[s[14]], m[s[15]]);
         }
         for (int i = 0; i < 8; ++i) h[i] ^= v[i] ^ v[i + 8];
     }

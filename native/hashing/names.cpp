@@ -17,15 +17,15 @@ namespace {
 
 using namespace mercer;
 
-// The hashes of names met before. Names of up to 16 bytes are told apart by two words that hold all of them; longer ones
-// are also compared letter by letter.
-class Known {
+// Cache of the hashes of names. Names of up to 16 bytes are compared by two words that hold all of them; longer ones also
+// byte by byte.
+class HashCache {
   public:
-    explicit Known(uint64_t seed) : hash_(seed), slots_(1 << 12) {}
+    explicit HashCache(uint64_t seed) : hash_(seed), slots_(1 << 12) {}
 
     uint64_t operator()(std::string_view name) {
         Slot wanted = slot_of(name);
-        size_t at = place(wanted);
+        size_t at = slot_index(wanted);
         for (; slots_[at].used; at = (at + 1) & (slots_.size() - 1))
             if (slots_[at].a == wanted.a && slots_[at].b == wanted.b && slots_[at].length == wanted.length &&
                 (name.size() <= 16 || name == text_of(slots_[at])))
@@ -69,7 +69,7 @@ class Known {
         return slot;
     }
 
-    size_t place(const Slot& slot) const {
+    size_t slot_index(const Slot& slot) const {
         uint64_t sum = (slot.a ^ std::rotl(slot.b * odd, 32) ^ slot.length) * 0x94D049BB133111EBu;
         return (sum ^ (sum >> 32)) & (slots_.size() - 1);
     }
@@ -81,7 +81,7 @@ class Known {
         old.swap(slots_);
         for (const Slot& slot : old) {
             if (!slot.used) continue;
-            size_t at = place(slot);
+            size_t at = slot_index(slot);
             while (slots_[at].used) at = (at + 1) & (slots_.size() - 1);
             slots_[at] = slot;
         }
@@ -94,14 +94,14 @@ class Known {
     size_t count_ = 0;
 };
 
-// The UTF-8 bytes of a str; `room` holds them where the object does not.
-std::string_view utf8_of(PyObject* text, std::string& room) {
+// The UTF-8 bytes of a str; `buffer` holds them where the object does not.
+std::string_view utf8_of(PyObject* text, std::string& buffer) {
     if (PyUnicode_IS_COMPACT_ASCII(text))
         return {static_cast<const char*>(PyUnicode_DATA(text)), static_cast<size_t>(PyUnicode_GET_LENGTH(text))};
     const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"));
     if (!bytes.is_valid()) throw nb::python_error();
-    room.assign(PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr())));
-    return room;
+    buffer.assign(PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr())));
+    return buffer;
 }
 
 class Entries {
@@ -176,7 +176,7 @@ class Entries {
         double number;
         if (PyFloat_Check(value)) {
             number = PyFloat_AS_DOUBLE(value);
-            if (are_cells_ && number != number) return true;  // how a table of objects says that nothing is there
+            if (are_cells_ && number != number) return true;  // a missing value in a table of objects
         } else if (PyLong_Check(value)) {
             number = PyLong_AsDouble(value);
             if (number == -1.0 && PyErr_Occurred()) {
@@ -230,9 +230,9 @@ nb::ndarray<nb::numpy, uint64_t> hash_utf8(Vector<uint8_t> data, Vector<int64_t>
     std::vector<uint64_t> keys(n);
     {
         nb::gil_scoped_release release;
-        Known known(key);
+        HashCache cached_hash(key);
         const char* text = reinterpret_cast<const char*>(data.data());
-        for (size_t i = 0; i < n; ++i) keys[i] = known({text + at[i], static_cast<size_t>(at[i + 1] - at[i])});
+        for (size_t i = 0; i < n; ++i) keys[i] = cached_hash({text + at[i], static_cast<size_t>(at[i + 1] - at[i])});
     }
     return owned_array(std::move(keys), {n});
 }

@@ -59,8 +59,8 @@ inline bool same_text(const uint8_t* p, const uint8_t* q, size_t length) {
 
 inline uint32_t rotate_left(uint32_t x, int by) { return (x << by) | (x >> (32 - by)); }
 
-// MurmurHash3 of the beginnings of a text: the longer ones go on where the shorter ones were. The state after each of
-// the first `ready` words of four bytes is at hand without a branch. 4 * ready + 4 bytes must be readable.
+// MurmurHash3 of prefixes of a text, in order of length. The states after the first `ready` words of four bytes are
+// precomputed, so short prefixes need no branch. 4 * ready + 4 bytes must be readable.
 template <int ready>
 class MurmurPrefixes {
    public:
@@ -83,7 +83,7 @@ class MurmurPrefixes {
             h = further;
         }
         const uint64_t mask = (uint64_t{1} << (8 * (length % 4))) - 1;
-        h ^= scrambled(four_at(text + 4 * whole) & static_cast<uint32_t>(mask));  // nothing of nothing
+        h ^= scrambled(four_at(text + 4 * whole) & static_cast<uint32_t>(mask));  // no change if no bytes are left
         h ^= static_cast<uint32_t>(length);
         h = (h ^ (h >> 16)) * 0x85EBCA6Bu;
         h = (h ^ (h >> 13)) * 0xC2B2AE35u;
@@ -104,7 +104,7 @@ class MurmurPrefixes {
     const uint8_t* text;
     uint32_t states[ready + 1];
     uint32_t further = 0;
-    size_t done = 0;  // words of four bytes behind `further`
+    size_t done = 0;  // words of four bytes hashed into `further`
 };
 
 // Eight bytes past the end of the string must be readable.

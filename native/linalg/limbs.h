@@ -1,4 +1,4 @@
-// Numbers as integers times a power of two, and columns of long integers that add them up exactly.
+// Floats as integers times a power of two, and long accumulators per column that sum them exactly.
 #pragma once
 
 #include <algorithm>
@@ -18,30 +18,30 @@ constexpr int64_t radix = int64_t{1} << 32;
 
 inline uint64_t magnitude_bits(double x) { return std::bit_cast<uint64_t>(x) & 0x7FFFFFFFFFFFFFFFu; }
 
-// |x| = mantissa * 2^(place - 1075); subnormal numbers share place 1 with the smallest normal ones.
-inline int place_of(uint64_t magnitude) { return std::max<int>(magnitude >> 52, 1); }
+// |x| = mantissa * 2^(biased exponent - 1075); subnormal numbers have exponent 1, as the smallest normal ones.
+inline int exponent_of(uint64_t magnitude) { return std::max<int>(magnitude >> 52, 1); }
 inline uint64_t mantissa_of(uint64_t magnitude) {
     return (magnitude & 0xFFFFFFFFFFFFFu) | (static_cast<uint64_t>(magnitude >= (uint64_t{1} << 52)) << 52);
 }
 
-// The places of the smallest and largest nonzero numbers seen.
+// The exponents of the smallest and largest nonzero numbers.
 struct Range {
-    uint64_t least = UINT64_MAX;  // of magnitude - 1, which puts zero last
-    uint64_t greatest = 0;
+    uint64_t smallest = UINT64_MAX;  // of magnitude - 1, which puts zero last
+    uint64_t largest = 0;
 
-    void see(double x) {
+    void include(double x) {
         const uint64_t magnitude = magnitude_bits(x);
-        least = std::min(least, magnitude - 1);
-        greatest = std::max(greatest, magnitude);
+        smallest = std::min(smallest, magnitude - 1);
+        largest = std::max(largest, magnitude);
     }
-    void see(const Range& other) {
-        least = std::min(least, other.least);
-        greatest = std::max(greatest, other.greatest);
+    void include(const Range& other) {
+        smallest = std::min(smallest, other.smallest);
+        largest = std::max(largest, other.largest);
     }
-    bool empty() const { return greatest == 0; }
-    bool finite() const { return greatest < infinity_bits; }
-    int lowest() const { return place_of(least + 1); }
-    int highest() const { return place_of(greatest); }
+    bool empty() const { return largest == 0; }
+    bool finite() const { return largest < infinity_bits; }
+    int lowest() const { return exponent_of(smallest + 1); }
+    int highest() const { return exponent_of(largest); }
 };
 
 struct Words {
@@ -65,7 +65,7 @@ class Limbs {
         int64_t* limb = limbs_.data() + column * width_ + ((exponent >> 5) - low_);
         const int64_t sign = -static_cast<int64_t>(negative);
         const auto add = [&](int k, uint64_t digit) { limb[k] += (static_cast<int64_t>(digit) ^ sign) - sign; };
-        uint64_t spill = 0;  // what the shift pushes out of a word
+        uint64_t spill = 0;  // bits shifted out of a word
         for (int k = 0; k < n_words; ++k) {
             const uint64_t shifted = (words[k] << shift) | spill;
             add(2 * k, shifted & (radix - 1));
@@ -79,7 +79,7 @@ class Limbs {
         for (size_t j = 0; j < n_columns_; ++j) carry(limbs_.data() + j * width_);
     }
 
-    // Carries, then keeps the limbs that some column needs.
+    // Carries, then drops limbs that no column needs.
     void make_canonical() {
         size_t bottom = width_, top = 0;
         for (size_t j = 0; j < n_columns_; ++j) {

@@ -16,7 +16,7 @@ namespace {
 
 using namespace mercer;
 
-void take_outer_products(Matrix<double> G, Vector<double> h, Vector<double> m, OutMatrix<double> out) {
+void subtract_outer_products(Matrix<double> G, Vector<double> h, Vector<double> m, OutMatrix<double> out) {
     const size_t n = G.shape(0);
     require(G.shape(1) == n && h.shape(0) == n && m.shape(0) == n, "G must be square, h and m as long as it is");
     require(out.shape(0) == n && out.shape(1) == n, "out must have the shape of G");
@@ -37,6 +37,6 @@ void take_outer_products(Matrix<double> G, Vector<double> h, Vector<double> m, O
 }  // namespace
 
 void bind_outer(nb::module_& m) {
-    m.def("take_outer_products", &take_outer_products, nb::arg("G"), nb::arg("h"), nb::arg("m"),
+    m.def("subtract_outer_products", &subtract_outer_products, nb::arg("G"), nb::arg("h"), nb::arg("m"),
           nb::arg("out").noconvert());
 }

@@ -29,12 +29,12 @@ void add_scatter(OutMatrix<double> S, OutVector<double> sums, Matrix<T> X, std::
     require(!root || long(root->shape(0)) == n, "root must have an entry per row of X");
     nb::gil_scoped_release unlocked;
     constexpr size_t line = 64;
-    const size_t size = kernels<T>().room(d);
+    const size_t size = kernels<T>().workspace_size(d);
     std::unique_ptr<T[]> memory(new T[size + line / sizeof(T)]);
     const auto start = reinterpret_cast<std::uintptr_t>(memory.get());
-    T* room = reinterpret_cast<T*>((start + line - 1) / line * line);
+    T* workspace = reinterpret_cast<T*>((start + line - 1) / line * line);
     kernels<T>().add({X.data(), n, d, long(X.stride(0))}, origin ? origin->data() : nullptr,
-                     root ? root->data() : nullptr, S.data(), S.stride(0), long(S.shape(0)), sums.data(), room);
+                     root ? root->data() : nullptr, S.data(), S.stride(0), long(S.shape(0)), sums.data(), workspace);
 }
 
 template <class T> void bind_precision(nb::module_& m) {

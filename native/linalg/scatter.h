@@ -8,11 +8,11 @@ namespace mercer {
 
 template <class T>
 struct ScatterTable {
-    // Entries of working memory that `add` needs for rows of so many columns.
-    long (*room)(long columns);
+    // Entries of working memory that `add` needs for rows of this many columns.
+    long (*workspace_size)(long columns);
     // S (upper triangle) += sum of z z' and sums += sum of root z for z = root (x - origin); either may be null. Only
     // the first `height` rows of S.
-    void (*add)(TallRows<T> X, const T* origin, const T* root, double* S, long step, long height, double* sums, T* room);
+    void (*add)(TallRows<T> X, const T* origin, const T* root, double* S, long step, long height, double* sums, T* workspace);
 };
 
 struct ScatterKernels {

@@ -1,4 +1,4 @@
-// The product Z'Z of tall rows, accumulated in double: what no BLAS offers for rows of floats.
+// The product Z'Z of tall rows, accumulated in double, which BLAS does not offer for float rows.
 //
 // Rows are taken 1,024 at a time and cut into layers that fit the first cache. Columns are packed into thin panels (4
 // columns) and, one after the other, wide panels (3 vectors): a tile of 4 x 3 vectors stays in registers for all rows
@@ -39,28 +39,28 @@ template <class V, class T> inline V loaded(const T* x) {
 }
 template <class V, class T> inline void store(T* x, V v) { __builtin_memcpy(x, &v, sizeof v); }
 
-constexpr long least(long a, long b) { return a < b ? a : b; }
-constexpr long pieces(long n, long size) { return (n + size - 1) / size; }
+constexpr long smaller(long a, long b) { return a < b ? a : b; }
+constexpr long divide_up(long n, long size) { return (n + size - 1) / size; }
 
 // Working memory, in entries of T: thin panels of all layers, one wide panel, and in doubles the sums and a strip.
-template <class T> struct Room {
+template <class T> struct Workspace {
     static constexpr long per_double = sizeof(double) / sizeof(T);
     long panels, wide_at, sums_at, strip_at, size;
 
     constexpr long layer() const { return panels * panel_rows * thin; }
 
-    explicit constexpr Room(long columns) {
-        panels = pieces(columns, wide<T>) * (wide<T> / thin);
+    explicit constexpr Workspace(long columns) {
+        panels = divide_up(columns, wide<T>) * (wide<T> / thin);
         wide_at = layers_at_once * layer();  // a multiple of 16, like all sizes here
         sums_at = wide_at + layer_rows * wide<T>;
         strip_at = sums_at + panels * thin * per_double;
-        size = strip_at + least(panels, panels_at_once<T>) * thin * wide<T> * per_double;
+        size = strip_at + smaller(panels, panels_at_once<T>) * thin * wide<T> * per_double;
     }
 };
 
-template <class T> long room(long columns) { return Room<T>(columns).size; }
+template <class T> long workspace_size(long columns) { return Workspace<T>(columns).size; }
 
-// The next quad of columns of a few rows into its thin panel, and their sum.
+// The next quad of columns of a thin_panel rows into its thin panel, and their sum.
 template <class T, bool centered, bool weighted>
 inline void pack_quad(const T* x, long step, long rows, long known, const T* origin, const T* root, T* panel,
                       double* sums) {
@@ -86,9 +86,9 @@ inline void pack_quad(const T* x, long step, long rows, long known, const T* ori
 template <class T, bool centered, bool weighted>
 void pack(TallRows<T> X, const T* origin, const T* root, T* panels, double* sums) {
     for (long row = 0; row < X.count; row += rows_per_visit) {
-        const long rows = least(rows_per_visit, X.count - row);
+        const long rows = smaller(rows_per_visit, X.count - row);
         for (long j = 0; j < X.columns; j += thin)
-            pack_quad<T, centered, weighted>(X.data + row * X.step + j, X.step, rows, least(thin, X.columns - j),
+            pack_quad<T, centered, weighted>(X.data + row * X.step + j, X.step, rows, smaller(thin, X.columns - j),
                                              origin + (centered ? j : 0), root + (weighted ? row : 0),
                                              panels + j * panel_rows + row * thin, sums + j);
     }
@@ -110,17 +110,17 @@ template <class T> void widen_panel(const T* panels, long rows, T* out) {
 }
 
 // strip (4 rows of `wide`) += thin panel' wide panel
-template <class T> void add_tile(const T* few, const T* many, long rows, double* strip) {
+template <class T> void add_tile(const T* thin_panel, const T* wide_panel, long rows, double* strip) {
     using Vector = typename Types<T>::Vector;
     Vector total[thin][vectors] = {};
-    for (long r = 0; r < rows; ++r, few += thin, many += wide<T>) {
-        const Vector b0 = loaded<Vector>(many), b1 = loaded<Vector>(many + lanes<T>),
-                     b2 = loaded<Vector>(many + 2 * lanes<T>);
+    for (long r = 0; r < rows; ++r, thin_panel += thin, wide_panel += wide<T>) {
+        const Vector b0 = loaded<Vector>(wide_panel), b1 = loaded<Vector>(wide_panel + lanes<T>),
+                     b2 = loaded<Vector>(wide_panel + 2 * lanes<T>);
 #pragma GCC unroll 4
         for (long i = 0; i < thin; ++i) {
-            total[i][0] += few[i] * b0;
-            total[i][1] += few[i] * b1;
-            total[i][2] += few[i] * b2;
+            total[i][0] += thin_panel[i] * b0;
+            total[i][1] += thin_panel[i] * b1;
+            total[i][2] += thin_panel[i] * b2;
         }
     }
     T narrow[thin * wide<T>];
@@ -132,39 +132,39 @@ template <class T> void add_tile(const T* few, const T* many, long rows, double*
 // S[top:bottom, first:first + wide] += strip, as far as there are columns
 template <class T>
 void add_strip(const double* strip, long top, long bottom, long first, long columns, double* S, long step) {
-    const long stop = least(wide<T>, columns - first);
+    const long stop = smaller(wide<T>, columns - first);
     for (long i = top; i < bottom; ++i, strip += wide<T>)
         for (long j = 0; j < stop; ++j) S[i * step + first + j] += strip[j];
 }
 
 // The rows of S from those of some thin panels on, from packed rows.
 template <class T>
-void multiply(T* memory, const Room<T>& at, long panel, long count, long columns, double* S, long step, long height) {
-    T* many = memory + at.wide_at;
+void multiply(T* memory, const Workspace<T>& at, long panel, long count, long columns, double* S, long step, long height) {
+    T* wide_panel = memory + at.wide_at;
     double* strip = reinterpret_cast<double*>(memory + at.strip_at);
     const long top = panel * thin;
     for (long first = top / wide<T> * wide<T>; first < columns; first += wide<T>) {
-        const long stop = least(least(panel + panels_at_once<T>, pieces(height, thin)), (first + wide<T>) / thin);
+        const long stop = smaller(smaller(panel + panels_at_once<T>, divide_up(height, thin)), (first + wide<T>) / thin);
         __builtin_memset(strip, 0, (stop - panel) * thin * wide<T> * sizeof(double));
         for (long row = 0; row < count; row += layer_rows) {
-            const long rows = least(layer_rows, count - row);
+            const long rows = smaller(layer_rows, count - row);
             const T* packed = memory + row / layer_rows * at.layer();
-            widen_panel(packed + first * panel_rows, rows, many);
+            widen_panel(packed + first * panel_rows, rows, wide_panel);
             for (long q = panel; q < stop; ++q)
-                add_tile(packed + q * panel_rows * thin, many, rows, strip + (q - panel) * thin * wide<T>);
+                add_tile(packed + q * panel_rows * thin, wide_panel, rows, strip + (q - panel) * thin * wide<T>);
         }
-        add_strip<T>(strip, top, least(stop * thin, height), first, columns, S, step);
+        add_strip<T>(strip, top, smaller(stop * thin, height), first, columns, S, step);
     }
 }
 
 template <class T>
 void add_some(TallRows<T> X, const T* origin, const T* root, double* S, long step, long height, double* sums,
               T* memory) {
-    const Room<T> at(X.columns);
+    const Workspace<T> at(X.columns);
     double* padded_sums = reinterpret_cast<double*>(memory + at.sums_at);
     __builtin_memset(padded_sums, 0, at.panels * thin * sizeof(double));
     for (long row = 0; row < X.count; row += layer_rows) {
-        const TallRows<T> some{X.data + row * X.step, least(layer_rows, X.count - row), X.columns, X.step};
+        const TallRows<T> some{X.data + row * X.step, smaller(layer_rows, X.count - row), X.columns, X.step};
         pack_layer(some, origin, root ? root + row : root, memory + row / layer_rows * at.layer(), padded_sums);
     }
     for (long j = 0; j < X.columns; ++j) sums[j] += padded_sums[j];
@@ -174,15 +174,15 @@ void add_some(TallRows<T> X, const T* origin, const T* root, double* S, long ste
 
 template <class T>
 void add(TallRows<T> X, const T* origin, const T* root, double* S, long step, long height, double* sums, T* memory) {
-    const Room<T> at(X.columns);
+    const Workspace<T> at(X.columns);
     __builtin_memset(memory, 0, at.wide_at * sizeof(T));  // panels past the last column stay zero
     for (long row = 0; row < X.count; row += rows_at_once) {
-        const TallRows<T> some{X.data + row * X.step, least(rows_at_once, X.count - row), X.columns, X.step};
+        const TallRows<T> some{X.data + row * X.step, smaller(rows_at_once, X.count - row), X.columns, X.step};
         add_some(some, origin, root ? root + row : root, S, step, height, sums, memory);
     }
 }
 
-template <class T> constexpr ScatterTable<T> table{room<T>, add<T>};
+template <class T> constexpr ScatterTable<T> table{workspace_size<T>, add<T>};
 
 }  // namespace
 

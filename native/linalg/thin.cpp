@@ -59,9 +59,9 @@ void gather_rows(Matrix<T> Z, Vector<int64_t> order, Vector<T> origin, std::opti
     for (long i = 0; i < count; ++i)
         require(0 <= order.data()[i] && order.data()[i] < rows.count, "order names a row that Z does not have");
     rows.count = count;
-    std::vector<long> places(order.data(), order.data() + count);
+    std::vector<long> indices(order.data(), order.data() + count);
     nb::gil_scoped_release unlocked;
-    kernels<T>().gather(rows, places.data(), origin.data(), root ? root->data() : nullptr, out.data(), out.stride(0));
+    kernels<T>().gather(rows, indices.data(), origin.data(), root ? root->data() : nullptr, out.data(), out.stride(0));
 }
 
 template <class T> void bind_precision(nb::module_& m) {

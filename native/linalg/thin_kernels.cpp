@@ -1,17 +1,17 @@
-// Thin products of tall blocks, read once: four rows at a time, widened to double, with their coefficients in hand.
+// Products of tall blocks with thin matrices in one pass: four rows at a time, widened to double.
 #include "linalg/thin.h"
 #include "common/wide_lanes.h"
 
 namespace mercer::MERCER_LEVEL {
 namespace {
 
-constexpr long together = 4;
-constexpr long most = 64;  // coefficients of a row that are kept at hand; more come in several rounds
+constexpr long rows_at_once = 4;
+constexpr long max_coefficients = 64;  // of a row held at a time
 
 inline void store(double* x, Wide wide) { __builtin_memcpy(x, &wide, sizeof wide); }
 
 template <class T> double dot(const T* z, const double* v, long n) {
-    Wide even = {}, odd = {};  // two chains, since one sum waits for the one before
+    Wide even = {}, odd = {};  // independent accumulators hide latency
     long j = 0;
     for (; j + 2 * lanes <= n; j += 2 * lanes) {
         even += widened(z + j) * loaded(v + j);
@@ -26,7 +26,7 @@ template <class T> double dot(const T* z, const double* v, long n) {
 
 // sums[q] += sum over `rows` of coefficient[row][q] z[row]
 template <class T, int rows>
-void add_rows(const T* z, long step, long n, const double (*coefficient)[most], long q_count, double* sums) {
+void add_rows(const T* z, long step, long n, const double (*coefficient)[max_coefficients], long q_count, double* sums) {
     long j = 0;
     for (; j + lanes <= n; j += lanes) {
         Wide x[rows];
@@ -45,20 +45,20 @@ void add_rows(const T* z, long step, long n, const double (*coefficient)[most], 
 template <class T>
 void products(TallRows<T> Z, const double* given, long targets, const double* probes, long n_probes, double* sums) {
     const long total = targets + n_probes, n = Z.columns;
-    for (long first = 0; first < total; first += most) {
-        const long q_count = total - first < most ? total - first : most;
-        for (long row = 0; row < Z.count; row += together) {
-            const long rows = Z.count - row < together ? Z.count - row : together;
+    for (long first = 0; first < total; first += max_coefficients) {
+        const long q_count = total - first < max_coefficients ? total - first : max_coefficients;
+        for (long row = 0; row < Z.count; row += rows_at_once) {
+            const long rows = Z.count - row < rows_at_once ? Z.count - row : rows_at_once;
             const T* z = Z.data + row * Z.step;
-            double coefficient[together][most];
+            double coefficient[rows_at_once][max_coefficients];
             for (long r = 0; r < rows; ++r)
                 for (long q = 0; q < q_count; ++q) {
                     const long which = first + q;
                     coefficient[r][q] = which < targets ? given[(row + r) * targets + which]
                                                         : dot(z + r * Z.step, probes + (which - targets) * n, n);
                 }
-            if (rows == together) {
-                add_rows<T, together>(z, Z.step, n, coefficient, q_count, sums + first * n);
+            if (rows == rows_at_once) {
+                add_rows<T, rows_at_once>(z, Z.step, n, coefficient, q_count, sums + first * n);
             } else {
                 for (long r = 0; r < rows; ++r)
                     add_rows<T, 1>(z + r * Z.step, Z.step, n, coefficient + r, q_count, sums + first * n);

@@ -12,12 +12,12 @@ namespace mercer::MERCER_LEVEL {
 namespace {
 
 template <class T> constexpr long group = 8 * lanes<T>;  // entries finished by the first pass
-// Longer rows are done piece by piece first, so that all short distances find their entries in the first-level cache.
-template <class T> constexpr long piece = 16 * 1024 / sizeof(T);
+// Longer rows are transformed chunk by chunk first, so that all short distances find their entries in the first-level cache.
+template <class T> constexpr long chunk = 16 * 1024 / sizeof(T);
 
 // ---- within a vector ----
 
-template <class T> inline typename Of<T>::Bits places() {
+template <class T> inline typename Of<T>::Bits lane_indices() {
     typename Of<T>::Bits result{};
     for (int i = 0; i < lanes<T>; ++i) result[i] = i;
     return result;
@@ -30,7 +30,7 @@ template <class T, int distance> inline Vector<T> partner(Vector<T> x) {
     for (int i = 0; i < lanes<T>; ++i) result[i] = x[i ^ distance];
     return result;
 #else
-    return __builtin_shuffle(x, places<T>() ^ distance);
+    return __builtin_shuffle(x, lane_indices<T>() ^ distance);
 #endif
 }
 
@@ -125,11 +125,11 @@ template <class T> void later_passes(T* row, long first, long last, long distanc
 }
 
 template <class T> void transform_wide(const Start<T>& start, T* to, long width, T scale) {
-    const long step = width < piece<T> ? width : piece<T>;
-    const T piece_scale = step == width ? scale : T(1);
+    const long step = width < chunk<T> ? width : chunk<T>;
+    const T chunk_scale = step == width ? scale : T(1);
     for (long first = 0; first < width; first += step) {
-        first_pass(start, first, first + step, to, step == group<T> ? piece_scale : T(1));
-        later_passes(to, first, first + step, group<T>, step, piece_scale);
+        first_pass(start, first, first + step, to, step == group<T> ? chunk_scale : T(1));
+        later_passes(to, first, first + step, group<T>, step, chunk_scale);
     }
     later_passes(to, 0, width, step, width, scale);
 }

@@ -69,12 +69,12 @@ class Expansion {
     void row(const T* x, size_t m, const uint64_t* after, T* value, Index* column) {
         out_value = value;
         out_column = column;
-        place(0, 1);
+        allocate(0, 1);
         parts[0].value[0] = T(1);
         if constexpr (sparse) parts[0].column[0] = static_cast<Index>(ends[0] - 1);
         for (size_t k = 1; k <= task.high; ++k) {
             const size_t first = task.first_entry(k);
-            place(k, m < first ? 0 : counts(k, m - first));
+            allocate(k, m < first ? 0 : counts(k, m - first));
             multiply(k, first, x, m, after);
         }
         if (task.high == 0) scale(0);  // otherwise the last part was scaled as it was made
@@ -88,8 +88,8 @@ class Expansion {
     }
 
    private:
-    // Room for part k: in the output if it is asked for, else in a buffer.
-    void place(size_t k, size_t size) {
+    // Memory for part k: in the output if it is part of the result, else in a buffer.
+    void allocate(size_t k, size_t size) {
         if (k >= task.low) {
             parts[k] = {out_value, out_column, size};
             out_value += size;

@@ -72,11 +72,11 @@ void sketch_csr(Vector<T> data, Vector<Index> indices, Vector<Index> indptr, uin
     else kernels<T>().csr64(map, rows, out.data(), out.stride(0));
 }
 
-nb::tuple key_places(const Vector<uint64_t>& keys, int64_t nonzeros, int64_t n_components, bool with_signs) {
+nb::tuple key_buckets(const Vector<uint64_t>& keys, int64_t nonzeros, int64_t n_components, bool with_signs) {
     require(nonzeros >= 1 && n_components >= nonzeros && n_components < int64_t{1} << 32, "nonzeros must lie within 1 .. n_components, n_components below 2**32.");
     const size_t n = keys.shape(0), s = static_cast<size_t>(nonzeros);
     const uint64_t width = static_cast<uint64_t>(n_components / nonzeros);
-    std::vector<int64_t> places(n * s);
+    std::vector<int64_t> buckets(n * s);
     std::vector<int8_t> signs(n * s);
     {
         nb::gil_scoped_release released;
@@ -88,12 +88,12 @@ nb::tuple key_places(const Vector<uint64_t>& keys, int64_t nonzeros, int64_t n_c
             for (size_t i = 0; i < s; ++i) {
                 if (i % fields == 0) word = mix((keys.data()[k] ^ seeds[i / fields]) + 0x9E3779B97F4A7C15u);
                 const uint64_t field = (word << (bits * (i % fields))) >> (64 - bits);
-                places[k * s + i] = static_cast<int64_t>(((field * width) >> bits) + i * width);
+                buckets[k * s + i] = static_cast<int64_t>(((field * width) >> bits) + i * width);
                 signs[k * s + i] = static_cast<int8_t>(with_signs ? 1 - 2 * static_cast<int>(field & 1) : 1);
             }
         }
     }
-    return nb::make_tuple(owned_array(std::move(places), {n, s}), owned_array(std::move(signs), {n, s}));
+    return nb::make_tuple(owned_array(std::move(buckets), {n, s}), owned_array(std::move(signs), {n, s}));
 }
 
 template <class T> void bind_dense(nb::module_& m) {
@@ -111,7 +111,7 @@ template <class T, class Index> void bind_csr(nb::module_& m) {
 }  // namespace
 
 void bind_projection(nb::module_& m) {
-    m.def("key_places", &key_places, nb::arg("keys"), nb::arg("nonzeros"), nb::arg("n_components"),
+    m.def("key_buckets", &key_buckets, nb::arg("keys"), nb::arg("nonzeros"), nb::arg("n_components"),
           nb::arg("with_signs") = true);
     bind_dense<float>(m);
     bind_dense<double>(m);

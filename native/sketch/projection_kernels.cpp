@@ -1,8 +1,8 @@
 // Block-hash projections of dense and CSR rows.
 //
-// Entries are taken in chunks: all keys are hashed at once, then for each block of outputs all places and signs, loops
-// that the compiler turns into vectors; only the additions are one by one. A place of block i is only ever
-// added to from block i, so every output sums its entries in the order they are stored, in any chunks and blocks of rows.
+// Entries are taken in chunks: all keys are hashed at once, then for each block of outputs all indices and signs, in loops
+// that the compiler vectorizes; only the additions are scalar. Outputs of block i receive entries of block i only, so every
+// output sums its entries in the order they are stored, whatever the chunks and blocks of rows.
 #include "sketch/projection.h"
 
 #include "sketch/projection_simd.h"
@@ -11,7 +11,7 @@ namespace mercer::MERCER_LEVEL {
 namespace {
 
 constexpr long chunk = 128;
-constexpr long dense_rows = 32;  // share the places of a chunk; their sums stay in the second-level cache
+constexpr long dense_rows = 32;  // rows that share the indices of a chunk; their sums stay in the second-level cache
 constexpr long scratch_bytes = 1 << 15;
 constexpr long streamed_bytes = 1 << 21;  // more than the caller is likely to find in a cache afterwards
 constexpr uint64_t golden_gamma = 0x9E3779B97F4A7C15u;
@@ -41,25 +41,25 @@ template <class T, int fields> struct Chunk {
 
     alignas(64) uint64_t keys[chunk], words[chunk];
     uint32_t first[fields * chunk];  // the first output of each field's block
-    uint32_t places[fields * chunk];
+    uint32_t indices[fields * chunk];
     Word<T> flipped[fields * chunk];  // each value once per field, with its signs
     long count;
 
     explicit Chunk(const BlockHash<T>& map) {
         for (int e = 0; e < fields * chunk; ++e) first[e] = uint32_t(block_of(e % fields) * map.width);
     }
-    void find_places(const BlockHash<T>& map, long group) {
+    void find_indices(const BlockHash<T>& map, long group) {
         const uint64_t seed = map.block_seeds[group];
         for (long k = 0; k < count; ++k) words[k] = hash_key(keys[k], seed);
-        if constexpr (spreads && fields > 2) {  // the width is a power of two
+        if constexpr (has_unpack && fields > 2) {  // the width is a power of two
             const int shift = 64 / fields - __builtin_ctzll(map.width);
-            for (long k = 0; k < count; ++k) Spread<fields>::places(words + k, first, shift, places + fields * k);
+            for (long k = 0; k < count; ++k) UnpackFields<fields>::indices(words + k, first, shift, indices + fields * k);
             return;
         }
         const Field* field = reinterpret_cast<const Field*>(words);
         const Product width = Product(map.width);
         for (long e = 0; e < fields * count; ++e)
-            places[e] = uint32_t((Product(field[e]) * width) >> (64 / fields)) + first[e];
+            indices[e] = uint32_t((Product(field[e]) * width) >> (64 / fields)) + first[e];
     }
     // Every value as often as there are fields, each time with the sign of its field.
     void take(const BlockHash<T>& map, const T* x, long step) {
@@ -69,10 +69,10 @@ template <class T, int fields> struct Chunk {
             const T value = x[k * step] * map.scale;
             Word<T> bits;
             __builtin_memcpy(&bits, &value, sizeof(T));
-            if constexpr (spreads && fields > 2) Spread<fields>::signs(words + k, bits, mask, flipped + fields * k);
+            if constexpr (has_unpack && fields > 2) UnpackFields<fields>::signs(words + k, bits, mask, flipped + fields * k);
             else for (int f = 0; f < fields; ++f) flipped[fields * k + f] = bits;
         }
-        if constexpr (spreads && fields > 2) return;
+        if constexpr (has_unpack && fields > 2) return;
         const Field* field = reinterpret_cast<const Field*>(words);
         for (long e = 0; e < fields * count; ++e) flipped[e] ^= (Word<T>(field[e]) << top) & mask;
     }
@@ -81,18 +81,18 @@ template <class T, int fields> struct Chunk {
             for (long k = 0; k < count; ++k) add_entry(out, fields * k);
         } else {
             for (long e = 0; e < fields * count; ++e)
-                if (block_of(e % fields) < blocks) out[places[e]] += value(e);
+                if (block_of(e % fields) < blocks) out[indices[e]] += value(e);
         }
     }
     // The blocks do not overlap, so all loads may come before the first store.
     void add_entry(T* out, long e) const {
         T sums[fields];
 #pragma GCC unroll 8
-        for (int f = 0; f < fields; ++f) sums[f] = out[places[e + f]];
+        for (int f = 0; f < fields; ++f) sums[f] = out[indices[e + f]];
 #pragma GCC unroll 8
         for (int f = 0; f < fields; ++f) sums[f] += value(e + f);
 #pragma GCC unroll 8
-        for (int f = 0; f < fields; ++f) out[places[e + f]] = sums[f];
+        for (int f = 0; f < fields; ++f) out[indices[e + f]] = sums[f];
     }
     T value(long e) const {
         T value;
@@ -117,7 +117,7 @@ void add_row(const BlockHash<T>& map, Chunk<T, fields>& part, const CsrRows<T, I
         const Index* columns = rows.indices + first;
         for (long k = 0; k < part.count; ++k) part.keys[k] = hash_key(uint64_t(int64_t(columns[k])), map.seed);
         for (long block = 0; block < map.nonzeros; block += fields) {
-            part.find_places(map, block / fields);
+            part.find_indices(map, block / fields);
             part.take(map, rows.data + first, 1);
             part.add_to(out + block * map.width, map.nonzeros - block);
         }
@@ -150,7 +150,7 @@ void dense_by(const BlockHash<T>& map, DenseRows<T> rows, T* out, long out_step)
             part.count = smaller(chunk, rows.columns - first);
             for (long k = 0; k < part.count; ++k) part.keys[k] = hash_key(first + k, map.seed);
             for (long block = 0; block < map.nonzeros; block += fields) {
-                part.find_places(map, block / fields);
+                part.find_indices(map, block / fields);
                 for (long row = top; row < bottom; ++row) {
                     part.take(map, rows.data + row * rows.row_step + first * rows.column_step, rows.column_step);
                     part.add_to(out + row * out_step + block * map.width, map.nonzeros - block);

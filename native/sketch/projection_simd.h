@@ -10,16 +10,16 @@
 namespace mercer::MERCER_LEVEL {
 namespace {
 
-// Spread writes, for each of the 8 or 4 fields of a word in the order of memory, the place first[f] + (field >> shift)
-// and the value with its sign flipped where the lowest bit of the field is set (and the mask says so).
+// UnpackFields writes, for each of the 8 or 4 fields of a word in memory order, the index first[f] + (field >> shift) and
+// the value, with its sign flipped where the lowest bit of the field is set and the mask allows it.
 #if defined(__AVX2__)
-constexpr bool spreads = true;
+constexpr bool has_unpack = true;
 
-template <int fields> struct Spread;
+template <int fields> struct UnpackFields;
 
-template <> struct Spread<8> {
+template <> struct UnpackFields<8> {
     static __m128i load(const uint64_t* word) { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(word)); }
-    static void places(const uint64_t* word, const uint32_t* first, int shift, uint32_t* to) {
+    static void indices(const uint64_t* word, const uint32_t* first, int shift, uint32_t* to) {
         const __m256i found = _mm256_srl_epi32(_mm256_cvtepu8_epi32(load(word)), _mm_cvtsi32_si128(shift));
         const __m256i start = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(first));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_add_epi32(found, start));
@@ -41,28 +41,28 @@ template <> struct Spread<8> {
     }
 };
 
-template <> struct Spread<4> {
-    static void places(const uint64_t* word, const uint32_t* first, int shift, uint32_t* to) {
-        const __m128i found = _mm_srl_epi32(_mm_cvtepu16_epi32(Spread<8>::load(word)), _mm_cvtsi32_si128(shift));
+template <> struct UnpackFields<4> {
+    static void indices(const uint64_t* word, const uint32_t* first, int shift, uint32_t* to) {
+        const __m128i found = _mm_srl_epi32(_mm_cvtepu16_epi32(UnpackFields<8>::load(word)), _mm_cvtsi32_si128(shift));
         const __m128i start = _mm_loadu_si128(reinterpret_cast<const __m128i*>(first));
         _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_add_epi32(found, start));
     }
     static void signs(const uint64_t* word, uint32_t value, uint32_t mask, uint32_t* to) {
-        const __m128i sign = _mm_slli_epi32(_mm_cvtepu16_epi32(Spread<8>::load(word)), 31);
+        const __m128i sign = _mm_slli_epi32(_mm_cvtepu16_epi32(UnpackFields<8>::load(word)), 31);
         const __m128i flips = _mm_and_si128(sign, _mm_set1_epi32(int(mask)));
         _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_xor_si128(flips, _mm_set1_epi32(int(value))));
     }
     static void signs(const uint64_t* word, uint64_t value, uint64_t mask, uint64_t* to) {
-        Spread<8>::half(_mm256_cvtepu16_epi64(Spread<8>::load(word)), value, mask, to);
+        UnpackFields<8>::half(_mm256_cvtepu16_epi64(UnpackFields<8>::load(word)), value, mask, to);
     }
 };
 #else
-constexpr bool spreads = false;
-template <int fields> struct Spread;
+constexpr bool has_unpack = false;
+template <int fields> struct UnpackFields;
 #endif
 
 // Copies a finished row past the caches: its memory need not be read first, and the sums stay in the caches.
-// Only whole lines are streamed; a line shared with the rows beside it is left to the caches.
+// Only whole lines are streamed; lines shared with neighboring rows go through the caches.
 inline void stream(const void* from, void* to, long bytes) {
     const char* source = static_cast<const char*>(from);
     char* target = static_cast<char*>(to);

@@ -83,7 +83,7 @@ template <class T> struct Tile {
 template <class T, int rows> inline void multiply(const Tile<T>& tile, Pair<T> (&sums)[rows]) {
     const T* x = tile.x.data + tile.row * tile.x.stride;
     const T* panel = tile.panel;
-    // Unrolled because loop counters take a share of the instructions that matters when cores are shared.
+    // Unrolled: the instructions of loop counters matter when hardware threads share a core.
 #pragma GCC unroll 4
     for (long k = tile.depth_from; k < tile.depth_to; ++k, panel += panel_width<T>) {
         const Pair<T> w = load_pair(panel);

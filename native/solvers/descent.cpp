@@ -96,7 +96,7 @@ struct SparseRows {
         for (size_t i = 0; i < n_rows; ++i)
             require(indptr[i] >= 0 && indptr[i + 1] >= indptr[i] && static_cast<size_t>(indptr[i + 1]) <= n_entries, "indptr does not describe the rows of these entries.");
         for (size_t k = 0; k < n_entries; ++k)
-            require(indices[k] >= 0 && static_cast<size_t>(indices[k]) < n_weights, "an index is beyond the number of weights.");
+            require(indices[k] >= 0 && static_cast<size_t>(indices[k]) < n_weights, "an index is at least the number of weights.");
     }
 };
 
@@ -135,10 +135,10 @@ std::pair<double, double> hinge(const R& rows, const Vector<double>& sign, const
         worst = std::max(worst, wrong);
         if (wrong == 0) continue;
         const double curvature = scale * x.norm2() + rho;
-        const double moved = curvature > 0 ? std::clamp(old + gain / curvature, 0.0, top) : (gain > 0 ? top : 0.0);
-        if (moved == old) continue;
-        const double change = (moved - old) * y;
-        beta.data()[i] = moved;
+        const double updated = curvature > 0 ? std::clamp(old + gain / curvature, 0.0, top) : (gain > 0 ? top : 0.0);
+        if (updated == old) continue;
+        const double change = (updated - old) * y;
+        beta.data()[i] = updated;
         x.add(w.data(), scale * change);
         b += rho * change;
     }
@@ -187,12 +187,12 @@ struct Weights {
             return true;
         }
         const size_t right = label;
-        size_t rival = right == 0 ? 1 : 0;
+        size_t runner_up = right == 0 ? 1 : 0;
         for (size_t k = 0; k < n_classes; ++k)
-            if (k != right && scores[k] > scores[rival]) rival = k;
-        if (!(scores[right] <= scores[rival])) return false;
+            if (k != right && scores[k] > scores[runner_up]) runner_up = k;
+        if (!(scores[right] <= scores[runner_up])) return false;
         update(x, right, 1.0, visits);
-        update(x, rival, -1.0, visits);
+        update(x, runner_up, -1.0, visits);
         return true;
     }
 };
@@ -209,7 +209,7 @@ nb::ndarray<nb::numpy, int64_t> perceptron(const R& rows, const Order& label, co
         check_length(label.shape(0), rows.n_rows, "label");
         require(K != 0 && U.shape(0) == K && U.shape(1) == W.shape(1) && b.shape(0) == K && c.shape(0) == K, "W, b, U and c must have one row for each class.");
         for (size_t i = 0; i < rows.n_rows; ++i)
-            require(label.data()[i] >= 0 && static_cast<size_t>(label.data()[i]) < top, "a label is beyond the number of classes.");
+            require(label.data()[i] >= 0 && static_cast<size_t>(label.data()[i]) < top, "a label is at least the number of classes.");
         const Weights weights{W, U, b, c, K, W.shape(1)};
         std::vector<double> scores(K);
         for (size_t k = 0; k < order.shape(0); ++k) {
@@ -236,7 +236,7 @@ nb::ndarray<nb::numpy, int64_t> perceptron_sweep_csr(const Vector<T>& data, cons
     return perceptron(SparseRows<T, Index>(data, indices, indptr), label, order, W, b, U, c, visits);
 }
 
-// ---- bindings; what is written to must be given as it is, never as a converted copy
+// ---- bindings; output arrays must not be converted copies (noconvert)
 
 template <class T>
 void bind_dense(nb::module_& m) {

@@ -40,10 +40,10 @@ std::pair<long, double> ascend(const T* Q, HingeState s, double* beta, double al
         const long until = std::min(max_steps, steps + std::max(s.n / 20, 50L));
         while (steps < until && best.index >= 0) {
             const long i = best.index;
-            const double slope = 1.0 - s.y[i] * s.f[i];
-            const double moved = std::min(std::max(beta[i] + slope * s.inverse[i], 0.0), s.upper[i]);
-            const double change = moved - beta[i];
-            beta[i] = moved;
+            const double gradient = 1.0 - s.y[i] * s.f[i];
+            const double updated = std::min(std::max(beta[i] + gradient * s.inverse[i], 0.0), s.upper[i]);
+            const double change = updated - beta[i];
+            beta[i] = updated;
             best = step(s, change * s.y[i] / (2.0 * alpha), Q + i * s.n);
             ++steps;
         }

@@ -19,7 +19,7 @@ struct Best {
 };
 
 struct DualTable {
-    // f += scale * row, then the coordinate that gains most.
+    // f += scale * row, then the coordinate of the largest gain.
     Best (*step_f32)(const HingeState& state, double scale, const float* row);
     Best (*step_f64)(const HingeState& state, double scale, const double* row);
 };

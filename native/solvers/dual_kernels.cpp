@@ -15,7 +15,7 @@ typedef double Pack __attribute__((vector_size(lanes * sizeof(double))));
 inline double lesser(double a, double b) { return a < b ? a : b; }
 inline double greater(double a, double b) { return a > b ? a : b; }
 
-// f += scale * row and what each coordinate would gain, in one vectorized loop.
+// f += scale * row, and the gain of a step along each coordinate, in one vectorized loop.
 template <class T>
 void advance(const HingeState& s, long start, long count, double scale, const T* __restrict row,
              double* __restrict gain) {
@@ -28,9 +28,9 @@ void advance(const HingeState& s, long start, long count, double scale, const T*
     for (long i = 0; i < count; ++i) {
         const double score = f[i] + scale * static_cast<double>(row[i]);
         f[i] = score;
-        const double slope = 1.0 - y[i] * score;
-        const double change = lesser(greater(beta[i] + slope * inverse[i], 0.0), upper[i]) - beta[i];
-        gain[i] = change * (slope - 0.5 * curvature[i] * change);
+        const double gradient = 1.0 - y[i] * score;
+        const double change = lesser(greater(beta[i] + gradient * inverse[i], 0.0), upper[i]) - beta[i];
+        gain[i] = change * (gradient - 0.5 * curvature[i] * change);
     }
 }
 
@@ -41,7 +41,7 @@ Best step(const HingeState& s, double scale, const T* row) {
     for (long start = 0; start < s.n; start += chunk) {
         const long count = s.n - start < chunk ? s.n - start : chunk;
         advance(s, start, count, scale, row + start, gain);
-        // Running maxima side by side: without -ffast-math a compiler keeps a single one in order.
+        // One running maximum per lane: without -ffast-math compilers keep a single sequential one.
         Pack top = {};
         long i = 0;
         for (; i + lanes <= count; i += lanes) {
@@ -49,13 +49,13 @@ Best step(const HingeState& s, double scale, const T* row) {
             __builtin_memcpy(&some, gain + i, sizeof some);
             top = some > top ? some : top;
         }
-        double most = 0.0;
-        for (long k = 0; k < lanes; ++k) most = greater(top[k], most);
-        for (; i < count; ++i) most = greater(gain[i], most);
-        if (most > best.gain) {
-            for (i = 0; gain[i] != most; ++i) {
+        double max_gain = 0.0;
+        for (long k = 0; k < lanes; ++k) max_gain = greater(top[k], max_gain);
+        for (; i < count; ++i) max_gain = greater(gain[i], max_gain);
+        if (max_gain > best.gain) {
+            for (i = 0; gain[i] != max_gain; ++i) {
             }
-            best = {start + i, most};
+            best = {start + i, max_gain};
         }
     }
     return best;

@@ -30,44 +30,44 @@ struct Value {
     double objective, gap;
 };
 
-// The residual r enters through y'r = yy - w'b and r'r = y'r - w'q; the dual point is r, shrunk until it is feasible.
+// The residual r enters through y'r = yy - w'b and r'r = y'r - w'q; the dual point is r, scaled to be feasible.
 Value value_of(const LassoJob& job, const double* w, const double* q) {
-    double norm = 0, most = 0;
+    double norm = 0, max_correlation = 0;
     for (long j = 0; j < job.m; ++j) {
         norm += absolute(w[j]);
         const double size = absolute(q[j]);
-        most = size > most ? size : most;
+        max_correlation = size > max_correlation ? size : max_correlation;
     }
     const double yr = job.yy - dot(w, job.b, job.m), rr = yr - dot(w, q, job.m);
-    const double shrink = most > job.penalty ? job.penalty / most : 1.0;
+    const double scale = max_correlation > job.penalty ? job.penalty / max_correlation : 1.0;
     const double objective = 0.5 * rr + job.penalty * norm;
-    return {objective, objective - shrink * yr + 0.5 * shrink * shrink * rr};
+    return {objective, objective - scale * yr + 0.5 * scale * scale * rr};
 }
 
-inline void move(const LassoJob& job, long j) {
+inline void update(const LassoJob& job, long j) {
     const double* row = job.G + j * job.stride;
     const double curvature = row[j];
     if (curvature <= 0) return;
-    const double pull = job.q[j] + curvature * job.w[j];
-    const double moved = pull > job.penalty    ? (pull - job.penalty) / curvature
-                         : pull < -job.penalty ? (pull + job.penalty) / curvature
+    const double correlation = job.q[j] + curvature * job.w[j];
+    const double updated = correlation > job.penalty    ? (correlation - job.penalty) / curvature
+                         : correlation < -job.penalty ? (correlation + job.penalty) / curvature
                                                : 0.0;
-    const double change = moved - job.w[j];
+    const double change = updated - job.w[j];
     if (change == 0) return;
-    job.w[j] = moved;
+    job.w[j] = updated;
     add_scaled(job.q, -change, row, job.m);
 }
 
 long sweep_all(const LassoJob& job) {
     long count = 0;
     for (long j = 0; j < job.m; ++j) {
-        if (job.w[j] != 0 || absolute(job.q[j]) > job.penalty) move(job, j);
+        if (job.w[j] != 0 || absolute(job.q[j]) > job.penalty) update(job, j);
         if (job.w[j] != 0) job.active[count++] = j;
     }
     return count;
 }
 
-void remember(const LassoJob& job, long slot) {
+void store_iterate(const LassoJob& job, long slot) {
     double* to = job.memory + 2 * slot * job.m;
     for (long i = 0; i < job.m; ++i) to[i] = job.w[i];
     for (long i = 0; i < job.m; ++i) to[job.m + i] = job.q[i];
@@ -97,7 +97,7 @@ bool solve_ones(double (&A)[depth][depth], double (&z)[depth]) {
     return true;
 }
 
-// The combination, with weights that sum to one, whose last step would be shortest.
+// Anderson extrapolation: the affine combination of iterates with the smallest residual, kept if it is better.
 void extrapolate(const LassoJob& job) {
     const long m = job.m, step = 2 * m;
     double A[depth][depth], z[depth], total = 0;
@@ -120,8 +120,8 @@ void extrapolate(const LassoJob& job) {
     for (long l = 0; l < m; ++l) job.q[l] = q[l];
 }
 
-// q = b - G w from nothing, against the rounding that updates gather.
-void renew(const LassoJob& job) {
+// q = b - G w from scratch, to remove the rounding errors of updates.
+void recompute_gradient(const LassoJob& job) {
     for (long i = 0; i < job.m; ++i) job.q[i] = job.b[i];
     for (long j = 0; j < job.m; ++j)
         if (job.w[j] != 0) add_scaled(job.q, -job.w[j], job.G + j * job.stride, job.m);
@@ -131,16 +131,16 @@ LassoDone descend(const LassoJob& job) {
     long sweeps = 0;
     while (true) {
         const long count = sweep_all(job);
-        remember(job, 0);
+        store_iterate(job, 0);
         for (long slot = 1; slot <= depth; ++slot) {
-            for (long i = 0; i < count; ++i) move(job, job.active[i]);
-            remember(job, slot);
+            for (long i = 0; i < count; ++i) update(job, job.active[i]);
+            store_iterate(job, slot);
         }
         extrapolate(job);
         sweeps += depth + 1;
         double gap = value_of(job, job.w, job.q).gap;
         if (gap > job.tolerance && sweeps < job.max_sweeps) continue;
-        renew(job);
+        recompute_gradient(job);
         gap = value_of(job, job.w, job.q).gap;
         if (gap <= job.tolerance || sweeps >= job.max_sweeps) return {gap, sweeps};
     }

@@ -7,7 +7,7 @@
 
 namespace mercer {
 
-// Signals are coded in groups: while one works, the Gram row of the next is on its way.
+// Signals are coded in groups: the Gram row of one is prefetched while another is updated.
 constexpr long pursuit_group = 4;
 // Widths are multiples of this: whole vectors at every level.
 constexpr long pursuit_width = 64;
@@ -16,19 +16,19 @@ constexpr long pursuit_width = 64;
 template <class T>
 struct PursuitBlock {
     long n, width, nonzeros;
-    bool orthogonal;  // whether correlations are measured against what atoms add to those taken
+    bool orthogonal;  // whether correlations are divided by the residual norms of the atoms
     double floor;     // correlations up to floor times the first one are rounding
     T* correlations;  // n x width, overwritten
     const T* gram;
     std::int32_t* indices;  // n x nonzeros, sorted in each row
     T* values;              // the coefficients
     std::int64_t* counts;   // how many of them each row has
-    char* room;             // pursuit_group times pursuit_room bytes and width + nonzeros entries more, aligned to 64
+    char* workspace;             // pursuit_group times pursuit_workspace bytes and width + nonzeros entries more, aligned to 64
 };
 
-// Per signal: `nonzeros` rows of the width, and in double the triangle, the coordinates and the places.
+// Bytes per signal: `nonzeros` rows of the width, and in double the Cholesky factor, the coordinates and the indices.
 template <class T>
-constexpr long pursuit_room(long nonzeros, long width) {
+constexpr long pursuit_workspace(long nonzeros, long width) {
     return nonzeros * width * static_cast<long>(sizeof(T)) + (8 * nonzeros * (nonzeros + 2) + 63) / 64 * 64;
 }
 

@@ -27,8 +27,8 @@ template <class T> using Bits = typename Of<T>::Bits;
 template <class T> constexpr long lanes = vector_bytes / sizeof(T);
 template <class T> constexpr long run = 256 / sizeof(T);  // entries worked on side by side, to hide latencies
 template <class T> constexpr long vectors = run<T> / lanes<T>;
-// Squared lengths of what is left of unit atoms below which they count as combinations of those taken.
-template <class T> constexpr T least = sizeof(T) == 8 ? T(1e-10) : T(1e-4);
+// Squared residual norm of a unit atom up to which it counts as a combination of those taken.
+template <class T> constexpr T min_residual = sizeof(T) == 8 ? T(1e-10) : T(1e-4);
 
 template <class T>
 inline Vector<T> load(const T* from) {
@@ -82,23 +82,23 @@ long search(const T* a, const T* e, long width) {
     for (long j = 0; j < width; j += chains * lanes<T>)
         for (long c = 0; c < chains; ++c, here += lanes<T>) {
             const Vector<T> some = load(a + j + c * lanes<T>), under = load(e + j + c * lanes<T>);
-            best[c].keep_larger(some * some, under, here, under > least<T> - zero);
+            best[c].keep_larger(some * some, under, here, under > min_residual<T> - zero);
         }
     for (long c = 1; c < chains; ++c) {
         const Vector<T> theirs = best[c].over * best[0].under, ours = best[0].over * best[c].under;
         const Bits<T> larger = (theirs > ours) | ((theirs == ours) & (best[c].where < best[0].where));
         best[0].take(larger, best[c].over, best[c].under, best[c].where);
     }
-    T most = T(0);
-    long place = -1;
+    T max_gain = T(0);
+    long index = -1;
     for (long i = 0; i < lanes<T>; ++i) {
         const T gain = best[0].over[i] / best[0].under[i];
-        if (gain > most || (gain == most && place > best[0].where[i])) {
-            most = gain;
-            place = best[0].where[i];
+        if (gain > max_gain || (gain == max_gain && index > best[0].where[i])) {
+            max_gain = gain;
+            index = best[0].where[i];
         }
     }
-    return place;
+    return index;
 }
 
 // F_t, then a and e after it.
@@ -124,7 +124,7 @@ void advance(const Signal<T>& s, const T* __restrict row, long width, const T* w
     }
 }
 
-// Take the best atom, whose Gram row has been asked for.
+// Takes the best atom, whose Gram row has been prefetched.
 template <class T>
 void take(Signal<T>& s, const PursuitBlock<T>& b, T* w) {
     const long t = s.count, k = s.best;
@@ -136,7 +136,7 @@ void take(Signal<T>& s, const PursuitBlock<T>& b, T* w) {
         L[i] = static_cast<double>(w[i]);
         pivot -= L[i] * L[i];
     }
-    if (!(pivot > least<T>)) {
+    if (!(pivot > min_residual<T>)) {
         s.open = false;
         return;
     }
@@ -154,9 +154,9 @@ void take(Signal<T>& s, const PursuitBlock<T>& b, T* w) {
     s.count = t + 1;
 }
 
-// Ask for the Gram row of the best atom; close the signal if its correlation is nothing but rounding.
+// Prefetches the Gram row of the best atom; closes the signal if its correlation is rounding error.
 template <class T>
-void ask(Signal<T>& s, const PursuitBlock<T>& b) {
+void prefetch_gram(Signal<T>& s, const PursuitBlock<T>& b) {
     if (s.best < 0 || s.count == b.nonzeros) {
         s.open = false;
         return;
@@ -171,9 +171,9 @@ void ask(Signal<T>& s, const PursuitBlock<T>& b) {
 
 template <class T>
 void begin(Signal<T>& s, const PursuitBlock<T>& b, const T* diagonal, long row, long slot) {
-    char* room = b.room + slot * pursuit_room<T>(b.nonzeros, b.width);
+    char* workspace = b.workspace + slot * pursuit_workspace<T>(b.nonzeros, b.width);
     s.a = b.correlations + row * b.width;
-    s.e = reinterpret_cast<T*>(room);
+    s.e = reinterpret_cast<T*>(workspace);
     s.F = s.e + b.width;
     s.L = reinterpret_cast<double*>(s.e + b.nonzeros * b.width);
     s.c = s.L + b.nonzeros * b.nonzeros;
@@ -181,10 +181,10 @@ void begin(Signal<T>& s, const PursuitBlock<T>& b, const T* diagonal, long row, 
     for (long j = 0; j < b.width; ++j) s.e[j] = diagonal[j];
     s.count = 0;
     s.best = search(s.a, s.e, b.width);
-    ask(s, b);
+    prefetch_gram(s, b);
 }
 
-// The coefficients by back substitution, sorted into place.
+// The coefficients by back substitution, sorted into index.
 template <class T>
 void finish(const Signal<T>& s, const PursuitBlock<T>& b, long row) {
     std::int32_t* indices = b.indices + row * b.nonzeros;
@@ -194,13 +194,13 @@ void finish(const Signal<T>& s, const PursuitBlock<T>& b, long row) {
         s.c[t] /= s.L[t * b.nonzeros + t];
     }
     for (long t = 0; t < s.count; ++t) {
-        long place = t;
-        for (; place > 0 && indices[place - 1] > s.chosen[t]; --place) {
-            indices[place] = indices[place - 1];
-            values[place] = values[place - 1];
+        long index = t;
+        for (; index > 0 && indices[index - 1] > s.chosen[t]; --index) {
+            indices[index] = indices[index - 1];
+            values[index] = values[index - 1];
         }
-        indices[place] = static_cast<std::int32_t>(s.chosen[t]);
-        values[place] = static_cast<T>(s.c[t]);
+        indices[index] = static_cast<std::int32_t>(s.chosen[t]);
+        values[index] = static_cast<T>(s.c[t]);
     }
     for (long t = s.count; t < b.nonzeros; ++t) {
         indices[t] = 0;
@@ -211,7 +211,7 @@ void finish(const Signal<T>& s, const PursuitBlock<T>& b, long row) {
 
 template <class T>
 void encode(const PursuitBlock<T>& b) {
-    T* diagonal = reinterpret_cast<T*>(b.room + pursuit_group * pursuit_room<T>(b.nonzeros, b.width));
+    T* diagonal = reinterpret_cast<T*>(b.workspace + pursuit_group * pursuit_workspace<T>(b.nonzeros, b.width));
     T* w = diagonal + b.width;
     for (long j = 0; j < b.width; ++j) diagonal[j] = b.gram[j * b.width + j];
     for (long start = 0; start < b.n; start += pursuit_group) {
@@ -223,7 +223,7 @@ void encode(const PursuitBlock<T>& b) {
             for (long i = 0; i < size; ++i) {
                 Signal<T>& s = signals[i];
                 if (s.open) take(s, b, w);
-                if (s.open) ask(s, b);
+                if (s.open) prefetch_gram(s, b);
                 open = open || s.open;
             }
         }

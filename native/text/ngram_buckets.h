@@ -25,26 +25,26 @@ struct Buckets {
     Weighting weighting;
 };
 
-// Entries of rows one after the other, in memory that nobody writes zeros to first.
+// Entries of rows, concatenated, in memory that is not zeroed first.
 struct HashedRows {
     std::vector<int64_t> indptr{0};
     std::unique_ptr<int32_t[]> indices;
     std::unique_ptr<double[]> values;
     size_t size = 0, capacity = 0;
 
-    void make_room(size_t more) {
+    void reserve(size_t more) {
         if (size + more <= capacity) return;
         capacity = std::max(size + more, 2 * capacity);
-        std::unique_ptr<int32_t[]> places(new int32_t[capacity]);
-        std::unique_ptr<double[]> numbers(new double[capacity]);
-        std::copy_n(indices.get(), size, places.get());
-        std::copy_n(values.get(), size, numbers.get());
-        indices.swap(places);
-        values.swap(numbers);
+        std::unique_ptr<int32_t[]> new_indices(new int32_t[capacity]);
+        std::unique_ptr<double[]> new_values(new double[capacity]);
+        std::copy_n(indices.get(), size, new_indices.get());
+        std::copy_n(values.get(), size, new_values.get());
+        indices.swap(new_indices);
+        values.swap(new_values);
     }
 };
 
-// n-grams of a document are told apart by their hash; their weights are then added up in buckets.
+// n-grams of a document are identified by their hash; their weights are then summed in buckets.
 class Hashing {
    public:
     Hashing(const UnitView& units, const Buckets& map)
@@ -52,8 +52,8 @@ class Hashing {
           map(map),
           mixed_seed(mix(map.seed)),
           scale(std::sqrt(double(map.nonzeros))),
-          sort_places(1, bits_of(map.n_buckets)),
-          sort_pieces(32, bits_of(map.n_buckets)) {
+          sort_signed_buckets(1, bits_of(map.n_buckets)),
+          sort_entries(32, bits_of(map.n_buckets)) {
         fields = fields_per_word(map.n_buckets / static_cast<uint64_t>(map.nonzeros));
         field_bits = 64 / fields;
         for (long i = 0; i < map.nonzeros; ++i) block_seeds.push_back(mix(static_cast<uint64_t>(i / fields)));
@@ -62,13 +62,13 @@ class Hashing {
     }
 
     HashedRows run() {
-        rows.make_room(expected());
+        rows.reserve(expected());
         for (size_t doc = 0; doc < units.n_docs; ++doc) {
             if (map.weighting == Weighting::count && map.nonzeros == 1) {
                 add_up_counts(doc);
             } else {
                 gather(doc);
-                spread();
+                distribute();
                 add_up();
             }
             rows.indptr.push_back(static_cast<int64_t>(rows.size));
@@ -84,28 +84,28 @@ class Hashing {
 
     static int bits_of(uint64_t n_buckets) { return std::max(static_cast<int>(std::bit_width(n_buckets - 1)), 1); }
 
-    size_t most_ngrams(int64_t n_units) const {
+    size_t max_ngrams(int64_t n_units) const {
         return static_cast<size_t>(n_units) * static_cast<size_t>(units.high - units.low + 1);
     }
 
-    // Entries to make room for at first.
+    // Entries reserved at the start.
     size_t expected() const {
-        const size_t n = most_ngrams(units.runs[units.docs[units.n_docs]] - units.runs[units.docs[0]]);
+        const size_t n = max_ngrams(units.runs[units.docs[units.n_docs]] - units.runs[units.docs[0]]);
         return std::min(n * static_cast<size_t>(map.nonzeros), size_t{1} << 24);
     }
 
-    // Counts need not be known one term at a time: every occurrence goes to its bucket by itself, a number of which the
-    // lowest bit is the sign.
+    // Counts need no table of terms: every occurrence goes to its own signed bucket, an integer whose lowest bit is the
+    // sign.
     void add_up_counts(size_t doc) {
-        const size_t most = most_ngrams(units.runs[units.docs[doc + 1]] - units.runs[units.docs[doc]]);
-        if (signed_places.size() < most) signed_places.resize(most);
-        const size_t n = map.murmur ? (units.gap ? murmur_places<4>(doc) : murmur_places<2>(doc)) : keyed_places(doc);
-        put_counts(sort_places(signed_places.data(), n), n);
+        const size_t limit = max_ngrams(units.runs[units.docs[doc + 1]] - units.runs[units.docs[doc]]);
+        if (signed_buckets.size() < limit) signed_buckets.resize(limit);
+        const size_t n = map.murmur ? (units.gap ? murmur_buckets<4>(doc) : murmur_buckets<2>(doc)) : keyed_buckets(doc);
+        put_counts(sort_signed_buckets(signed_buckets.data(), n), n);
     }
 
     template <int ready>
-    size_t murmur_places(size_t doc) {
-        uint32_t* to = signed_places.data();
+    size_t murmur_buckets(size_t doc) {
+        uint32_t* to = signed_buckets.data();
         const auto seed = static_cast<uint32_t>(map.seed);
         const uint32_t sign_mask = map.with_signs, gap = units.gap;
         const uint8_t* bytes = units.bytes;
@@ -113,14 +113,14 @@ class Hashing {
             MurmurPrefixes<ready> murmur(bytes + start, seed);
             for (int64_t i = 0; i < n; ++i) {
                 const auto hash = static_cast<int32_t>(murmur(ends[i] - gap - start));
-                *to++ = static_cast<uint32_t>(murmur_place(hash)) << 1 | (sign_mask & static_cast<uint32_t>(hash < 0));
+                *to++ = static_cast<uint32_t>(murmur_bucket(hash)) << 1 | (sign_mask & static_cast<uint32_t>(hash < 0));
             }
         });
-        return static_cast<size_t>(to - signed_places.data());
+        return static_cast<size_t>(to - signed_buckets.data());
     }
 
-    size_t keyed_places(size_t doc) {
-        uint32_t* to = signed_places.data();
+    size_t keyed_buckets(size_t doc) {
+        uint32_t* to = signed_buckets.data();
         const uint64_t n_buckets = map.n_buckets, seed = mixed_seed, block_seed = block_seeds[0];
         const uint64_t sign_mask = map.with_signs;
         const int bits = field_bits;
@@ -133,33 +133,33 @@ class Hashing {
                 *to++ = static_cast<uint32_t>(((field * n_buckets) >> bits) << 1 | (sign_mask & field));
             }
         });
-        return static_cast<size_t>(to - signed_places.data());
+        return static_cast<size_t>(to - signed_buckets.data());
     }
 
-    // Sorted places to entries. No branch asks whether a place is new: words that come twice are hard to predict.
+    // Sorted signed buckets to entries, without a branch on repeated buckets, which are hard to predict.
     void put_counts(const uint32_t* sorted, size_t n) {
         if (n == 0) return;
-        rows.make_room(n);
+        rows.reserve(n);
         int32_t* index = rows.indices.get() + rows.size;
         double* value = rows.values.get() + rows.size;
         uint32_t before = sorted[0] >> 1;
         int64_t sum = 0;
         size_t at = 0;
         for (size_t k = 0; k < n; ++k) {
-            const uint32_t place = sorted[k] >> 1;
-            const bool is_new = place != before;
+            const uint32_t bucket = sorted[k] >> 1;
+            const bool is_new = bucket != before;
             const int64_t one = 1 - 2 * static_cast<int64_t>(sorted[k] & 1);
             at += is_new;
             sum = is_new ? one : sum + one;
-            before = place;
-            index[at] = static_cast<int32_t>(place);
+            before = bucket;
+            index[at] = static_cast<int32_t>(bucket);
             value[at] = static_cast<double>(sum);
         }
         rows.size += at + 1;
     }
 
     // scikit-learn's bucket: the absolute value of the signed hash modulo the number of buckets.
-    uint64_t murmur_place(int32_t hash) const {
+    uint64_t murmur_bucket(int32_t hash) const {
         const auto size = static_cast<uint64_t>(hash < 0 ? -int64_t{hash} : hash);
         return power_of_two ? size & (map.n_buckets - 1) : size % map.n_buckets;
     }
@@ -206,12 +206,12 @@ class Hashing {
         }
     }
 
-    void spread() {
-        places.clear();
+    void distribute() {
+        entries.clear();
         values.clear();
         for (const Seen& one : seen) {
             if (map.murmur) {
-                spread_murmur(one);
+                distribute_murmur(one);
                 continue;
             }
             const uint64_t width = map.n_buckets / static_cast<uint64_t>(map.nonzeros);
@@ -221,26 +221,26 @@ class Hashing {
                 if (i % fields == 0) word = mix((one.hash ^ block_seeds[i]) + text_gamma);
                 const uint64_t field = (word << (field_bits * (i % fields))) >> (64 - field_bits);
                 const double sign = map.with_signs && (field & 1) ? -1.0 : 1.0;
-                piece(static_cast<uint64_t>(i) * width + ((field * width) >> field_bits), sign * value / scale);
+                add_entry(static_cast<uint64_t>(i) * width + ((field * width) >> field_bits), sign * value / scale);
             }
         }
     }
 
-    void spread_murmur(const Seen& one) {
+    void distribute_murmur(const Seen& one) {
         constexpr uint64_t inverse = 0xF1DE83E19937733Du;  // of the odd number text_gamma, modulo 2^64
         const auto hash = static_cast<int32_t>(static_cast<uint32_t>(one.hash * inverse));
-        piece(murmur_place(hash), (map.with_signs && hash < 0 ? -1.0 : 1.0) * weight(one.count));
+        add_entry(murmur_bucket(hash), (map.with_signs && hash < 0 ? -1.0 : 1.0) * weight(one.count));
     }
 
-    void piece(uint64_t place, double value) {
-        places.push_back(place << 32 | values.size());
+    void add_entry(uint64_t bucket, double value) {
+        entries.push_back(bucket << 32 | values.size());
         values.push_back(value);
     }
 
     void add_up() {
         const size_t n = values.size();
-        const uint64_t* sorted = sort_pieces(places.data(), n);
-        rows.make_room(n);
+        const uint64_t* sorted = sort_entries(entries.data(), n);
+        rows.reserve(n);
         uint64_t before = UINT64_MAX;
         for (size_t k = 0; k < n; ++k) {
             const uint64_t key = sorted[k];
@@ -263,16 +263,16 @@ class Hashing {
     int fields, field_bits;  // of a hash word, see common/hash_fields.h
     std::vector<uint32_t> slots;
     std::vector<Seen> seen;
-    std::vector<uint64_t> places;  // a place beside the number of its value
-    std::vector<uint32_t> signed_places;
+    std::vector<uint64_t> entries;  // a bucket in the upper half, the index of its value in the lower
+    std::vector<uint32_t> signed_buckets;
     std::vector<double> values;
-    RowSort<uint32_t> sort_places;
-    RowSort<uint64_t> sort_pieces;
+    RowSort<uint32_t> sort_signed_buckets;
+    RowSort<uint64_t> sort_entries;
     bool power_of_two;
     HashedRows rows;
 };
 
-// Rows of counts by codes, in the order of the numbers of the codes; those without one (-1) are left out.
+// Rows of counts with codes replaced by their numbers, sorted; codes without one (-1) are left out.
 inline HashedRows renumbered(const int64_t* indptr, size_t n, const int32_t* codes, const int32_t* counts,
                              const int32_t* numbers, size_t n_numbers) {
     int32_t largest = 1;
@@ -280,7 +280,7 @@ inline HashedRows renumbered(const int64_t* indptr, size_t n, const int32_t* cod
     RowSort<uint64_t> sort(32, static_cast<int>(std::bit_width(static_cast<uint32_t>(largest))));
     HashedRows rows;
     rows.indptr.reserve(n + 1);
-    rows.make_room(static_cast<size_t>(indptr[n] - indptr[0]));
+    rows.reserve(static_cast<size_t>(indptr[n] - indptr[0]));
     std::vector<uint64_t> row;
     for (size_t i = 0; i < n; ++i) {
         row.resize(static_cast<size_t>(indptr[i + 1] - indptr[i]));

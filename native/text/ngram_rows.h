@@ -24,7 +24,7 @@ struct UnitView {
             each_ngram(starts, gap, runs[r], runs[r + 1], low, high, whole, visit);
     }
 
-    // Calls visit(start, ends, n) for n-grams that begin at one place and end, but for the gap, at ends[0 .. n - 1].
+    // Calls visit(start, ends, n) for n-grams that begin at one unit and end, but for the gap, at ends[0 .. n - 1].
     template <class Visit>
     void each_start(size_t doc, Visit visit) const {
         for (int64_t r = docs[doc]; r < docs[doc + 1]; ++r)
@@ -75,11 +75,11 @@ class Counting {
     };
     struct Entry {
         Ngram ngram;
-        uint32_t doc, place;  // the last document it was seen in, plus one, and where it stands among the codes
+        uint32_t doc, entry;  // the last document with it, plus one, and its index among the codes
         uint32_t documents, total;
     };
 
-    // The entries that the slots name are asked for in good time.
+    // Prefetches the entries that the slots refer to.
     void flush(size_t doc) {
         for (size_t i = 0; i < n_waiting; ++i) {
             const Slot slot = slots[waiting[i].hash & mask];
@@ -110,11 +110,11 @@ class Counting {
     void count(Entry& entry, int32_t code, size_t doc) {
         ++entry.total;
         if (entry.doc == doc + 1) {
-            ++rows.counts[entry.place];
+            ++rows.counts[entry.entry];
             return;
         }
         entry.doc = static_cast<uint32_t>(doc + 1);
-        entry.place = static_cast<uint32_t>(rows.codes.size());
+        entry.entry = static_cast<uint32_t>(rows.codes.size());
         ++entry.documents;
         rows.codes.push_back(code);
         rows.counts.push_back(1);
@@ -130,14 +130,14 @@ class Counting {
         slots.swap(larger);
     }
 
-    // The terms share by share, in each in the order of first appearance; the codes follow.
+    // Sorts the terms by partition, then by first appearance, and renumbers the codes.
     void keep_terms() {
         const size_t n = entries.size();
         std::vector<uint32_t> ranks(n), order(n);
-        size_t ends[n_shares + 1] = {};
-        for (const Entry& entry : entries) ++ends[share_of(entry.ngram.hash) + 1];
-        for (size_t share = 0; share < n_shares; ++share) ends[share + 1] += ends[share];
-        for (size_t e = 0; e < n; ++e) ranks[e] = static_cast<uint32_t>(ends[share_of(entries[e].ngram.hash)]++);
+        size_t ends[n_partitions + 1] = {};
+        for (const Entry& entry : entries) ++ends[partition_of(entry.ngram.hash) + 1];
+        for (size_t partition = 0; partition < n_partitions; ++partition) ends[partition + 1] += ends[partition];
+        for (size_t e = 0; e < n; ++e) ranks[e] = static_cast<uint32_t>(ends[partition_of(entries[e].ngram.hash)]++);
         for (size_t e = 0; e < n; ++e) order[ranks[e]] = static_cast<uint32_t>(e);
         for (int32_t& code : rows.codes) code = static_cast<int32_t>(ranks[static_cast<size_t>(code)]);
         rows.hashes.resize(n);

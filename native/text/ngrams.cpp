@@ -36,13 +36,13 @@ Array<T> numpy_of(std::vector<T>&& values) {
 
 template <class T>
 Array<T> numpy_of(std::unique_ptr<T[]>&& values, size_t n) {
-    T* kept = values.release();
-    nb::capsule owner(kept, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return Array<T>(kept, {n}, owner);
+    T* owned = values.release();
+    nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Array<T>(owned, {n}, owner);
 }
 
 template <class Offset>
-nb::tuple text_units(const Vector<uint8_t>& data, const Vector<Offset>& offsets, int kind, long least, bool lowercase,
+nb::tuple text_units(const Vector<uint8_t>& data, const Vector<Offset>& offsets, int kind, long min_length, bool lowercase,
                      const Vector<uint8_t>& flags, const Vector<uint32_t>& lower, const Vector<uint8_t>& stop_data,
                      const Vector<int64_t>& stop_bounds) {
     check_bounds(offsets, data.shape(0), "offsets must rise within the bytes of data.");
@@ -59,12 +59,12 @@ nb::tuple text_units(const Vector<uint8_t>& data, const Vector<Offset>& offsets,
     Units made;
     {
         nb::gil_scoped_release released;
-        UnitMaker maker(static_cast<Kind>(kind), least, lowercase, {flags.data(), lower.data()}, stop,
+        UnitMaker maker(static_cast<Kind>(kind), min_length, lowercase, {flags.data(), lower.data()}, stop,
                                 static_cast<size_t>(at[n] - at[0]), n);
         for (size_t i = 0; i < n; ++i) maker.document(data.data() + at[i], data.data() + at[i + 1]);
         made = maker.finish();
     }
-    return nb::make_tuple(numpy_of(std::move(made.bytes), made.n_bytes + spare_bytes),
+    return nb::make_tuple(numpy_of(std::move(made.bytes), made.n_bytes + padding_bytes),
                           numpy_of(std::move(made.starts), made.n_units + 1), numpy_of(std::move(made.runs)),
                           numpy_of(std::move(made.docs)));
 }
@@ -72,8 +72,8 @@ nb::tuple text_units(const Vector<uint8_t>& data, const Vector<Offset>& offsets,
 UnitView view_of(const Vector<uint8_t>& bytes, const Vector<uint32_t>& starts, const Vector<int64_t>& runs,
                          const Vector<int64_t>& docs, uint32_t gap, long low, long high, bool whole) {
     require(1 <= low && low <= high, "n-grams of low to high units need 1 <= low <= high.");
-    require(bytes.shape(0) >= spare_bytes, "bytes must end with 32 bytes to spare.");
-    check_bounds(starts, bytes.shape(0) - spare_bytes, "starts must rise within bytes.");
+    require(bytes.shape(0) >= padding_bytes, "bytes must end with 32 bytes of padding.");
+    check_bounds(starts, bytes.shape(0) - padding_bytes, "starts must rise within bytes.");
     check_bounds(runs, starts.shape(0) - 1, "runs must rise within starts.");
     check_bounds(docs, runs.shape(0) - 1, "docs must rise within runs.");
     for (size_t i = 1; i < starts.shape(0) && gap; ++i)
@@ -133,7 +133,7 @@ Array<uint64_t> term_hashes(const Vector<int64_t>& bounds, const Vector<uint8_t>
     return numpy_of(std::move(hashes));
 }
 
-// Only the terms that are named are looked at: a call may be about few of many.
+// Checks only the selected terms: a call may select few of many.
 void check_rows(const Vector<int32_t>& rows, const Vector<int64_t>& bounds, size_t limit) {
     const int64_t* at = bounds.data();
     bool good = true;
@@ -145,7 +145,7 @@ void check_rows(const Vector<int32_t>& rows, const Vector<int64_t>& bounds, size
     require(good, "bounds must rise within data.");
 }
 
-// The table at one place of a list: (hashes, bounds, data, documents, total).
+// One table of a list: (hashes, bounds, data, documents, total).
 CountedTerms table_of(nb::handle table) {
     const auto hashes = nb::cast<Vector<uint64_t>>(table[0]);
     const auto bounds = nb::cast<Vector<int64_t>>(table[1]);
@@ -168,7 +168,7 @@ nb::tuple merge_terms(const nb::list& tables,
         n += all.back().terms.size;
     }
     require(codes.shape(0) == n, "one code per term is needed.");
-    require(first < last && last <= n_shares, "first .. last must be a range of shares.");
+    require(first < last && last <= n_partitions, "first .. last must be a range of partitions.");
     MergedTerms merged;
     {
         nb::gil_scoped_release released;
@@ -195,21 +195,21 @@ nb::tuple take_terms(const Vector<int64_t>& bounds, const Vector<uint8_t>& data,
     check_rows(rows, bounds, data.shape(0));
     const int64_t* from = bounds.data();
     const size_t n = rows.shape(0);
-    std::vector<int64_t> places(n + 1);
+    std::vector<int64_t> new_bounds(n + 1);
     std::vector<uint8_t> taken;
     {
         nb::gil_scoped_release released;
         for (size_t i = 0; i < n; ++i) {
             const int32_t row = rows.data()[i];
-            places[i + 1] = places[i] + from[row + 1] - from[row];
+            new_bounds[i + 1] = new_bounds[i] + from[row + 1] - from[row];
         }
-        taken.resize(static_cast<size_t>(places[n]));
+        taken.resize(static_cast<size_t>(new_bounds[n]));
         for (size_t i = 0; i < n; ++i) {
             if (i + 8 < n) prefetch(data.data() + from[rows.data()[i + 8]]);
-            std::copy_n(data.data() + from[rows.data()[i]], places[i + 1] - places[i], taken.data() + places[i]);
+            std::copy_n(data.data() + from[rows.data()[i]], new_bounds[i + 1] - new_bounds[i], taken.data() + new_bounds[i]);
         }
     }
-    return nb::make_tuple(numpy_of(std::move(places)), numpy_of(std::move(taken)));
+    return nb::make_tuple(numpy_of(std::move(new_bounds)), numpy_of(std::move(taken)));
 }
 
 void scale_rows(const Vector<int64_t>& indptr, const nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values,
@@ -263,7 +263,7 @@ nb::tuple renumber_rows(const Vector<int64_t>& indptr, const Vector<int32_t>& co
 template <class Offset>
 void bind_units(nb::module_& m) {
     using namespace nb::literals;
-    m.def("text_units", &text_units<Offset>, "data"_a, "offsets"_a.noconvert(), "kind"_a, "least"_a, "lowercase"_a,
+    m.def("text_units", &text_units<Offset>, "data"_a, "offsets"_a.noconvert(), "kind"_a, "min_length"_a, "lowercase"_a,
           "flags"_a, "lower"_a, "stop_data"_a, "stop_bounds"_a);
 }
 

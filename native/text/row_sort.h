@@ -1,4 +1,4 @@
-// Sorting the entries of a row by their columns, which are spread evenly over the columns there are, more or less.
+// Sorts the entries of a row by column, for columns that are roughly uniformly distributed.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace mercer {
 
-// Sorts words of which the bits from `low` on, `n_bits` of them, say the column; the bits below keep any order.
+// Sorts words by the `n_bits` bits from bit `low` on, the column. The order of equal columns is unspecified.
 template <class Word>
 class RowSort {
    public:
@@ -19,12 +19,12 @@ class RowSort {
     const Word* operator()(Word* words, size_t n) {
         if (n < 2) return words;
         if (spare.size() < n) spare.resize(n + n / 2);
-        if (n <= most_bins && into_bins(words, n)) return spare.data();
+        if (n <= max_bins && into_bins(words, n)) return spare.data();
         return by_digits(words, n);
     }
 
    private:
-    // One pass into about as many bins as words by the first bits, then few words are out of place.
+    // One pass into about as many bins as words, by the highest bits; an insertion sort then moves few words.
     bool into_bins(const Word* words, size_t n) {
         const int wanted = std::bit_width(n), bits = wanted < n_bits ? wanted : n_bits, shift = low + n_bits - bits;
         const size_t n_bins = size_t{1} << bits;
@@ -37,7 +37,7 @@ class RowSort {
             ends[bin] = static_cast<uint16_t>(sum);
             sum += count;
         }
-        if (largest > most_in_bin) return false;
+        if (largest > max_in_bin) return false;
         Word* to = spare.data();
         for (size_t k = 0; k < n; ++k) to[ends[words[k] >> shift]++] = words[k];
         for (size_t k = 1; k < n; ++k) {
@@ -54,25 +54,25 @@ class RowSort {
         const int n_digits = (n_bits + 8) / 9, width = (n_bits + n_digits - 1) / n_digits;
         const Word mask = (Word{1} << width) - 1;
         Word *from = words, *to = spare.data();
-        uint32_t places[512];
+        uint32_t offsets[512];
         for (int digit = 0, shift = low; digit < n_digits; ++digit, shift += width) {
-            std::fill_n(places, mask + 1, 0u);
-            for (size_t k = 0; k < n; ++k) ++places[(from[k] >> shift) & mask];
+            std::fill_n(offsets, mask + 1, 0u);
+            for (size_t k = 0; k < n; ++k) ++offsets[(from[k] >> shift) & mask];
             uint32_t sum = 0;
             for (size_t d = 0; d <= mask; ++d) {
-                const uint32_t count = places[d];
-                places[d] = sum;
+                const uint32_t count = offsets[d];
+                offsets[d] = sum;
                 sum += count;
             }
-            for (size_t k = 0; k < n; ++k) to[places[(from[k] >> shift) & mask]++] = from[k];
+            for (size_t k = 0; k < n; ++k) to[offsets[(from[k] >> shift) & mask]++] = from[k];
             std::swap(from, to);
         }
         return from;
     }
 
-    static constexpr size_t most_bins = 8191, most_in_bin = 255;
+    static constexpr size_t max_bins = 8191, max_in_bin = 255;
     int low, n_bits;
-    uint16_t ends[2 * most_bins + 2];
+    uint16_t ends[2 * max_bins + 2];
     std::vector<Word> spare;
 };
 

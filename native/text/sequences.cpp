@@ -178,7 +178,7 @@ nb::ndarray<nb::numpy, double> subsequence_pairs(const Codes& codes, const Indic
         const auto& table = MERCER_PICK(sequences);
         const int64_t* start = starts.data();
         std::vector<int64_t> others;
-        std::vector<double> room;
+        std::vector<double> workspace;
         double found[lanes];
         for (size_t p = 0; p < n;) {
             const int64_t i = left.data()[p];
@@ -192,9 +192,9 @@ nb::ndarray<nb::numpy, double> subsequence_pairs(const Codes& codes, const Indic
                 for (int64_t c = 0; c < start[j + 1] - start[j]; ++c)
                     others[c * lanes + lane] = codes.data()[start[j] + c];
             }
-            room.resize(lanes * (length * (m + 1) + m));
+            workspace.resize(lanes * (length * (m + 1) + m));
             table.subsequences(codes.data() + start[i], start[i + 1] - start[i], others.data(), m, length, decay,
-                               letters > 0 ? similarity.data() : nullptr, letters, room.data(), found);
+                               letters > 0 ? similarity.data() : nullptr, letters, workspace.data(), found);
             for (size_t lane = 0; lane < q - p; ++lane) result[p + lane] = found[lane];
             p = q;
         }
@@ -204,7 +204,7 @@ nb::ndarray<nb::numpy, double> subsequence_pairs(const Codes& codes, const Indic
 
 struct Forest {
     const int64_t *productions, *child_starts, *children, *starts;
-    std::vector<int64_t> order;  // the nodes of each tree by production, then by place
+    std::vector<int64_t> order;  // the nodes of each tree by production, then by index
     size_t largest = 0;
 };
 

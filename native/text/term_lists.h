@@ -1,4 +1,4 @@
-// Lists of terms: where they stand in a vocabulary.
+// Lookup of terms in a vocabulary.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace mercer {
 
-// The slots of terms that are all different.
+// The slots of distinct terms.
 inline std::vector<Slot> slots_of(const uint64_t* hashes, size_t size) {
     std::vector<Slot> slots(slots_for(size));
     const size_t mask = slots.size() - 1;
@@ -18,7 +18,7 @@ inline std::vector<Slot> slots_of(const uint64_t* hashes, size_t size) {
     return slots;
 }
 
-// The number of each wanted term among the known ones, or -1. Memory is asked for in good time: slots first, then
+// The number of each wanted term among the known ones, or -1. Memory is prefetched: slots first, then
 // the bounds of what they name, then its bytes.
 inline void find_all(const Slot* slots, size_t n_slots, const Terms& known, const Terms& wanted, int32_t* found) {
     const size_t mask = n_slots - 1;

@@ -1,7 +1,7 @@
-// Tables of counted terms put together: each term once, with the sums of its counts.
+// Merges tables of counted terms: each term once, with the sums of its counts.
 //
-// A table keeps its terms in the order of the upper eight bits of their hashes, their share. The terms of one share stand
-// together in every table and in the result, so memory is read from front to back, and the slots of a share stay in the
+// A table keeps its terms sorted by the upper eight bits of their hashes, their partition. The terms of a partition are
+// contiguous in every table and in the result, so memory is read sequentially, and the slots of a partition stay in the
 // cache.
 #pragma once
 
@@ -28,8 +28,8 @@ struct MergedTerms {
 
     Terms view() const { return {hashes.data(), bounds.data(), data.get(), hashes.size()}; }
 
-    // Room for so many terms and bytes in all; nothing is touched before it is used.
-    void make_room(size_t terms, size_t bytes) {
+    // Reserves memory, which is not touched before it is used.
+    void reserve(size_t terms, size_t bytes) {
         hashes.reserve(terms);
         bounds.reserve(terms + 1);
         documents.reserve(terms);
@@ -53,7 +53,7 @@ struct MergedTerms {
 
 class TermMerge {
    public:
-    // codes: room for the number of every term of every table, one table after the other.
+    // codes: receives the number of every term of every table, concatenated.
     TermMerge(const std::vector<CountedTerms>& tables, int32_t* codes) : tables(tables), at(tables.size()), limits(tables.size()) {
         for (const CountedTerms& table : tables) {
             this->codes.push_back(codes);
@@ -61,7 +61,7 @@ class TermMerge {
         }
     }
 
-    // The terms of some shares.
+    // The terms of the partitions first .. last - 1.
     MergedTerms run(size_t first, size_t last) {
         size_t n = 0, bytes = 0;
         for (size_t t = 0; t < tables.size(); ++t) {
@@ -71,26 +71,26 @@ class TermMerge {
             n += limits[t] - at[t];
             bytes += static_cast<size_t>(terms.bounds[limits[t]] - terms.bounds[at[t]]);
         }
-        merged.make_room(n, bytes);
-        for (size_t share = first; share < last; ++share) merge(share);
+        merged.reserve(n, bytes);
+        for (size_t partition = first; partition < last; ++partition) merge(partition);
         require(at == limits, "terms must be in the order of the upper eight bits of their hashes.");
         return std::move(merged);
     }
 
    private:
-    static size_t begin_of(const Terms& terms, size_t share) {
+    static size_t begin_of(const Terms& terms, size_t partition) {
         const uint64_t* end = terms.hashes + terms.size;
-        const auto before = [&](uint64_t hash) { return share_of(hash) < share; };
+        const auto before = [&](uint64_t hash) { return partition_of(hash) < partition; };
         return static_cast<size_t>(std::partition_point(terms.hashes, end, before) - terms.hashes);
     }
 
-    void merge(size_t share) {
+    void merge(size_t partition) {
         std::vector<size_t> ends(tables.size());
         size_t n = 0;
         for (size_t t = 0; t < tables.size(); ++t) {
             const Terms& terms = tables[t].terms;
             size_t end = at[t];
-            while (end < limits[t] && share_of(terms.hashes[end]) == share) ++end;
+            while (end < limits[t] && partition_of(terms.hashes[end]) == partition) ++end;
             ends[t] = end;
             n += end - at[t];
         }
@@ -122,7 +122,7 @@ class TermMerge {
     }
 
     const std::vector<CountedTerms>& tables;
-    std::vector<size_t> at, limits;  // where the next share begins in each table, and where the last one ends
+    std::vector<size_t> at, limits;  // where the next partition begins in each table, and where the last one ends
     std::vector<int32_t*> codes;
     std::vector<Slot> slots;
     MergedTerms merged;

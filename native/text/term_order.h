@@ -9,11 +9,11 @@
 
 namespace mercer {
 
-// Sorts some terms by sixteen bytes at a time, one byte after the other until few are left together; stretches that
-// are equal so far are sorted by the next sixteen.
+// Sorts terms by sixteen bytes at a time: a radix sort byte by byte, then insertion sort of small groups; groups of
+// equal bytes are sorted by the next sixteen.
 class TermOrder {
    public:
-    // Of several parts of the order only one, all terms between two quantiles of a sample.
+    // One of several parts of the order: the terms between two quantiles of a sample.
     TermOrder(const int64_t* bounds, const uint8_t* data, size_t n_bytes, const int32_t* rows, size_t n, size_t part,
               size_t parts)
         : bounds(bounds), data(data), n_bytes(static_cast<int64_t>(n_bytes)) {
@@ -56,7 +56,7 @@ class TermOrder {
         return length > depth ? length - depth : 0;
     }
 
-    // The next eight bytes, the first the heaviest. Bytes beyond the end of the data are never read.
+    // The next eight bytes in big-endian order. Bytes past the end of the data are never read.
     uint64_t key(int32_t row, size_t depth) const {
         const size_t n = left(row, depth) < 8 ? left(row, depth) : 8;
         if (n == 0) return 0;

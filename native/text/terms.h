@@ -9,7 +9,7 @@
 
 namespace mercer {
 
-// Terms one after the other: term i is data[bounds[i]] .. data[bounds[i + 1]].
+// Concatenated terms: term i is data[bounds[i]] .. data[bounds[i + 1]].
 struct Terms {
     const uint64_t* hashes;
     const int64_t* bounds;
@@ -27,15 +27,15 @@ inline bool same_term(const Terms& a, size_t i, const Terms& b, size_t j) {
 
 inline void prefetch(const void* p) { __builtin_prefetch(p); }
 
-// A slot is 0 if empty, else the upper half of a hash beside a number plus one.
+// A slot is 0 if empty, else the upper half of a hash, then a number plus one.
 using Slot = uint64_t;
 inline Slot slot_of(uint64_t hash, uint64_t number) { return (hash & ~uint64_t{0xFFFFFFFF}) | (number + 1); }
 inline uint32_t number_in(Slot slot) { return static_cast<uint32_t>(slot) - 1; }
 inline bool may_hold(Slot slot, uint64_t hash) { return (slot ^ hash) >> 32 == 0; }
 
-// Terms are kept in shares by the upper bits of their hashes, see text/term_merge.h.
-constexpr size_t n_shares = 256;
-inline size_t share_of(uint64_t hash) { return hash >> 56; }
+// Terms are partitioned by the upper bits of their hashes, see text/term_merge.h.
+constexpr size_t n_partitions = 256;
+inline size_t partition_of(uint64_t hash) { return hash >> 56; }
 
 inline size_t slots_for(size_t terms) {
     size_t size = 16;
@@ -51,7 +51,7 @@ inline size_t find_slot(const Slot* slots, size_t mask, uint64_t hash, IsIt is_i
     return at;
 }
 
-// Calls visit(start, ends, n) for the n-grams of low to high units of a run: those that begin at one place at a time, and
+// Calls visit(start, ends, n) for the n-grams of low to high units of a run: those that begin at one unit at a time, and
 // end (but for the gap) at ends[0 .. n - 1]. A run shorter than n units has none, or is itself one, once, if `whole` (as
 // in scikit-learn's char_wb).
 template <class Visit>

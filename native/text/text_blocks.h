@@ -1,4 +1,4 @@
-// Sixty-four bytes of text at once: which are plain word characters, which are not plain (ASCII), all in lower case.
+// Sixty-four bytes of text at once, in lower case: masks of ASCII word characters and of non-ASCII bytes.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace mercer {
 
 struct TextBlock {
-    uint8_t bytes[64 + 16];  // room to copy words in whole
+    uint8_t bytes[64 + 16];  // padding: words are copied sixteen bytes at a time
     uint64_t word = 0, foreign = 0;
 
     // The first n bytes of text; what follows them counts as blank.

@@ -14,21 +14,21 @@
 
 namespace mercer {
 
-// Bytes to spare after units, so that whole words of memory may be read and written there.
-constexpr size_t spare_bytes = 32;
+// Padding after the units, so that whole machine words may be read and written there.
+constexpr size_t padding_bytes = 32;
 
 enum class Kind { word = 0, character = 1, character_in_word = 2 };
 
 constexpr uint32_t n_code_points = 0x110000;
 
-// What the running Python says about each code point; see mercer/_numeric/text/unicode.py.
+// Properties of each code point in the running Python; see mercer/_numeric/text/unicode.py.
 struct Unicode {
     enum : uint8_t { is_word = 1, is_space = 2, is_cased = 4, is_ignorable = 8 };
     const uint8_t* flags;
-    const uint32_t* lower;  // a value from n_code_points on is the place of a zero-terminated sequence
+    const uint32_t* lower;  // a value from n_code_points on is the index of a zero-terminated sequence
 };
 
-// Units of all documents one after the other. Unit i is bytes [starts[i], starts[i + 1] - gap); the units of run r are
+// Units of all documents, concatenated. Unit i is bytes [starts[i], starts[i + 1] - gap); the units of run r are
 // [runs[r], runs[r + 1]), and no n-gram crosses a run; the runs of document d are [docs[d], docs[d + 1]).
 struct Units {
     std::unique_ptr<uint8_t[]> bytes;
@@ -67,13 +67,13 @@ inline uint8_t* encode(uint32_t c, uint8_t* to) {
 
 class UnitMaker {
    public:
-    // Room for the worst case: every byte may become the three bytes of U+FFFD, and a unit between two blanks.
-    UnitMaker(Kind kind, long least, bool lowercase, Unicode unicode, const std::unordered_set<std::string_view>& stop,
+    // Reserves for the worst case: every byte may become the three bytes of U+FFFD, and a unit between two blanks.
+    UnitMaker(Kind kind, long min_length, bool lowercase, Unicode unicode, const std::unordered_set<std::string_view>& stop,
               size_t bytes, size_t documents)
-        : kind(kind), least(least), lowercase(lowercase), unicode(unicode), stop(stop) {
+        : kind(kind), min_length(min_length), lowercase(lowercase), unicode(unicode), stop(stop) {
         if (bytes > UINT32_MAX / 3)
             throw std::overflow_error("more than 1.4 GB of text in one document: cut it into smaller ones.");
-        made.bytes.reset(new uint8_t[3 * bytes + 3 * documents + spare_bytes]);
+        made.bytes.reset(new uint8_t[3 * bytes + 3 * documents + padding_bytes]);
         made.starts.reset(new uint32_t[2 * bytes + 3 * documents + 1]);
         made.docs.reserve(documents + 1);
         out = made.bytes.get();
@@ -102,12 +102,12 @@ class UnitMaker {
         *unit_out = position();
         made.n_units = static_cast<size_t>(n_units());
         made.n_bytes = position();
-        std::memset(out, 0, spare_bytes);
+        std::memset(out, 0, padding_bytes);
         return std::move(made);
     }
 
    private:
-    // Reads from p until `end` or a little beyond, the rest of a character that began before it.
+    // Reads from p to `end`, and the rest of a character that began before it.
     template <Kind kind_>
     const uint8_t* walk(const uint8_t* p, const uint8_t* end) {
         while (p < end) {
@@ -150,8 +150,8 @@ class UnitMaker {
                 at += static_cast<size_t>(std::countr_zero(rest));
                 word_start = out;
             }
-            const size_t most = n - at, run = static_cast<size_t>(std::countr_one(word >> at));
-            const size_t length = run < most ? run : most;
+            const size_t left = n - at, run = static_cast<size_t>(std::countr_one(word >> at));
+            const size_t length = run < left ? run : left;
             copy_plain(block.bytes + at, length);
             characters += static_cast<long>(length);
             at += length;
@@ -159,7 +159,7 @@ class UnitMaker {
         }
     }
 
-    // Sixteen bytes at least are written: there is room, and what comes later overwrites them.
+    // Writes at min_length sixteen bytes; later writes overwrite the excess.
     void copy_plain(const uint8_t* from, size_t length) {
         std::memcpy(out, from, 16);
         if (length > 16) std::memcpy(out + 16, from + 16, length - 16);
@@ -252,7 +252,7 @@ class UnitMaker {
 
     void end_word() {
         if (characters == 0) return;
-        bool kept = characters >= least;
+        bool kept = characters >= min_length;
         if (!stop.empty())
             kept = kept && !stop.count({reinterpret_cast<const char*>(word_start), static_cast<size_t>(out - word_start)});
         *unit_out = static_cast<uint32_t>(word_start - made.bytes.get());
@@ -273,7 +273,7 @@ class UnitMaker {
     int64_t n_units() const { return unit_out - made.starts.get(); }
 
     Kind kind;
-    long least;
+    long min_length;
     bool lowercase;
     Unicode unicode;
     const std::unordered_set<std::string_view>& stop;

@@ -1,4 +1,4 @@
-// The grids on which gradients and hessians are whole numbers, so coarse that all their sums are exact.
+// Grids to which gradients and hessians are rounded, so coarse that all their sums are exact.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace mercer {
 
-// To the nearest whole number, ties to even, of less than 2^51: what lies behind the point does not fit.
+// Rounds |x| < 2^51 to the nearest integer, ties to even.
 inline double rounded(double x) {
     constexpr double large = 0x1.8p52;
     return (x + large) - large;
@@ -21,7 +21,7 @@ struct Largest {
     double gradient = 0.0, hessian = 0.0;
 };
 
-// Powers of two to multiply by.
+// Exponents of the powers of two to multiply by.
 struct Grid {
     int gradient, hessian;
 };
@@ -47,7 +47,7 @@ inline int binary_digits(double x) {
     return exponent;
 }
 
-// As fine as sums over `count` values up to `largest` allow that are to fit into so many bits.
+// The finest grid on which sums of `count` values up to `largest` fit into `bits` bits.
 inline int grid_exponent(double largest, size_t count, int bits) {
     if (!(largest > 0.0)) return 0;
     const int digits = std::min(30, bits - binary_digits(static_cast<double>(count)));
@@ -58,18 +58,18 @@ inline Grid grid_of(const Largest& largest, size_t count, int bits) {
     return {grid_exponent(largest.gradient, count, bits), grid_exponent(largest.hessian, count, bits)};
 }
 
-// Sums of 31 bits will do for one output and this many rows, if the hessians of half the rows and the gradients of half
-// the rows are this many units: else too many would be lost beside the largest.
-constexpr size_t most_short_rows = 65536;
-constexpr double least_units = 64.0;
+// Sums of 31 bits are precise enough for one output and up to max_short_rows rows if at least half of the gradients and
+// half of the hessians are min_units grid units or more; otherwise too many would be rounded to zero.
+constexpr size_t max_short_rows = 65536;
+constexpr double min_units = 64.0;
 
-inline bool short_sums_do(const TreeTask& task, const Grid& grid) {
-    if (!task.short_sums || task.outputs != 1 || task.rows.size() > most_short_rows) return false;
-    const double least_g = std::ldexp(least_units, -grid.gradient), least_h = std::ldexp(least_units, -grid.hessian);
+inline bool short_sums_suffice(const TreeTask& task, const Grid& grid) {
+    if (!task.short_sums || task.outputs != 1 || task.rows.size() > max_short_rows) return false;
+    const double min_gradient = std::ldexp(min_units, -grid.gradient), min_hessian = std::ldexp(min_units, -grid.hessian);
     size_t gradients = 0, hessians = 0;
     for (uint32_t row : task.rows) {
-        gradients += std::abs(task.gradient[row]) >= least_g;
-        hessians += task.hessian[row] >= least_h;
+        gradients += std::abs(task.gradient[row]) >= min_gradient;
+        hessians += task.hessian[row] >= min_hessian;
     }
     return 2 * std::min(gradients, hessians) >= task.rows.size();
 }

@@ -1,4 +1,4 @@
-// What a tree is grown from, what it becomes, and the memory it is grown in.
+// The input, the result and the working memory of growing a tree.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@ struct TreeTask {
     size_t n, n_columns;
     const double *gradient, *hessian;  // (rows, outputs), (rows)
     size_t outputs;
-    std::vector<uint32_t> rows;  // those to learn from, increasing
-    std::vector<uint32_t> columns, widths;  // those to cut, and their numbers of bins
-    size_t max_leaves;
-    double least_hessian, l2;
-    bool short_sums;  // may be taken where they will do
+    std::vector<uint32_t> rows;  // training rows, increasing
+    std::vector<uint32_t> columns, widths;  // candidate columns and their numbers of bins
+    size_t max_leaf_nodes;
+    double min_hessian, l2;
+    bool short_sums;  // allowed where they suffice
 
-    // Which columns may be cut, of as many as there are widths.
-    void allow(const int64_t* chosen, size_t count, const int64_t* all_widths) {
+    // Sets the candidate columns.
+    void set_columns(const int64_t* chosen, size_t count, const int64_t* all_widths) {
         columns.clear();
         widths.clear();
         for (size_t c = 0; c < count; ++c) {
@@ -36,7 +36,7 @@ struct TreeTask {
 
 struct GrownTree {
     std::vector<int32_t> column, bin, left, right;
-    std::vector<double> value, gain;  // value: one for each output
+    std::vector<double> value, gain;  // value: one per output
     std::vector<int64_t> leaf;        // of each row
 
     int32_t add() {
@@ -49,16 +49,16 @@ struct GrownTree {
     }
 };
 
-// Behind the last column: whatever byte a bin holds, it is counted inside.
-constexpr size_t spare_cells = 256;
-constexpr double least_gain = 1e-12;  // of a cut, as a share of what its leaf has gained already
+// Cells after those of the last column, so that any byte as a bin index stays inside the histogram.
+constexpr size_t padding_cells = 256;
+constexpr double min_gain = 1e-12;  // of a split, as a fraction of |g|^2 / (h + l2) of its leaf
 
-// Memory that trees of one thread use one after the other: fresh pages for each would cost more than some trees.
+// Memory that successive trees of one thread reuse: fresh pages for each would cost more than some trees.
 template <class Word>
 struct TreeMemory {
-    std::vector<Word> terms;                      // the cell that each learned row adds
-    std::vector<uint32_t> order, others, spare;   // learned rows by number, the others by row
-    std::vector<std::vector<Word>> histograms;    // that nobody needs any more
+    std::vector<Word> terms;                      // the cell that each training row adds
+    std::vector<uint32_t> order, others, spare;   // order: positions of training rows; others: the other rows
+    std::vector<std::vector<Word>> histograms;    // unused, for reuse
     static TreeMemory& of_thread() {
         static thread_local TreeMemory memory;
         return memory;
@@ -66,9 +66,9 @@ struct TreeMemory {
 };
 
 template <class Index>
-std::vector<Index>& places_of_thread() {  // where each learned row is counted, column by column
-    static thread_local std::vector<Index> places;
-    return places;
+std::vector<Index>& cell_indices_of_thread() {  // the cell of each training row, column by column
+    static thread_local std::vector<Index> indices;
+    return indices;
 }
 
 }  // namespace mercer

@@ -71,7 +71,7 @@ def test_units_are_those_of_the_definition(strings, kind, lowercase, least):
 def test_lower_case_is_that_of_python(strings):
     text = "x".join(strings)
     bytes_, *_ = units_of([text], kind=1)
-    assert bytes(bytes_[: -ngrams.SPARE]).decode() == re.sub(r"\s\s+", " ", text.lower())
+    assert bytes(bytes_[: -ngrams.PADDING]).decode() == re.sub(r"\s\s+", " ", text.lower())
 
 
 @settings(max_examples=100)

@@ -68,7 +68,7 @@ def test_places_of_huge_columns_and_long_rows(name):
     columns = np.array([0, 1, 2**31 + 5, 2**62], np.int64)
     out = np.empty((1, 16))
     IMPLEMENTATIONS[name].sketch_csr(np.ones(4), columns, np.array([0, 4], np.int64), 0, 2, True, out)
-    places, signs = projection.key_places(_numeric.splitmix64(columns, 0), 2, 16)
+    places, signs = projection.key_buckets(_numeric.splitmix64(columns, 0), 2, 16)
     expected = np.bincount(places.ravel(), signs.ravel() / np.sqrt(2), minlength=16)
     np.testing.assert_allclose(out[0], expected, atol=1e-15)
 

@@ -15,11 +15,11 @@ from typing import Any
 #: Modules of definitions, by room; `native/` has the same rooms, and a compiled family the same name.
 FAMILIES = (
     "machine",
-    "hashing.hashing",
     "hashing.names",
+    "hashing.splitmix",
+    "linalg.exact_sums",
     "linalg.outer",
     "linalg.scatter",
-    "linalg.sums",
     "linalg.thin",
     "sketch.hadamard",
     "sketch.monomials",
@@ -31,10 +31,10 @@ FAMILIES = (
     "solvers.omp",
     "text.ngrams",
     "text.sequences",
-    "trees.bins",
-    "trees.rounds",
-    "trees.serving",
-    "trees.trees",
+    "trees.binning",
+    "trees.boosting",
+    "trees.grower",
+    "trees.prediction",
 )
 definitions: tuple[ModuleType, ...] = tuple(import_module(f"{__name__}.{family}") for family in FAMILIES)
 

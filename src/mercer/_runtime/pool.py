@@ -63,9 +63,7 @@ def ordered_map(function: Callable[[Any], Any], items: Iterable[Any], kind: Any 
             yield timed(item)
 
 
-def _parallel_map(
-    function: Callable[[Any], Any], items: Iterable[Any], threads: int
-) -> Generator[Any, None, None]:
+def _parallel_map(function: Callable[[Any], Any], items: Iterable[Any], threads: int) -> Generator[Any, None, None]:
     pending: deque[_Task] = deque()
     try:
         for item in items:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mercer._numeric.hashing.hashing import _digest, _utf8
+from mercer._numeric.hashing.splitmix import _digest, _utf8
 from mercer._numeric.text.ngrams import term_hashes
 
 __all__ = ["hash_entries", "hash_utf8"]

@@ -90,7 +90,7 @@ def _below() -> np.ndarray:
 def less_outer_products(G: np.ndarray, h: np.ndarray, m: np.ndarray) -> np.ndarray:
     """G - h m' - m h'."""
     out = np.empty(G.shape)
-    _numeric.take_outer_products(G, np.ascontiguousarray(h), np.ascontiguousarray(m), out)
+    _numeric.subtract_outer_products(G, np.ascontiguousarray(h), np.ascontiguousarray(m), out)
     return out
 
 

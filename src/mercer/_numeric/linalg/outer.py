@@ -2,12 +2,12 @@
 
 import numpy as np
 
-__all__ = ["take_outer_products"]
+__all__ = ["subtract_outer_products"]
 
 _STRIP = 16
 
 
-def take_outer_products(G, h, m, out):
+def subtract_outer_products(G, h, m, out):
     """out = G - h m' - m h', a few rows at a time, so that every entry is read and written once.
 
     G and out : (n, n) float64, their rows flat in memory; h, m : (n,).

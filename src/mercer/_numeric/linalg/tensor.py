@@ -12,7 +12,7 @@ _ENTRIES = 2**18  # of the result, per call on one thread
 _INSTEAD = "Transform fewer rows at a time, or approximate the product of kernels (RandomFeatures, Landmarks)."
 
 
-def row_products(A, B):
+def khatri_rao(A, B):
     """The matrix with rows kron(a_i, b_i) (Khatri and Rao 1968); CSR if one of the two is."""
     if is_sparse(A) or is_sparse(B):
         return _sparse_products(A, B)

@@ -17,14 +17,14 @@ The columns of a row are added in the order they are stored: a row gives the sam
 
 import numpy as np
 
-from mercer._numeric.hashing.hashing import buckets, signs, splitmix64
+from mercer._numeric.hashing.splitmix import buckets, signs, splitmix64
 
-__all__ = ["key_places", "sketch_csr", "sketch_dense"]
+__all__ = ["key_buckets", "sketch_csr", "sketch_dense"]
 
 _ALL = (1 << 64) - 1
 
 
-def key_places(keys, nonzeros, n_components, with_signs=True):
+def key_buckets(keys, nonzeros, n_components, with_signs=True):
     """Where each 64-bit key goes: places (int64) and signs (int8), both of shape (len(keys), nonzeros)."""
     width = n_components // nonzeros
     fields = _fields_per_word(width)
@@ -51,7 +51,7 @@ def sketch_dense(X, seed, nonzeros, with_signs, out):
     keys = splitmix64(np.arange(X.shape[1]), seed)
     out[...] = 0
     for j in range(X.shape[1]):
-        places, sign = key_places(keys[j : j + 1], nonzeros, out.shape[1], with_signs)
+        places, sign = key_buckets(keys[j : j + 1], nonzeros, out.shape[1], with_signs)
         out[:, places[0]] += scaled[:, j, None] * sign[0].astype(X.dtype)
 
 
@@ -67,7 +67,7 @@ def sketch_csr(data, indices, indptr, seed, nonzeros, with_signs, out):
     stretch = slice(int(indptr[0]), int(indptr[-1]))
     scaled = data[stretch] * data.dtype.type(1 / np.sqrt(float(nonzeros)))
     keys = splitmix64(indices[stretch], seed)
-    places, sign = key_places(keys, nonzeros, out.shape[1], with_signs)
+    places, sign = key_buckets(keys, nonzeros, out.shape[1], with_signs)
     rows = np.repeat(np.arange(len(out)), np.diff(indptr))
     out[...] = 0
     np.add.at(out, (rows[:, None], places), scaled[:, None] * sign.astype(data.dtype))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-__all__ = ["pursue"]
+__all__ = ["sparse_encode"]
 
 #: Dictionaries are padded with zero atoms to a multiple of this, for whole vectors.
 WIDTH = 64
@@ -10,7 +10,7 @@ WIDTH = 64
 _LEAST = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-4}
 
 
-def pursue(correlations, gram, orthogonal, floor, indices, values, counts):
+def sparse_encode(correlations, gram, orthogonal, floor, indices, values, counts):
     """Fill indices, values (n, nonzeros) and counts (n,) with the codes of n signals; correlations are used up.
 
     Each step takes one atom k by its correlation a_k with the residual, then fits the coefficients of all taken. The

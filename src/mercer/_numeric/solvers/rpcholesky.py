@@ -13,12 +13,12 @@ from mercer._runtime.pool import for_each, single_threaded_blas
 ROWS = 1024  # rows updated at a time: fixed, so that the result does not depend on the number of threads
 PROPOSALS = 128
 #: A residual this far below zero is not rounding: the matrix has negative eigenvalues.
-NEGATIVE = 1e-6
+NEGATIVE_TOLERANCE = 1e-6
 
 Gram = Callable[[Any, Any], np.ndarray]
 
 
-def rounding_in(dtype) -> float:
+def rounding_tolerance(dtype) -> float:
     """A residual below this share of the diagonal is the rounding of steps before, on rows of such numbers."""
     return 64 * float(np.finfo(np.float32 if dtype == np.float32 else np.float64).eps)
 
@@ -57,7 +57,7 @@ def rp_cholesky(
     weight : array of positive weights, or None
     rounding : share of the diagonal below which nothing but rounding is left; None is that of float64
     """
-    rounding = rounding_in(np.float64) if rounding is None else rounding
+    rounding = rounding_tolerance(np.float64) if rounding is None else rounding
     state = _State(gram, np.asarray(diagonal, dtype=np.float64), weight, min(n_pivots, len(diagonal)), rounding)
     n_proposals = n_proposals or max(1, min(PROPOSALS, len(diagonal) // 8))
     with single_threaded_blas():
@@ -140,8 +140,8 @@ class _State:
         new[:, rows] = solve_triangular(small, left, lower=True, check_finite=False)
 
     def _refuse_negative(self):
-        worst = np.argmin(self.residual + NEGATIVE * self.first)
-        if self.residual[worst] < -NEGATIVE * self.first[worst]:
+        worst = np.argmin(self.residual + NEGATIVE_TOLERANCE * self.first)
+        if self.residual[worst] < -NEGATIVE_TOLERANCE * self.first[worst]:
             raise ValueError(
                 f"The similarity is not positive semidefinite: after {len(self.chosen)} landmarks a residual is "
                 f"{self.residual[worst]:.3g}. {_ADVICE}"

@@ -19,14 +19,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from mercer._numeric.sketch.projection import key_places
+from mercer._numeric.sketch.projection import key_buckets
 
 __all__ = [
     "counted_ngrams",
     "find_terms",
     "hashed_ngrams",
     "merge_terms",
-    "murmur_places",
+    "murmur_buckets",
     "renumber_rows",
     "scale_rows",
     "sort_terms",
@@ -37,28 +37,28 @@ __all__ = [
 ]
 
 #: Bytes to spare after units, so that whole words of memory may be read there.
-SPARE = 32
+PADDING = 32
 
 _MASK = 0xFFFFFFFFFFFFFFFF
 _GAMMA = 0x9E3779B97F4A7C15
 
 
-def text_units(data, offsets, kind, least, lowercase, flags, lower, stop_data, stop_bounds):
+def text_units(data, offsets, kind, min_length, lowercase, flags, lower, stop_data, stop_bounds):
     """(bytes, starts, runs, docs) of documents: their words (kind 0), characters (1) or characters within words (2).
 
-    Words are the longest runs of word characters, at least `least` of them, without the stop words. Characters within
+    Words are the longest runs of word characters, at min_length `min_length` of them, without the stop words. Characters within
     words have a blank on both sides of each word between white space.
     """
     stop = set(_strings(stop_bounds, stop_data))
     texts = [text.decode("utf-8", "replace") for text in _strings(offsets, data)]
-    documents = [_runs_of(text.lower() if lowercase else text, kind, least, stop) for text in texts]
+    documents = [_runs_of(text.lower() if lowercase else text, kind, min_length, stop) for text in texts]
     return _packed_units(documents, kind)
 
 
-def _runs_of(text, kind, least, stop):
+def _runs_of(text, kind, min_length, stop):
     """The runs of a document, each a list of units."""
     if kind == 0:
-        words = (word.encode("utf-8", "surrogatepass") for word in re.findall(rf"\b\w{{{least},}}\b", text))
+        words = (word.encode("utf-8", "surrogatepass") for word in re.findall(rf"\b\w{{{min_length},}}\b", text))
         return [[word for word in words if word not in stop]]
     if kind == 1:
         return [[_utf8(character) for character in re.sub(r"\s\s+", " ", text)]]
@@ -70,7 +70,7 @@ def _packed_units(documents, kind):
     units = [unit + separator for runs in documents for run in runs for unit in run]
     starts = _bounds(map(len, units)).astype(np.uint32)
     run_sizes = [len(run) for runs in documents for run in runs]
-    packed = np.frombuffer(b"".join(units) + bytes(SPARE), np.uint8)
+    packed = np.frombuffer(b"".join(units) + bytes(PADDING), np.uint8)
     return packed, starts, _bounds(run_sizes), _bounds(map(len, documents))
 
 
@@ -124,7 +124,7 @@ def hashed_ngrams(
     """Rows (indptr, indices, values) of n-grams of low to high units, hashed into `n_buckets` columns.
 
     A term's weight in a document, its count (weighting 0), 1 (1) or 1 + log(count) (2), is added with its sign and
-    divided by sqrt(nonzeros) at each of its places, which are those of `key_places`, or with `murmur` scikit-learn's.
+    divided by sqrt(nonzeros) at each of its places, which are those of `key_buckets`, or with `murmur` scikit-learn's.
     """
     indptr, indices, values = [0], [], []
     for found in _ngrams(bytes, starts, runs, docs, gap, low, high, whole):
@@ -145,10 +145,10 @@ def _places(terms, seed, murmur, n_buckets, nonzeros, with_signs):
     if murmur:
         hashes = _signed_murmur3(terms, seed)
         return np.abs(hashes)[:, None] % n_buckets, np.where(with_signs & (hashes < 0), -1, 1)[:, None]
-    return key_places(term_hashes(*_packed(terms), seed), nonzeros, n_buckets, with_signs)
+    return key_buckets(term_hashes(*_packed(terms), seed), nonzeros, n_buckets, with_signs)
 
 
-def murmur_places(bounds, data, seed, n_buckets):
+def murmur_buckets(bounds, data, seed, n_buckets):
     """The bucket of each term under scikit-learn's hash, one row for each: |MurmurHash3| modulo n_buckets."""
     return np.abs(_signed_murmur3(_strings(bounds, data), seed))[:, None] % n_buckets
 
@@ -198,8 +198,8 @@ def sort_terms(bounds, data, rows, part, parts):
     ordered = sorted(rows, key=terms.__getitem__)
     sample = sorted(_first_bytes(terms[row]) for row in rows[:: len(rows) // 1024 + 1]) if parts > 1 else []
     if sample and part > 0:
-        least = sample[part * len(sample) // parts]
-        ordered = [row for row in ordered if _first_bytes(terms[row]) >= least]
+        first_key = sample[part * len(sample) // parts]
+        ordered = [row for row in ordered if _first_bytes(terms[row]) >= first_key]
     if sample and part + 1 < parts:
         end = sample[(part + 1) * len(sample) // parts]
         ordered = [row for row in ordered if _first_bytes(terms[row]) < end]

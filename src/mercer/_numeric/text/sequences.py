@@ -65,27 +65,27 @@ def add_sparse_gram(indptr, indices, data, t_indptr, t_rows, t_data, coefficient
             out[i, rows] += coefficient * data[entry] * values
 
 
-def subsequence_pairs(codes, starts, left, right, length, decay, alike):
+def subsequence_pairs(codes, starts, left, right, length, decay, similarity):
     """The gapped subsequence kernel of the pairs of segments (left[p], right[p]) by dynamic programming.
 
     Lodhi et al., "Text classification using string kernels", 2002: every common subsequence of `length` letters
-    counts decay to the number of letters it spans, in both. alike[a, b] is what codes a and b, both within the table,
+    counts decay to the number of letters it spans, in both. similarity[a, b] is what codes a and b, both within the table,
     count as the same letter, a factor of every subsequence; an empty table means 1 if they are equal, else 0.
     """
     texts = [codes[a:b] for a, b in pairwise(starts)]
-    if not alike.size:
-        alike = np.eye(int(codes.max(initial=0)) + 1)
+    if not similarity.size:
+        similarity = np.eye(int(codes.max(initial=0)) + 1)
     pairs = zip(left, right, strict=True)
-    return np.array([_subsequences(texts[i], texts[j], length, decay, alike) for i, j in pairs], float)
+    return np.array([_subsequences(texts[i], texts[j], length, decay, similarity) for i, j in pairs], float)
 
 
-def _subsequences(s, t, length, decay, alike):
+def _subsequences(s, t, length, decay, similarity):
     """K of two texts; ways[i, j]: weighted pairs of common subsequences of i letters in s so far and t[:j]."""
     ways = np.zeros((length, len(t) + 1))
     ways[0] = 1.0
     total = 0.0
     for letter in s:
-        same = alike[letter, t]
+        same = similarity[letter, t]
         total += decay**2 * (ways[length - 1, :-1] * same).sum()
         for i in range(length - 1, 0, -1):
             found = 0.0

@@ -8,7 +8,7 @@ from mercer import _numeric
 
 
 class _Loss:
-    """`targets` are what scores are to come near; `logistic` says in which of the two ways of `tree_slopes`."""
+    """`targets` are what scores are to come near; `logistic` says in which of the two ways of `tree_gradients`."""
 
     logistic: bool
     targets: np.ndarray
@@ -19,7 +19,7 @@ class _Loss:
 
     def slopes(self, scores):
         """Gradient and hessian of each output (down) and row (across)."""
-        return _numeric.tree_slopes(scores, self.targets, self.weights(), self.logistic)
+        return _numeric.tree_gradients(scores, self.targets, self.weights(), self.logistic)
 
 
 class Squares(_Loss):

@@ -52,7 +52,7 @@ class _Bins:
         read = np.repeat(np.arange(len(columns)), [len(part) for part in parts])
         bins = np.empty((len(values), len(places)), dtype=np.float32)
         low, length = self.block._low[places], self.block._length[places]
-        _numeric.write_ramps(np.ascontiguousarray(values, dtype=np.float64), read, low, length, bins)
+        _numeric.write_piecewise_linear(np.ascontiguousarray(values, dtype=np.float64), read, low, length, bins)
         return (bins - self.known[:, places]) @ self.coef[places]
 
 

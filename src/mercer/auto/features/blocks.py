@@ -83,7 +83,7 @@ class Pieces(Block):
         return made if made.width else None
 
     def write(self, X, out):
-        _numeric.write_ramps(X, self._column, self._low, self._length, out)
+        _numeric.write_piecewise_linear(X, self._column, self._low, self._length, out)
 
     def names(self, columns):
         return list(self.bins.get_feature_names_out([str(columns[j]) for j in self.columns]))

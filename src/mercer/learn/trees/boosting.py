@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer import _numeric
-from mercer._numeric.trees.trees import on_grid
+from mercer._numeric.trees.grower import on_grid
 from mercer._runtime.pool import ordered_map
 from mercer.learn.trees.binning import Binning
 from mercer.linear.losses import LogLoss

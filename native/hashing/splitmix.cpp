@@ -1,4 +1,4 @@
-// Compiled twins of mercer/_numeric/hashing/hashing.py: splitmix64 on 64-bit keys, buckets, signs, hashes of rows.
+// Compiled twins of mercer/_numeric/hashing/splitmix.py: splitmix64 on 64-bit keys, buckets, signs, hashes of rows.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -28,7 +28,7 @@ inline uint64_t number_key(double x) {
     return x != x ? nan_key : bits;
 }
 
-// The term of x in its row's sum; the mask spares a branch that half-empty rows would mispredict.
+// The term of x in the sum of its row; the mask avoids a branch that half-empty rows would mispredict.
 inline uint64_t entry_hash(double x, uint64_t column_hash) {
     const uint64_t key = number_key(x);
     return hash_key(key ^ column_hash) & (0 - static_cast<uint64_t>(key != 0));
@@ -120,37 +120,37 @@ nb::ndarray<nb::numpy, uint64_t> hash_keyed_rows(const std::vector<Vector<uint64
     return owned_array(std::move(hashes), {n});
 }
 
-struct Placed {
+struct IndexedHash {
     uint64_t hash;
-    int64_t place;
+    int64_t index;
 };
 
-inline bool before(const Placed& a, const Placed& b) { return a.hash < b.hash; }
+inline bool before(const IndexedHash& a, const IndexedHash& b) { return a.hash < b.hash; }
 
-// Puts words of a bin, which came in the order of their places, into that of their hashes, equal ones left as they are.
-void sort_bin(Placed* begin, Placed* end) {
-    constexpr ptrdiff_t few = 24;
-    if (end - begin > few) {
+// Stable sort of the words of a bin by hash; they arrive ordered by index.
+void sort_bin(IndexedHash* begin, IndexedHash* end) {
+    constexpr ptrdiff_t max_insertion = 24;
+    if (end - begin > max_insertion) {
         const uint64_t hash = begin->hash;
-        if (std::all_of(begin, end, [=](const Placed& each) { return each.hash == hash; })) return;
-        std::sort(begin, end, [](const Placed& a, const Placed& b) {
-            return a.hash < b.hash || (a.hash == b.hash && a.place < b.place);
+        if (std::all_of(begin, end, [=](const IndexedHash& each) { return each.hash == hash; })) return;
+        std::sort(begin, end, [](const IndexedHash& a, const IndexedHash& b) {
+            return a.hash < b.hash || (a.hash == b.hash && a.index < b.index);
         });
         return;
     }
-    for (Placed* next = begin + 1; next < end; ++next) {
-        const Placed word = *next;
-        Placed* at = next;
+    for (IndexedHash* next = begin + 1; next < end; ++next) {
+        const IndexedHash word = *next;
+        IndexedHash* at = next;
         for (; at > begin && before(word, at[-1]); --at) *at = at[-1];
         *at = word;
     }
 }
 
-// Hashes are spread evenly: their first bits tell all but neighbors apart.
+// Stable argsort. Hashes are uniform, so their highest bits leave few words per bin.
 void order_hashes(const uint64_t* hashes, int64_t* order, size_t n) {
     const int bits = std::clamp(static_cast<int>(std::bit_width(n)), 1, 16), shift = 64 - bits;
     std::vector<size_t> ends(size_t{1} << bits);
-    std::vector<Placed> words(n);
+    std::vector<IndexedHash> words(n);
     for (size_t i = 0; i < n; ++i) ++ends[hashes[i] >> shift];
     size_t sum = 0;
     for (size_t& end : ends) sum += std::exchange(end, sum);
@@ -160,7 +160,7 @@ void order_hashes(const uint64_t* hashes, int64_t* order, size_t n) {
         if (end - start > 1) sort_bin(words.data() + start, words.data() + end);
         start = end;
     }
-    for (size_t i = 0; i < n; ++i) order[i] = words[i].place;
+    for (size_t i = 0; i < n; ++i) order[i] = words[i].index;
 }
 
 nb::ndarray<nb::numpy, int64_t> hash_order(const Vector<uint64_t>& hashes) {
@@ -208,7 +208,7 @@ void bind_csr(nb::module_& m) {
 
 }  // namespace
 
-void bind_hashing(nb::module_& m) {
+void bind_splitmix(nb::module_& m) {
     m.def("splitmix64", &splitmix64, nb::arg("keys"), nb::arg("seed") = 0);
     m.def("buckets", &buckets, nb::arg("hashes"), nb::arg("n_buckets"));
     m.def("signs", &signs, nb::arg("hashes"));

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from mercer import _numeric
-from mercer._numeric.hashing import hashing as definition
+from mercer._numeric.hashing import splitmix as definition
 from mercer._numeric.hashing.rows import distinct_hashes
 
 GAMMA = 0x9E3779B97F4A7C15

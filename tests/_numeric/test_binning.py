@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mercer import _numeric
-from mercer._numeric.trees import bins as definition
+from mercer._numeric.trees import binning as definition
 
 BOTH = [_numeric.column_bins, definition.column_bins]
 values = st.integers(-4, 4).map(float) | st.sampled_from([np.nan, np.inf, -np.inf, -0.0, 0.5])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from mercer import _numeric
-from mercer._numeric.trees import rounds
+from mercer._numeric.trees import boosting
 
-BOTH = pytest.mark.parametrize("module", [rounds, _numeric], ids=["definition", "twin"])
+BOTH = pytest.mark.parametrize("module", [boosting, _numeric], ids=["definition", "twin"])
 LOSSES = pytest.mark.parametrize(("logistic", "c"), [(False, 1), (False, 2), (True, 1), (True, 4)])
 
 
@@ -31,7 +31,7 @@ def loss_of(scores, targets, weight, logistic):
 def test_slopes_are_derivatives(module, logistic, c):
     _, scores, targets, weight = problem(logistic, c)
     scores = np.ascontiguousarray(scores[:300])
-    gradient, hessian = module.tree_slopes(scores, targets, weight, logistic)
+    gradient, hessian = module.tree_gradients(scores, targets, weight, logistic)
     step = 1e-4
     factor = c / (c - 1) if logistic and c > 1 else 1.0
     for o in range(c):
@@ -51,7 +51,7 @@ def test_compiled_slopes_are_those_of_the_definition(logistic, c):
     scores = np.ascontiguousarray(scores[:300])
     scores[:6, 0] = [-800.0, 800.0, -36.0, 36.0, 0.0, -0.0]
     for ours, theirs in zip(
-        *(module.tree_slopes(scores, targets, weight, logistic) for module in (_numeric, rounds)), strict=True
+        *(module.tree_gradients(scores, targets, weight, logistic) for module in (_numeric, boosting)), strict=True
     ):
         assert ours.shape == theirs.shape == (c, 300)
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
@@ -63,7 +63,7 @@ def test_compiled_rounds_are_those_of_the_definition(logistic, c, seed):
     bins, start, targets, weight = problem(logistic, c, seed=seed)
     columns = np.array([[0, 1, 2], [0, 3, 4], [1, 2, 4], [0, 1, 4]] * c)
     results = []
-    for module in (_numeric, rounds):
+    for module in (_numeric, boosting):
         scores = start.copy()
         trees = module.grow_rounds(bins, scores, targets, weight, logistic, columns, np.full(5, 30), 8, 2.0, 1.0, 0.3)
         results.append((*trees, scores))
@@ -122,7 +122,7 @@ def test_nonsense_rounds_are_refused(module, change, said):
     given = {
         "bins": np.zeros((4, 2), np.uint8), "scores": np.zeros((4, 1)), "targets": np.zeros((3, 1)),
         "weight": np.ones(3), "logistic": False, "columns": np.array([[0]]), "widths": np.array([1, 1]),
-        "max_leaves": 3, "least_hessian": 1.0, "l2": 1.0, "rate": 0.1,
+        "max_leaf_nodes": 3, "min_hessian": 1.0, "l2": 1.0, "learning_rate": 0.1,
     } | change  # fmt: skip
     with pytest.raises((ValueError, IndexError), match=said):
         module.grow_rounds(**given)

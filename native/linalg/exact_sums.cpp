@@ -1,4 +1,4 @@
-// Compiled twins of mercer/_numeric/linalg/sums.py: exact sums of w x and w x^2 per column, in limbs of radix 2^32.
+// Compiled twins of mercer/_numeric/linalg/exact_sums.py: exact sums of w x and w x^2 per column, in limbs of radix 2^32.
 //
 // Without weights, entries are first gathered by exponent: all mantissas of one column and one exponent add up in a
 // 128-bit integer, with no shift, and each such total is deposited into the limbs once. Weighted and sparse entries
@@ -38,7 +38,7 @@ struct PowerSums {
     void add(size_t column, double x) {
         const uint64_t magnitude = magnitude_bits(x), m = mantissa_of(magnitude);
         if (m == 0) return;
-        const int exponent = place_of(magnitude) - 1075;
+        const int exponent = exponent_of(magnitude) - 1075;
         first.deposit<1>(column, {m}, x < 0, exponent);
         second.deposit<2>(column, words_of(static_cast<uint128>(m) * m).word, false, 2 * exponent);
     }
@@ -46,7 +46,7 @@ struct PowerSums {
     void add_weighted(size_t column, double x, uint64_t weight, int weight_exponent) {
         const uint64_t magnitude = magnitude_bits(x), m = mantissa_of(magnitude);
         if (m == 0) return;
-        const int exponent = place_of(magnitude) - 1075;
+        const int exponent = exponent_of(magnitude) - 1075;
         const uint128 wx = static_cast<uint128>(m) * weight;
         const uint128 lower = static_cast<uint128>(static_cast<uint64_t>(wx)) * m;
         const uint128 upper = (wx >> 64) * m + (lower >> 64);
@@ -76,7 +76,7 @@ struct PowerSums {
 
 struct Bin {
     int128 first;     // of |x| < 2^53 mantissas, signed
-    uint128 second;  // of squares < 2^106: room for 2^22 rows
+    uint128 second;  // of squares < 2^106: no overflow up to 2^22 rows
 };
 constexpr size_t rows_per_chunk = size_t{1} << 21;
 
@@ -99,23 +99,23 @@ struct Block {
 };
 
 template <class T>
-void gather(const Block<T>& X, size_t row, size_t row_end, size_t column, size_t n_tile, int lowest, size_t n_places,
+void gather(const Block<T>& X, size_t row, size_t row_end, size_t column, size_t n_tile, int lowest, size_t n_exponents,
             Bin* bins) {
     for (size_t i = row; i < row_end; ++i)
         for (size_t j = 0; j < n_tile; ++j) {
             const double x = X.at(i, column + j);
             const uint64_t magnitude = magnitude_bits(x);
             const uint64_t m = mantissa_of(magnitude);
-            const int place = std::max<int>(magnitude >> 52, lowest);  // zero adds nothing to whichever bin
-            Bin& bin = bins[j * n_places + (place - lowest)];
+            const int exponent = std::max<int>(magnitude >> 52, lowest);  // zero adds nothing to any bin
+            Bin& bin = bins[j * n_exponents + (exponent - lowest)];
             const int64_t sign = std::bit_cast<int64_t>(x) >> 63;
             bin.first += (static_cast<int64_t>(m) ^ sign) - sign;
             bin.second += static_cast<uint128>(m) * m;
         }
 }
 
-void deposit_bins(const Bin* bins, size_t column, int lowest, size_t n_places, PowerSums& sums) {
-    for (size_t p = 0; p < n_places; ++p) {
+void deposit_bins(const Bin* bins, size_t column, int lowest, size_t n_exponents, PowerSums& sums) {
+    for (size_t p = 0; p < n_exponents; ++p) {
         if (bins[p].second == 0) continue;
         const int exponent = lowest + static_cast<int>(p) - 1075;
         const bool negative = bins[p].first < 0;
@@ -131,15 +131,15 @@ void add_dense(const Block<T>& X, const std::vector<Range>& ranges, PowerSums& s
     for (size_t column = 0; column < X.n_columns; column += X.tile()) {
         const size_t n_tile = std::min(X.tile(), X.n_columns - column);
         Range range;
-        for (size_t j = 0; j < n_tile; ++j) range.see(ranges[column + j]);
+        for (size_t j = 0; j < n_tile; ++j) range.include(ranges[column + j]);
         if (range.empty()) continue;
         const int lowest = range.lowest();
-        const size_t n_places = range.highest() - lowest + 1;
+        const size_t n_exponents = range.highest() - lowest + 1;
         for (size_t row = 0; row < X.n_rows; row += rows_per_chunk) {
-            bins.assign(n_tile * n_places, Bin{});
-            gather(X, row, std::min(row + rows_per_chunk, X.n_rows), column, n_tile, lowest, n_places, bins.data());
+            bins.assign(n_tile * n_exponents, Bin{});
+            gather(X, row, std::min(row + rows_per_chunk, X.n_rows), column, n_tile, lowest, n_exponents, bins.data());
             for (size_t j = 0; j < n_tile; ++j)
-                deposit_bins(bins.data() + j * n_places, column + j, lowest, n_places, sums);
+                deposit_bins(bins.data() + j * n_exponents, column + j, lowest, n_exponents, sums);
         }
     }
 }
@@ -154,7 +154,7 @@ void add_dense_weighted(const Block<T>& X, const double* weight, PowerSums& sums
         if ((i + 1) % entries_per_carry == 0) sums.carry();
         const uint64_t w = magnitude_bits(weight[i]);
         if (w == 0) continue;
-        for (size_t j = 0; j < X.n_columns; ++j) sums.add_weighted(j, X.at(i, j), mantissa_of(w), place_of(w) - 1075);
+        for (size_t j = 0; j < X.n_columns; ++j) sums.add_weighted(j, X.at(i, j), mantissa_of(w), exponent_of(w) - 1075);
     }
 }
 
@@ -166,7 +166,7 @@ void add_entries(const T* data, const Index* column, size_t n, const double* wei
         if (!weight)
             sums.add(column[k], data[k]);
         else if (w != 0)
-            sums.add_weighted(column[k], data[k], mantissa_of(w), place_of(w) - 1075);
+            sums.add_weighted(column[k], data[k], mantissa_of(w), exponent_of(w) - 1075);
     }
 }
 
@@ -179,7 +179,7 @@ Range checked_weight(const Weight& weight, size_t n, const char* what) {
     for (size_t i = 0; i < n; ++i) {
         const double w = weight->data()[i];
         require(w >= 0 && magnitude_bits(w) < infinity_bits, "weight[", i, "] must be finite and not negative.");
-        range.see(w);
+        range.include(w);
     }
     return range;
 }
@@ -197,7 +197,7 @@ std::vector<Range> column_ranges(const Block<T>& X) {
     for (size_t column = 0; column < X.n_columns; column += X.tile()) {
         const size_t end = std::min(column + X.tile(), X.n_columns);
         for (size_t i = 0; i < X.n_rows; ++i)
-            for (size_t j = column; j < end; ++j) ranges[j].see(X.at(i, j));
+            for (size_t j = column; j < end; ++j) ranges[j].include(X.at(i, j));
     }
     return ranges;
 }
@@ -207,7 +207,7 @@ Range checked_entries(const T* data, const Index* indices, size_t n, int64_t n_c
     Range range;
     for (size_t k = 0; k < n; ++k) {
         require(indices[k] >= 0 && indices[k] < n_columns, "indices[", k, "] is outside of 0 .. ", n_columns - 1, ".");
-        range.see(data[k]);
+        range.include(data[k]);
     }
     for (size_t k = 0; k < n && !range.finite(); ++k)
         require(magnitude_bits(data[k]) < infinity_bits, "data[", k, "], in column ", indices[k], ", is not finite: exact sums need finite values.");
@@ -221,7 +221,7 @@ PowerSums dense_power_sums(const Block<T>& X, const Weight& weight) {
     const Range weights = checked_weight(weight, X.n_rows, "rows");
     const std::vector<Range> ranges = column_ranges(X);
     Range all;
-    for (const Range& range : ranges) all.see(range);
+    for (const Range& range : ranges) all.include(range);
     if (!all.finite()) refuse_first_infinite(X);
     PowerSums sums = PowerSums::of(X.n_columns, all, weight ? &weights : nullptr);
     if (weight)
@@ -272,7 +272,7 @@ void bind_csr(nb::module_& m) {
 
 }  // namespace
 
-void bind_sums(nb::module_& m) {
+void bind_exact_sums(nb::module_& m) {
     bind_dense<double>(m);
     bind_dense<float>(m);
     bind_csr<double, int64_t>(m);

@@ -1,17 +1,16 @@
-// Sums over trees for groups of rows, ramps, and products of rows, one row after the other: the order of sums depends on
-// the number of columns alone.
-#include "trees/serving.h"
+// Sums over trees, piecewise-linear bases, and matrix products computed row by row: the summation order depends only
+// on the number of columns.
+#include "trees/prediction.h"
 
-#include "trees/fork_sets.h"
+#include "trees/row_sets.h"
 #include "common/wide_lanes.h"
 
 namespace mercer::MERCER_LEVEL {
 namespace {
 
-// A row times a few outputs: each has sums of its own, in the same order in any company, and what all need is loaded
-// once.
+// A row times a few outputs. Each output has its own accumulators, so its summation order does not depend on the others.
 template <long outputs> void products(const float* z, const double* coef, long n, double* out) {
-    constexpr long chains = 4;  // since one sum waits for the one before
+    constexpr long chains = 4;  // independent accumulators hide the latency of additions
     Wide sums[outputs][chains] = {};
     double rest[outputs] = {};
     long j = 0;
@@ -30,7 +29,7 @@ template <long outputs> void products(const float* z, const double* coef, long n
     }
 }
 
-void row_products(const float* Z, long rows, long columns, const double* coef, long outputs, double* out) {
+void rowwise_matmul(const float* Z, long rows, long columns, const double* coef, long outputs, double* out) {
     for (long i = 0; i < rows; ++i, Z += columns, out += outputs) {
         long k = 0;
         for (; k + 3 <= outputs; k += 3) products<3>(Z, coef + k * columns, columns, out + k);  // 12 registers of sums
@@ -38,19 +37,19 @@ void row_products(const float* Z, long rows, long columns, const double* coef, l
     }
 }
 
-void write_ramps(const double* row, const RampRun* runs, long n_runs, const double* __restrict low,
+void write_piecewise_linear(const double* row, const BasisRun* runs, long n_runs, const double* __restrict low,
                  const double* __restrict length, float* __restrict out) {
-    for (const RampRun* run = runs; run < runs + n_runs; ++run)
+    for (const BasisRun* run = runs; run < runs + n_runs; ++run)
         for (long j = run->start; j < run->stop; ++j) {
-            double progress = (row[run->column] - low[j]) / length[j];
-            progress = progress < 0.0 ? 0.0 : progress;  // NaN stays
-            out[j] = static_cast<float>(progress > 1.0 ? 1.0 : progress);
+            double t = (row[run->column] - low[j]) / length[j];
+            t = t < 0.0 ? 0.0 : t;  // NaN stays
+            out[j] = static_cast<float>(t > 1.0 ? 1.0 : t);
         }
 }
 
 }  // namespace
 
-extern const ServingKernels serving;
-constinit const ServingKernels serving{row_products, group_rows, add_forks, write_ramps};
+extern const PredictionKernels prediction;
+constinit const PredictionKernels prediction{rowwise_matmul, group_rows, add_splits, write_piecewise_linear};
 
 }  // namespace mercer::MERCER_LEVEL

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from mercer import _numeric
-from mercer._numeric.trees import serving, trees
+from mercer._numeric.trees import prediction
 
 
-def forest(seed, n_trees=21, columns=6, outputs=2, most_forks=8, unit=2):
+def forest(seed, n_trees=21, columns=6, outputs=2, max_splits=8, unit=2):
     """Random trees, nodes in a row; some are a single leaf. Thresholds are multiples of 1 / unit."""
     rng = np.random.default_rng(seed)
     roots, column, threshold, left, right, value = [], [], [], [], [], []
     for t in range(n_trees):
         roots.append(len(column))
-        size = 1 + 2 * int(rng.integers(0, most_forks + 1)) * (t > 0)
+        size = 1 + 2 * int(rng.integers(0, max_splits + 1)) * (t > 0)
         free, start = [0], len(column)
         column += [-1] * size
         threshold += [0.0] * size
@@ -47,26 +47,26 @@ def rows(n, seed=9):
     return X
 
 
-@pytest.mark.parametrize("module", [_numeric, serving])
+@pytest.mark.parametrize("module", [_numeric, prediction])
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 127, 256, 513])
 def test_packed_trees_are_the_trees(module, n):
     nodes, output = forest(n)
     X = rows(n)
     expected, found = np.ones((n, 2)), np.ones((n, 2))
-    trees.add_trees(X, *nodes, output, expected)
+    prediction.add_trees(X, *nodes, output, expected)
     module.add_packed_trees(X, module.pack_trees(*nodes), output, found)
     assert np.array_equal(found, expected)
 
 
-@pytest.mark.parametrize("most_forks", [1, 2, 3, 30, 31, 32, 62, 200, 255, 256, 400])
-def test_trees_may_have_any_number_of_leaves(most_forks):
-    nodes, output = forest(most_forks, n_trees=9, most_forks=most_forks)
+@pytest.mark.parametrize("max_splits", [1, 2, 3, 30, 31, 32, 62, 200, 255, 256, 400])
+def test_trees_may_have_any_number_of_leaves(max_splits):
+    nodes, output = forest(max_splits, n_trees=9, max_splits=max_splits)
     check_alike(nodes, output, rows(300))
 
 
 @pytest.mark.parametrize("unit", [20, 63, 64, 65, 200])
 def test_columns_may_have_any_number_of_thresholds(unit):
-    nodes, output = forest(unit, n_trees=90, columns=2, most_forks=20, unit=unit)
+    nodes, output = forest(unit, n_trees=90, columns=2, max_splits=20, unit=unit)
     X = np.random.default_rng(unit).integers(-2 * unit, 2 * unit + 1, size=(300, 2)) / unit
     X[::7, 0] = np.nan
     check_alike(nodes, output, X)
@@ -74,7 +74,7 @@ def test_columns_may_have_any_number_of_thresholds(unit):
 
 def check_alike(nodes, output, X):
     expected, found = np.ones((len(X), 2)), np.ones((len(X), 2))
-    trees.add_trees(X, *nodes, output, expected)
+    prediction.add_trees(X, *nodes, output, expected)
     _numeric.add_packed_trees(X, _numeric.pack_trees(*nodes), output, found)
     assert np.array_equal(found, expected)
 
@@ -101,9 +101,9 @@ print(np.array_equal(out, expected))
 
 
 def test_many_threads_may_be_the_first_to_use_packed_trees():
-    nodes, output = forest(3, n_trees=200, most_forks=30)
+    nodes, output = forest(3, n_trees=200, max_splits=30)
     X, expected = rows(40), np.zeros((40, 2))
-    trees.add_trees(X, *nodes, output, expected)
+    prediction.add_trees(X, *nodes, output, expected)
     packed = _numeric.pack_trees(*nodes)
 
     def scores(_):
@@ -115,7 +115,7 @@ def test_many_threads_may_be_the_first_to_use_packed_trees():
         assert all(np.array_equal(found, expected) for found in pool.map(scores, range(32)))
 
 
-@pytest.mark.parametrize("module", [_numeric, serving])
+@pytest.mark.parametrize("module", [_numeric, prediction])
 @pytest.mark.parametrize("n", [0, 3, 20])
 def test_no_trees_add_nothing(module, n):
     none = [np.zeros(0, dtype=kind) for kind in "qqdqqd"]
@@ -129,7 +129,7 @@ def test_no_trees_add_nothing(module, n):
 )
 def test_trees_that_are_none_are_refused(left, right):
     if not _numeric.compiled:
-        return  # the definition trusts its input
+        pytest.skip("the definition trusts its input")
     with pytest.raises(ValueError, match="well formed"):
         _numeric.pack_trees(
             np.array([0]),
@@ -143,7 +143,7 @@ def test_trees_that_are_none_are_refused(left, right):
 
 def test_columns_and_outputs_are_those_there_are():
     if not _numeric.compiled:
-        return
+        pytest.skip("the definition trusts its input")
     nodes, output = forest(0)
     packed = _numeric.pack_trees(*nodes)
     with pytest.raises(ValueError, match="a column that X has not"):
@@ -156,25 +156,25 @@ def test_columns_and_outputs_are_those_there_are():
         _numeric.add_packed_trees(np.zeros((1, 6)), packed, output, np.zeros((2, 2)))
 
 
-@pytest.mark.parametrize("module", [_numeric, serving])
+@pytest.mark.parametrize("module", [_numeric, prediction])
 @pytest.mark.parametrize("outputs", [1, 2, 3, 7])
 @pytest.mark.parametrize("width", [1, 7, 8, 1295])
 def test_products_are_those_of_each_row_alone(module, outputs, width):
     rng = np.random.default_rng(width)
     Z, coef = rng.normal(size=(50, width)).astype(np.float32), rng.normal(size=(width, outputs))
     whole = np.empty((50, outputs))
-    module.row_products(Z, coef, whole)
+    module.rowwise_matmul(Z, coef, whole)
     # Two orders of n float64 terms differ by at most n eps times the sum of their sizes.
     bound = width * np.finfo(float).eps * (np.abs(Z).astype(float) @ np.abs(coef))
     assert np.all(np.abs(whole - Z.astype(float) @ coef) <= bound)
     for size in (1, 3, 17):
         for start in range(0, 50, size):
             part = np.empty((min(size, 50 - start), outputs))
-            module.row_products(Z[start : start + size], coef, part)
+            module.rowwise_matmul(Z[start : start + size], coef, part)
             assert np.array_equal(part, whole[start : start + size])
 
 
-@pytest.mark.parametrize("module", [_numeric, serving])
+@pytest.mark.parametrize("module", [_numeric, prediction])
 def test_ramps_rise_from_0_to_1_along_their_pieces(module):
     rng = np.random.default_rng(0)
     X, low, length = rng.normal(size=(40, 3)), rng.normal(size=23), rng.uniform(0.1, 2, size=23)
@@ -182,7 +182,7 @@ def test_ramps_rise_from_0_to_1_along_their_pieces(module):
     column = np.sort(rng.integers(0, 3, 23))
     column[-1] = 0  # in any order
     wide = np.full((40, 30), 7, dtype=np.float32)
-    module.write_ramps(X, column, low, length, wide[:, 4:27])
+    module.write_piecewise_linear(X, column, low, length, wide[:, 4:27])
     expected = np.clip((X[:, column] - low) / length, 0, 1).astype(np.float32)
     assert np.array_equal(wide[:, 4:27], expected, equal_nan=True)
     assert np.all(wide[:, :4] == 7)
@@ -191,11 +191,11 @@ def test_ramps_rise_from_0_to_1_along_their_pieces(module):
 
 def test_ramps_have_columns_and_places():
     if not _numeric.compiled:
-        return
+        pytest.skip("the definition trusts its input")
     X, pieces, out = np.zeros((2, 2)), (np.zeros(3), np.ones(3)), np.zeros((2, 3), dtype=np.float32)
     with pytest.raises(ValueError, match="columns of X"):
-        _numeric.write_ramps(X, np.array([0, 1, 2]), *pieces, out)
-    with pytest.raises(ValueError, match="same pieces"):
-        _numeric.write_ramps(X, np.array([0, 1]), *pieces, out)
+        _numeric.write_piecewise_linear(X, np.array([0, 1, 2]), *pieces, out)
+    with pytest.raises(ValueError, match="same basis functions"):
+        _numeric.write_piecewise_linear(X, np.array([0, 1]), *pieces, out)
     with pytest.raises(ValueError, match="shape"):
-        _numeric.write_ramps(X, np.array([0, 1, 1]), *pieces, out[:, :2])
+        _numeric.write_piecewise_linear(X, np.array([0, 1, 1]), *pieces, out[:, :2])

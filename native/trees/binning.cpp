@@ -1,4 +1,4 @@
-// Compiled twin of mercer/_numeric/trees/bins.py: where the values of columns lie among sorted cuts, as bytes.
+// Compiled twin of mercer/_numeric/trees/binning.py: bin indices of the values of columns among sorted cuts, as bytes.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -12,29 +12,29 @@ namespace {
 using namespace mercer;
 
 constexpr size_t lanes = 8, block = 512;
-constexpr int64_t most_cuts = 255;
+constexpr int64_t max_cuts = 255;
 
-// Whether x lies beyond the cut; NaN lies beyond all of them.
+// Whether x lies above the cut; NaN lies above all cuts.
 template <bool right>
-inline bool beyond(double x, double cut) {
+inline bool is_above(double x, double cut) {
     return right ? !(x < cut) : !(cut >= x);
 }
 
-// The number of cuts that each of some values lies beyond: a search by halves without branches, several side by side.
+// The number of cuts below each value: a branch-free binary search, several values at a time.
 template <bool right>
 void search(const double* cuts, size_t n_cuts, const double* values, size_t n_values, uint8_t* out, size_t step) {
     for (size_t first = 0; first < n_values; first += lanes) {
         const size_t n = std::min(lanes, n_values - first);
         double x[lanes] = {};
-        size_t place[lanes] = {};
+        size_t index[lanes] = {};
         std::copy_n(values + first, n, x);
         for (size_t left = n_cuts; left > 0;) {
             const size_t half = (left + 1) / 2;
             for (size_t lane = 0; lane < lanes; ++lane)
-                place[lane] += half & (0 - static_cast<size_t>(beyond<right>(x[lane], cuts[place[lane] + half - 1])));
+                index[lane] += half & (0 - static_cast<size_t>(is_above<right>(x[lane], cuts[index[lane] + half - 1])));
             left -= half;
         }
-        for (size_t lane = 0; lane < n; ++lane) out[(first + lane) * step] = static_cast<uint8_t>(place[lane]);
+        for (size_t lane = 0; lane < n; ++lane) out[(first + lane) * step] = static_cast<uint8_t>(index[lane]);
     }
 }
 
@@ -59,7 +59,7 @@ nb::ndarray<nb::numpy, uint8_t> column_bins(Matrix<double> X, Vector<double> cut
     int64_t before = 0;
     for (size_t j = 0; j < d; ++j) {
         const int64_t end = ends.data()[j];
-        require(before <= end && end - before <= most_cuts, "ends must rise by at most 255, the cuts of a column");
+        require(before <= end && end - before <= max_cuts, "ends must rise by at most 255, the cuts of a column");
         before = end;
     }
     require(before == static_cast<int64_t>(cuts.shape(0)), "the last of ends must be the number of cuts");
@@ -76,6 +76,6 @@ nb::ndarray<nb::numpy, uint8_t> column_bins(Matrix<double> X, Vector<double> cut
 
 }  // namespace
 
-void bind_bins(nb::module_& m) {
+void bind_binning(nb::module_& m) {
     m.def("column_bins", &column_bins, nb::arg("X"), nb::arg("cuts"), nb::arg("ends"), nb::arg("right") = false);
 }

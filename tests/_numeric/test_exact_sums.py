@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mercer import _numeric
-from mercer._numeric.linalg import sums as definition
+from mercer._numeric.linalg import exact_sums as definition
 
 MODULES = pytest.mark.parametrize("module", [_numeric, definition])
 LARGEST, SMALLEST = np.finfo(np.float64).max, 5e-324

@@ -1,14 +1,14 @@
-// Sums over trees for many rows at a time, rows being bits of vectors. Included once per instruction-set level.
+// Sums over trees for groups of rows held as bitsets. Included once per instruction-set level.
 //
-// For each cut of a column, a vector says which rows of a group are above it. A tree then is a few ands: of the rows in
-// a fork, those above its cut go right, the others left. Bit p of the codes of the leaves where rows end is the union of
-// the leaves that have this bit; turned from vectors of bits to one byte for each row, codes find the values, which are
-// added in the order of the trees. No step asks where a row goes, so none has to wait for it.
+// For each cut of a column, a bitset marks the rows of a group above it. A split is one AND: rows above its cut go
+// right, the others left. Bit p of the leaf code of a row is the union of the row sets of all leaves whose code has
+// that bit. The bit planes are transposed to one byte per row, which looks up the leaf value; values are added in the
+// order of the trees. No step branches on the path of a row.
 //
-// Lucchese et al., "QuickScorer", 2015, also has trees as ands, but of words of leaves, one for each row.
+// Lucchese et al., "QuickScorer", 2015, also evaluates trees by ANDs, but on bitsets of leaves, one for each row.
 #pragma once
 
-#include "trees/forks.h"
+#include "trees/splits.h"
 #include "common/vector_width.h"
 #include "common/wide_lanes.h"
 
@@ -18,22 +18,21 @@ namespace {
 typedef uint64_t Set __attribute__((vector_size(vector_bytes)));
 typedef int8_t Bytes __attribute__((vector_size(vector_bytes)));
 
-// Row r * vector_bytes + k of a group is bit r of byte k: as vectors of bits are made of bytes, and turned to bytes.
+// Row r * vector_bytes + k of a group is bit r of byte k.
 constexpr long group_rows = 8 * vector_bytes;
 
-// The number of edges below each x, less 128; all of them for NaN, which is not below any. Several rows side by side,
-// since a search waits for memory.
+// The number of thresholds below each x, minus 128 (all of them for NaN). Several rows at a time hide memory latency.
 inline void bin_rows(const double* X, long stride, long rows, const Cuts& cuts, int8_t* bins) {
-    constexpr long beside = 8;
-    for (long i = 0; i < rows; i += beside) {
-        const long count = rows - i < beside ? rows - i : beside;
-        double x[beside];
-        for (long l = 0; l < beside; ++l) x[l] = X[(i + (l < count ? l : 0)) * stride];
-        long below[beside] = {};
-        for (long size = cuts.count; size > 0;) {  // edges[below - 1] < x; what may follow is `size` long
+    constexpr long searches = 8;
+    for (long i = 0; i < rows; i += searches) {
+        const long count = rows - i < searches ? rows - i : searches;
+        double x[searches];
+        for (long l = 0; l < searches; ++l) x[l] = X[(i + (l < count ? l : 0)) * stride];
+        long below[searches] = {};
+        for (long size = cuts.count; size > 0;) {  // edges[below - 1] < x; `size` candidates remain
             const long half = (size + 1) / 2;
             const double* edges = cuts.edges + half - 1;
-            for (long l = 0; l < beside; ++l) below[l] += half & -long(!(edges[below[l]] >= x[l]));
+            for (long l = 0; l < searches; ++l) below[l] += half & -long(!(edges[below[l]] >= x[l]));
             size -= half;
         }
         for (long l = 0; l < count; ++l) bins[i + l] = static_cast<int8_t>(below[l] - 128);
@@ -72,8 +71,8 @@ inline void exchange(Set& low, Set& high, int shift, uint64_t mask) {
     low ^= moved << shift;
 }
 
-// Bit r of byte k of the p-th vector becomes bit p of byte k of the r-th.
-inline void turn(Set (&bits)[8]) {
+// Transposes bits: bit r of byte k of vector p becomes bit p of byte k of vector r.
+inline void transpose(Set (&bits)[8]) {
 #pragma GCC unroll 4
     for (int i = 0; i < 8; i += 2) exchange(bits[i], bits[i + 1], 1, 0x5555555555555555u);
 #pragma GCC unroll 4
@@ -95,42 +94,42 @@ inline void add_values(const Set (&codes)[8], const double* values, double* sums
     }
 }
 
-template <int planes> void add_tree(const ForkTree& tree, const Set* above, double* sums) {
+template <int planes> void add_tree(const SplitTree& tree, const Set* above, double* sums) {
     constexpr long codes = 1 << planes;
-    Set places[2 * codes], bits[8] = {};
-    Set* rows = places + codes;
+    Set node_rows[2 * codes], bits[8] = {};
+    Set* rows = node_rows + codes;
     rows[0] = ~Set{};
-    for (long j = 0; j < tree.n_forks; ++j) {
-        const Fork fork = tree.forks[j];
-        const Set right = rows[j] & above[fork.cut];
-        places[fork.left] = rows[j] ^ right;
-        places[fork.right] = right;
+    for (long j = 0; j < tree.n_splits; ++j) {
+        const Split split = tree.splits[j];
+        const Set right = rows[j] & above[split.cut];
+        node_rows[split.left] = rows[j] ^ right;
+        node_rows[split.right] = right;
     }
-    for (long code = tree.n_forks + 1; code < codes; ++code) places[code] = Set{};
-    unite<planes>(places, bits);
-    turn(bits);
+    for (long code = tree.n_splits + 1; code < codes; ++code) node_rows[code] = Set{};
+    unite<planes>(node_rows, bits);
+    transpose(bits);
     add_values(bits, tree.values, sums);
 }
 
-constexpr void (*add_tree_of[])(const ForkTree&, const Set*, double*) = {
+constexpr void (*add_tree_of[])(const SplitTree&, const Set*, double*) = {
     nullptr,     add_tree<1>, add_tree<2>, add_tree<3>, add_tree<4>,
-    add_tree<5>, add_tree<6>, add_tree<7>, add_tree<most_planes>,
+    add_tree<5>, add_tree<6>, add_tree<7>, add_tree<max_planes>,
 };
 
-// Up to group_rows rows. `room` holds, on whole cache lines, n_cuts vectors and the sums of a group for each output.
-void add_forks(const ForkTrees& given, const double* X, long stride, long rows, const int64_t* output, long outputs,
-               double* out, char* room) {
-    Set* above = reinterpret_cast<Set*>(room);
-    double* sums = reinterpret_cast<double*>(room + given.n_cuts * vector_bytes);
-    for (const Cuts* cuts = given.cuts; cuts < given.cuts + given.n_parts; ++cuts) {
+// Up to group_rows rows. `workspace` holds, on whole cache lines, n_cuts vectors and the sums of a group per output.
+void add_splits(const SplitTrees& forest, const double* X, long stride, long rows, const int64_t* output, long outputs,
+               double* out, char* workspace) {
+    Set* above = reinterpret_cast<Set*>(workspace);
+    double* sums = reinterpret_cast<double*>(workspace + forest.n_cuts * vector_bytes);
+    for (const Cuts* cuts = forest.cuts; cuts < forest.cuts + forest.n_parts; ++cuts) {
         int8_t bins[group_rows] = {};
         bin_rows(X + cuts->column, stride, rows, *cuts, bins);
         rows_above(bins, *cuts, above);
     }
     for (long k = 0; k < outputs; ++k)
         for (long i = 0; i < group_rows; ++i) sums[k * group_rows + i] = i < rows ? out[i * outputs + k] : 0.0;
-    for (long t = 0; t < given.n_trees; ++t)
-        add_tree_of[given.trees[t].planes](given.trees[t], above, sums + output[t] * group_rows);
+    for (long t = 0; t < forest.n_trees; ++t)
+        add_tree_of[forest.trees[t].planes](forest.trees[t], above, sums + output[t] * group_rows);
     for (long k = 0; k < outputs; ++k)
         for (long i = 0; i < rows; ++i) out[i * outputs + k] = sums[k * group_rows + i];
 }

@@ -1,4 +1,4 @@
-// What a cell of a histogram is: the sum of the hessians and of the gradients of its rows, on a grid of whole numbers.
+// Histogram cells: the sums of the hessians and of the gradients of their rows, as integers on a grid.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@ namespace mercer {
 
 typedef double Pair __attribute__((vector_size(2 * sizeof(double))));
 
-// A hessian and then gradients, whole numbers as doubles; `fixed` is the number of outputs where the compiler knows it.
+// A hessian followed by gradients, integers stored as doubles; `fixed` is the number of outputs if known at compile time.
 template <size_t fixed>
 struct RealCell {
     using Word = double;
     static constexpr int bits = 52;
-    static constexpr size_t most_words = fixed ? fixed + 1 : 0;  // 0: not known
+    static constexpr size_t max_words = fixed ? fixed + 1 : 0;  // 0: unknown
     size_t outputs;
 
     size_t width() const { return fixed ? fixed + 1 : outputs + 1; }
@@ -26,7 +26,7 @@ struct RealCell {
         for (size_t o = 1; o < width(); ++o) sum += cell[o] * cell[o];
         return sum;
     }
-    // The norm of a cell without a part of it.
+    // The squared norm of the difference of a cell and a part of it.
     double norm_without(const Word* part, const Word* cell) const {
         double sum = 0.0;
         for (size_t o = 1; o < width(); ++o) sum += (cell[o] - part[o]) * (cell[o] - part[o]);
@@ -50,11 +50,11 @@ struct RealCell {
     }
 };
 
-// A gradient above a hessian in one word: both are added at once, and a histogram takes half the memory.
+// Gradient and hessian packed into one word: one addition updates both, and a histogram takes half the memory.
 struct PackedCell {
     using Word = int64_t;
     static constexpr int bits = 31;
-    static constexpr size_t most_words = 1;
+    static constexpr size_t max_words = 1;
 
     static constexpr size_t width() { return 1; }
     static void put(Word* cell, size_t at, double value) {
@@ -73,7 +73,7 @@ struct PackedCell {
     }
     template <class Index>
     static void add(const Index* at, size_t columns, const Word* term, Word* cells) {
-        const Word mine = *term;  // which the compiler cannot know not to be among the cells
+        const Word mine = *term;  // a copy, since the compiler must assume that it aliases the cells
         for (size_t c = 0; c < columns; ++c) cells[at[c]] += mine;
     }
 };
