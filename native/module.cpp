@@ -14,7 +14,8 @@ NB_MODULE(_native, m) {
     } catch (const std::runtime_error& error) {
         throw nb::import_error(error.what());
     }
-    m.def("isa", [] { return mercer::level_name(mercer::chosen_level()); },
-          "The instruction-set level the compiled core runs on.");
+    m.def(
+        "isa", [] { return mercer::level_name(mercer::chosen_level()); },
+        "The instruction-set level the compiled core runs on.");
     mercer::bind_families(m);
 }

@@ -10,10 +10,8 @@ namespace mercer {
 
 template <class Part>
 std::string message_part(const Part& part) {
-    if constexpr (std::is_arithmetic_v<Part>)
-        return std::to_string(part);
-    else
-        return std::string(part);
+    if constexpr (std::is_arithmetic_v<Part>) return std::to_string(part);
+    else return std::string(part);
 }
 
 // Raises ValueError unless the condition holds. The message is the parts (text and numbers) one after the other.

@@ -1,4 +1,5 @@
-// The finalizer of splitmix64, see mercer/_numeric/hashing/splitmix.py. Kernel files keep a copy of their own: see common/dispatch.h.
+// The finalizer of splitmix64, see mercer/_numeric/hashing/splitmix.py. Kernel files have their own copy, see
+// common/dispatch.h.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,12 @@ constexpr long lanes = 4;
 
 typedef double Wide __attribute__((vector_size(lanes * sizeof(double))));
 template <class T> struct NarrowOf;
-template <> struct NarrowOf<float> { typedef float Type __attribute__((vector_size(lanes * sizeof(float)))); };
-template <> struct NarrowOf<double> { using Type = Wide; };
+template <> struct NarrowOf<float> {
+    typedef float Type __attribute__((vector_size(lanes * sizeof(float))));
+};
+template <> struct NarrowOf<double> {
+    using Type = Wide;
+};
 
 template <class T> inline Wide widened(const T* x) {
     typename NarrowOf<T>::Type narrow;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/arrays.h"
-#include "hashing/blake2b.h"
 #include "common/splitmix.h"
+#include "hashing/blake2b.h"
 #include "hashing/text_hash.h"
 
 namespace nb = nanobind;
@@ -17,8 +17,8 @@ namespace {
 
 using namespace mercer;
 
-// Cache of the hashes of names. Names of up to 16 bytes are compared by two words that hold all of them; longer ones also
-// byte by byte.
+// Cache of the hashes of names. Names of up to 16 bytes are compared by two words that hold all of them; longer ones
+// also byte by byte.
 class HashCache {
   public:
     explicit HashCache(uint64_t seed) : hash_(seed), slots_(1 << 12) {}
@@ -106,7 +106,8 @@ std::string_view utf8_of(PyObject* text, std::string& buffer) {
 
 class Entries {
   public:
-    Entries(uint64_t seed, nb::handle read, bool are_cells) : mixed_seed_(mix(seed)), read_(read), are_cells_(are_cells) {}
+    Entries(uint64_t seed, nb::handle read, bool are_cells)
+        : mixed_seed_(mix(seed)), read_(read), are_cells_(are_cells) {}
 
     void reserve(nb::list rows) {
         size_t total = 0;
@@ -216,7 +217,8 @@ nb::tuple hash_entries(nb::list rows, nb::object names, nb::handle seed, nb::han
         entries.add_row(row.ptr(), names.ptr(), i);
     }
     const size_t count = entries.keys.size();
-    return nb::make_tuple(owned_array(std::move(entries.keys), {count}), owned_array(std::move(entries.values), {count}),
+    return nb::make_tuple(owned_array(std::move(entries.keys), {count}),
+                          owned_array(std::move(entries.values), {count}),
                           owned_array(std::move(entries.indptr), {n + 1}));
 }
 
@@ -226,7 +228,8 @@ nb::ndarray<nb::numpy, uint64_t> hash_utf8(Vector<uint8_t> data, Vector<int64_t>
     const size_t n = offsets.shape(0) - 1;
     const int64_t* at = offsets.data();
     for (size_t i = 0; i < n; ++i)
-        require(at[i] >= 0 && at[i + 1] >= at[i] && at[i + 1] <= static_cast<int64_t>(data.shape(0)), "offsets must rise within the data.");
+        require(at[i] >= 0 && at[i + 1] >= at[i] && at[i + 1] <= static_cast<int64_t>(data.shape(0)),
+                "offsets must rise within the data.");
     std::vector<uint64_t> keys(n);
     {
         nb::gil_scoped_release release;

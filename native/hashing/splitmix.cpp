@@ -1,4 +1,6 @@
 // Compiled twins of mercer/_numeric/hashing/splitmix.py: splitmix64 on 64-bit keys, buckets, signs, hashes of rows.
+#include "common/splitmix.h"
+
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -10,7 +12,6 @@
 #include <vector>
 
 #include "common/arrays.h"
-#include "common/splitmix.h"
 
 namespace nb = nanobind;
 
@@ -73,7 +74,8 @@ nb::ndarray<nb::numpy, uint64_t> splitmix64(nb::handle keys, nb::handle seed) {
 }
 
 nb::ndarray<nb::numpy, int64_t> buckets(nb::handle hashes, int64_t n_buckets) {
-    require(n_buckets >= 1 && n_buckets <= int64_t{1} << 32, "n_buckets must be between 1 and 2**32, got ", n_buckets, ".");
+    require(n_buckets >= 1 && n_buckets <= int64_t{1} << 32, "n_buckets must be between 1 and 2**32, got ", n_buckets,
+            ".");
     const uint64_t n = n_buckets;
     return map_words<int64_t>(hashes, [=](uint64_t h) { return static_cast<int64_t>(((h >> 32) * n) >> 32); });
 }
@@ -104,8 +106,7 @@ nb::ndarray<nb::numpy, uint64_t> hash_dense_rows(const Matrix<T>& X, nb::handle 
 
 nb::ndarray<nb::numpy, uint64_t> hash_keyed_rows(const std::vector<Vector<uint64_t>>& keys, nb::handle seed) {
     const size_t n = keys.empty() ? 0 : keys[0].shape(0);
-    for (const auto& column : keys)
-        require(column.shape(0) == n, "keys must hold as many words for each column.");
+    for (const auto& column : keys) require(column.shape(0) == n, "keys must hold as many words for each column.");
     const uint64_t mixed_seed = mixed_seed_of(seed);
     std::vector<uint64_t> hashes(n);
     {
@@ -175,8 +176,10 @@ nb::ndarray<nb::numpy, int64_t> hash_order(const Vector<uint64_t>& hashes) {
 
 template <class Index>
 void check_csr(size_t n_data, const Vector<Index>& indices, const Vector<Index>& indptr) {
-    require(n_data == indices.shape(0), "data and indices must be of one length, got ", n_data, " and ", indices.shape(0), ".");
-    require(are_bounds(indptr.data(), indptr.shape(0), n_data), "indptr must have an entry per row and one more, rising within 0 .. ", n_data, ".");
+    require(n_data == indices.shape(0), "data and indices must be of one length, got ", n_data, " and ",
+            indices.shape(0), ".");
+    require(are_bounds(indptr.data(), indptr.shape(0), n_data),
+            "indptr must have an entry per row and one more, rising within 0 .. ", n_data, ".");
 }
 
 template <class T, class Index>

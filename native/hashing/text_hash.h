@@ -63,7 +63,7 @@ inline uint32_t rotate_left(uint32_t x, int by) { return (x << by) | (x >> (32 -
 // precomputed, so short prefixes need no branch. 4 * ready + 4 bytes must be readable.
 template <int ready>
 class MurmurPrefixes {
-   public:
+  public:
     MurmurPrefixes(const uint8_t* p, uint32_t seed) : text(p) {
         states[0] = seed;
         for (int i = 0; i < ready; ++i) states[i + 1] = step(states[i], four_at(p + 4 * i));
@@ -90,7 +90,7 @@ class MurmurPrefixes {
         return h ^ (h >> 16);
     }
 
-   private:
+  private:
     static uint32_t four_at(const uint8_t* p) {
         uint32_t word;
         std::memcpy(&word, p, 4);

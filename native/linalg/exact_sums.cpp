@@ -1,4 +1,5 @@
-// Compiled twins of mercer/_numeric/linalg/exact_sums.py: exact sums of w x and w x^2 per column, in limbs of radix 2^32.
+// Compiled twins of mercer/_numeric/linalg/exact_sums.py: exact sums of w x and w x^2 per column, in limbs of radix
+// 2^32.
 //
 // Without weights, entries are first gathered by exponent: all mantissas of one column and one exponent add up in a
 // 128-bit integer, with no shift, and each such total is deposited into the limbs once. Weighted and sparse entries
@@ -75,7 +76,7 @@ struct PowerSums {
 // ---- dense, no weights: gather by exponent
 
 struct Bin {
-    int128 first;     // of |x| < 2^53 mantissas, signed
+    int128 first;    // of |x| < 2^53 mantissas, signed
     uint128 second;  // of squares < 2^106: no overflow up to 2^22 rows
 };
 constexpr size_t rows_per_chunk = size_t{1} << 21;
@@ -154,7 +155,8 @@ void add_dense_weighted(const Block<T>& X, const double* weight, PowerSums& sums
         if ((i + 1) % entries_per_carry == 0) sums.carry();
         const uint64_t w = magnitude_bits(weight[i]);
         if (w == 0) continue;
-        for (size_t j = 0; j < X.n_columns; ++j) sums.add_weighted(j, X.at(i, j), mantissa_of(w), exponent_of(w) - 1075);
+        for (size_t j = 0; j < X.n_columns; ++j)
+            sums.add_weighted(j, X.at(i, j), mantissa_of(w), exponent_of(w) - 1075);
     }
 }
 
@@ -163,10 +165,8 @@ void add_entries(const T* data, const Index* column, size_t n, const double* wei
     for (size_t k = 0; k < n; ++k) {
         if ((k + 1) % entries_per_carry == 0) sums.carry();
         const uint64_t w = weight ? magnitude_bits(weight[k]) : 0;
-        if (!weight)
-            sums.add(column[k], data[k]);
-        else if (w != 0)
-            sums.add_weighted(column[k], data[k], mantissa_of(w), exponent_of(w) - 1075);
+        if (!weight) sums.add(column[k], data[k]);
+        else if (w != 0) sums.add_weighted(column[k], data[k], mantissa_of(w), exponent_of(w) - 1075);
     }
 }
 
@@ -175,7 +175,8 @@ void add_entries(const T* data, const Index* column, size_t n, const double* wei
 Range checked_weight(const Weight& weight, size_t n, const char* what) {
     Range range;
     if (!weight) return range;
-    require(weight->shape(0) == n, "weight must have one number for each of ", n, " ", what, ", got shape (", weight->shape(0), ",).");
+    require(weight->shape(0) == n, "weight must have one number for each of ", n, " ", what, ", got shape (",
+            weight->shape(0), ",).");
     for (size_t i = 0; i < n; ++i) {
         const double w = weight->data()[i];
         require(w >= 0 && magnitude_bits(w) < infinity_bits, "weight[", i, "] must be finite and not negative.");
@@ -188,7 +189,8 @@ template <class T>
 void refuse_first_infinite(const Block<T>& X) {
     for (size_t i = 0; i < X.n_rows; ++i)
         for (size_t j = 0; j < X.n_columns; ++j)
-            require(magnitude_bits(X.at(i, j)) < infinity_bits, "X[", i, ", ", j, "] is not finite: exact sums need finite values.");
+            require(magnitude_bits(X.at(i, j)) < infinity_bits, "X[", i, ", ", j,
+                    "] is not finite: exact sums need finite values.");
 }
 
 template <class T>
@@ -210,7 +212,8 @@ Range checked_entries(const T* data, const Index* indices, size_t n, int64_t n_c
         range.include(data[k]);
     }
     for (size_t k = 0; k < n && !range.finite(); ++k)
-        require(magnitude_bits(data[k]) < infinity_bits, "data[", k, "], in column ", indices[k], ", is not finite: exact sums need finite values.");
+        require(magnitude_bits(data[k]) < infinity_bits, "data[", k, "], in column ", indices[k],
+                ", is not finite: exact sums need finite values.");
     return range;
 }
 
@@ -224,10 +227,8 @@ PowerSums dense_power_sums(const Block<T>& X, const Weight& weight) {
     for (const Range& range : ranges) all.include(range);
     if (!all.finite()) refuse_first_infinite(X);
     PowerSums sums = PowerSums::of(X.n_columns, all, weight ? &weights : nullptr);
-    if (weight)
-        add_dense_weighted(X, weight->data(), sums);
-    else
-        add_dense(X, ranges, sums);
+    if (weight) add_dense_weighted(X, weight->data(), sums);
+    else add_dense(X, ranges, sums);
     sums.make_canonical();
     return sums;
 }

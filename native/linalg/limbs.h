@@ -53,8 +53,7 @@ inline Words words_of(uint128 x) { return {{static_cast<uint64_t>(x), static_cas
 class Limbs {
   public:
     Limbs(size_t n_columns, int lowest, int highest, int words)
-        : n_columns_(n_columns),
-          low_(lowest >> 5),
+        : n_columns_(n_columns), low_(lowest >> 5),
           width_((highest >> 5) - low_ + 2 * words + 3),  // the last two hold the carries of 2^64 terms
           limbs_(n_columns * width_) {}
 

@@ -1,4 +1,5 @@
-// Compiled twin of mercer/_numeric/linalg/outer.py: a matrix less two outer products, every entry read and written once.
+// Compiled twin of mercer/_numeric/linalg/outer.py: a matrix less two outer products, every entry read and written
+// once.
 #include <cstddef>
 
 #include "common/arrays.h"

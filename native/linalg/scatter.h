@@ -12,7 +12,8 @@ struct ScatterTable {
     long (*workspace_size)(long columns);
     // S (upper triangle) += sum of z z' and sums += sum of root z for z = root (x - origin); either may be null. Only
     // the first `height` rows of S.
-    void (*add)(TallRows<T> X, const T* origin, const T* root, double* S, long step, long height, double* sums, T* workspace);
+    void (*add)(TallRows<T> X, const T* origin, const T* root, double* S, long step, long height, double* sums,
+                T* workspace);
 };
 
 struct ScatterKernels {

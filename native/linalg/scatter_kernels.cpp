@@ -4,8 +4,8 @@
 // columns) and, one after the other, wide panels (3 vectors): a tile of 4 x 3 vectors stays in registers for all rows
 // of a layer, and is then widened and added to a strip, the columns of S that belong to the wide panel. Centering,
 // weighting and the sums of the columns ride on the packing.
-#include "linalg/scatter.h"
 #include "common/vector_width.h"
+#include "linalg/scatter.h"
 
 namespace mercer::MERCER_LEVEL {
 namespace {
@@ -15,7 +15,7 @@ constexpr long rows_at_once = 1024, rows_per_visit = 8;
 constexpr long layer_rows = 24 * 1024 / (vectors * vector_bytes);  // a wide panel of 24 kB
 constexpr long layers_at_once = rows_at_once / layer_rows;
 template <class T> constexpr long panels_at_once = 512 / sizeof(T);  // thin panels that the last cache holds: 2 MB
-constexpr long panel_rows = layer_rows + 4;  // panels that start in different sets of the cache
+constexpr long panel_rows = layer_rows + 4;                          // panels that start in different sets of the cache
 
 template <class T> struct Types;
 template <> struct Types<float> {
@@ -71,8 +71,7 @@ inline void pack_quad(const T* x, long step, long rows, long known, const T* ori
         for (long j = 0; j < known; ++j) from[j] = origin[j];
     for (long r = 0; r < rows; ++r, x += step, panel += thin) {
         Quad z = {};
-        if (known == thin)
-            z = loaded<Quad>(x);
+        if (known == thin) z = loaded<Quad>(x);
         else
             for (long j = 0; j < known; ++j) z[j] = x[j];
         if (centered) z -= from;
@@ -139,12 +138,14 @@ void add_strip(const double* strip, long top, long bottom, long first, long colu
 
 // The rows of S from those of some thin panels on, from packed rows.
 template <class T>
-void multiply(T* memory, const Workspace<T>& at, long panel, long count, long columns, double* S, long step, long height) {
+void multiply(T* memory, const Workspace<T>& at, long panel, long count, long columns, double* S, long step,
+              long height) {
     T* wide_panel = memory + at.wide_at;
     double* strip = reinterpret_cast<double*>(memory + at.strip_at);
     const long top = panel * thin;
     for (long first = top / wide<T> * wide<T>; first < columns; first += wide<T>) {
-        const long stop = smaller(smaller(panel + panels_at_once<T>, divide_up(height, thin)), (first + wide<T>) / thin);
+        const long stop =
+            smaller(smaller(panel + panels_at_once<T>, divide_up(height, thin)), (first + wide<T>) / thin);
         __builtin_memset(strip, 0, (stop - panel) * thin * wide<T> * sizeof(double));
         for (long row = 0; row < count; row += layer_rows) {
             const long rows = smaller(layer_rows, count - row);

@@ -35,7 +35,8 @@ void add_thin_products(Matrix<T> Z, Matrix<double> R, Matrix<double> V, OutMatri
     const auto rows = rows_of<T>(Z, "the rows of Z must lie flat in memory; pass numpy.ascontiguousarray of it");
     const long c = R.shape(1), p = V.shape(1), n = rows.count, D = rows.columns;
     require(long(R.shape(0)) == n && long(V.shape(0)) == D, "R must have the rows of Z, and V its columns");
-    require(long(C.shape(0)) == D && long(C.shape(1)) == c && long(P.shape(0)) == D && long(P.shape(1)) == p, "C must be of shape (columns of Z, columns of R), and P of shape (columns of Z, columns of V)");
+    require(long(C.shape(0)) == D && long(C.shape(1)) == c && long(P.shape(0)) == D && long(P.shape(1)) == p,
+            "C must be of shape (columns of Z, columns of R), and P of shape (columns of Z, columns of V)");
     std::vector<double> given(n * c), probes(p * D), sums((c + p) * D);
     for (long i = 0; i < n; ++i)
         for (long q = 0; q < c; ++q) given[i * c + q] = R(i, q);
@@ -50,10 +51,12 @@ void add_thin_products(Matrix<T> Z, Matrix<double> R, Matrix<double> V, OutMatri
 }
 
 template <class T>
-void gather_rows(Matrix<T> Z, Vector<int64_t> order, Vector<T> origin, std::optional<Vector<T>> root, OutMatrix<T> out) {
+void gather_rows(Matrix<T> Z, Vector<int64_t> order, Vector<T> origin, std::optional<Vector<T>> root,
+                 OutMatrix<T> out) {
     auto rows = rows_of<T>(Z, "the rows of Z must lie flat in memory; pass numpy.ascontiguousarray of it");
     const long count = order.shape(0);
-    require(rows_lie_flat(out) && out.shape(1) == Z.shape(1) && long(out.shape(0)) == count, "out must have a flat row for each entry of order, and the columns of Z");
+    require(rows_lie_flat(out) && out.shape(1) == Z.shape(1) && long(out.shape(0)) == count,
+            "out must have a flat row for each entry of order, and the columns of Z");
     require(origin.shape(0) == Z.shape(1), "origin must have an entry per column of Z");
     require(!root || root->shape(0) == order.shape(0), "root must have an entry per entry of order");
     for (long i = 0; i < count; ++i)

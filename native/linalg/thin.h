@@ -15,7 +15,8 @@ template <class T>
 struct ThinTable {
     // sums (targets + probes rows of `columns`) += coefficients' Z, where the first `targets` coefficients of a row
     // are given and the others are its products with the probes (a row of `columns` each).
-    void (*products)(TallRows<T> Z, const double* given, long targets, const double* probes, long n_probes, double* sums);
+    void (*products)(TallRows<T> Z, const double* given, long targets, const double* probes, long n_probes,
+                     double* sums);
     // out[i] = (Z[order[i]] - origin) * root[i]; without `root` no product.
     void (*gather)(TallRows<T> Z, const long* order, const T* origin, const T* root, T* out, long out_step);
 };

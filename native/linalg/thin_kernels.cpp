@@ -1,6 +1,6 @@
 // Products of tall blocks with thin matrices in one pass: four rows at a time, widened to double.
-#include "linalg/thin.h"
 #include "common/wide_lanes.h"
+#include "linalg/thin.h"
 
 namespace mercer::MERCER_LEVEL {
 namespace {
@@ -26,7 +26,8 @@ template <class T> double dot(const T* z, const double* v, long n) {
 
 // sums[q] += sum over `rows` of coefficient[row][q] z[row]
 template <class T, int rows>
-void add_rows(const T* z, long step, long n, const double (*coefficient)[max_coefficients], long q_count, double* sums) {
+void add_rows(const T* z, long step, long n, const double (*coefficient)[max_coefficients], long q_count,
+              double* sums) {
     long j = 0;
     for (; j + lanes <= n; j += lanes) {
         Wide x[rows];

@@ -5,8 +5,9 @@
 
 namespace mercer {
 
-// Row r of `from` (its first `from_columns` entries, then zeros) is multiplied by the first row of `signs`, transformed,
-// multiplied by the second, transformed, ... and ends in row r of `to`. `signs` may be null: one plain transform.
+// Row r of `from` (its first `from_columns` entries, then zeros) is multiplied by the first row of `signs`,
+// transformed, multiplied by the second, transformed, ... and ends in row r of `to`. `signs` may be null: one plain
+// transform.
 template <class T>
 struct HadamardJob {
     const T* from;

@@ -5,14 +5,14 @@
 // (radix 8) on eight vectors. A row of 512 floats is read and written twice. Multiplying by +-1 is exact, so
 // each entry sees the same additions in the same order on every instruction set, and in the NumPy definition.
 #include "sketch/hadamard.h"
-
 #include "sketch/trig_simd.h"
 
 namespace mercer::MERCER_LEVEL {
 namespace {
 
 template <class T> constexpr long group = 8 * lanes<T>;  // entries finished by the first pass
-// Longer rows are transformed chunk by chunk first, so that all short distances find their entries in the first-level cache.
+// Longer rows are transformed chunk by chunk first, so that all short distances find their entries in the first-level
+// cache.
 template <class T> constexpr long chunk = 16 * 1024 / sizeof(T);
 
 // ---- within a vector ----

@@ -15,7 +15,6 @@ namespace {
 
 using namespace mercer;
 
-
 // What is computed: products of `low` to `high` factors, of one entry several times if `repeat`. The degree factor
 // multiplies all products of that many factors; the run factor multiplies when an entry joins as the t-th of its kind.
 struct Task {
@@ -25,9 +24,11 @@ struct Task {
 
     Task(size_t low, size_t high, bool repeat, const Vector<double>& degree, const Vector<double>& run)
         : low(low), high(high), repeat(repeat), degree_factor(degree.data()), run_factor(run.data()) {
-        require(low <= high && degree.shape(0) == high + 1 && run.shape(0) == high + 1, "one degree factor and one run factor are needed for each of 0 .. high.");
+        require(low <= high && degree.shape(0) == high + 1 && run.shape(0) == high + 1,
+                "one degree factor and one run factor are needed for each of 0 .. high.");
     }
-    // Without repetition an entry can only be the (low - k)-th or later if k more are to follow and `low` to be reached.
+    // Without repetition an entry can only be the (low - k)-th or later if k more are to follow and `low` to be
+    // reached.
     size_t first_entry(size_t k) const { return repeat || k >= low ? 0 : low - k; }
     bool plain() const {
         return !repeat || std::all_of(run_factor, run_factor + high + 1, [](double r) { return r == 1.0; });
@@ -36,16 +37,15 @@ struct Task {
 
 // counts(k, n): the number of products of k factors from n entries. Entries too large to be needed may wrap.
 class Counts {
-   public:
+  public:
     Counts(const Task& task, size_t widest) : stride(widest + 1), values((task.high + 1) * stride) {
         std::fill_n(values.begin(), stride, 1);
         for (size_t k = 1; k <= task.high; ++k)
-            for (size_t n = 1; n <= widest; ++n)
-                at(k, n) = at(k, n - 1) + at(k - 1, task.repeat ? n : n - 1);
+            for (size_t n = 1; n <= widest; ++n) at(k, n) = at(k, n - 1) + at(k - 1, task.repeat ? n : n - 1);
     }
     uint64_t operator()(size_t k, size_t n) const { return values[k * stride + n]; }
 
-   private:
+  private:
     uint64_t& at(size_t k, size_t n) { return values[k * stride + n]; }
     size_t stride;
     std::vector<uint64_t> values;
@@ -61,7 +61,7 @@ struct Part {
 
 template <class T, class Index, bool sparse>
 class Expansion {
-   public:
+  public:
     Expansion(const Task& task, size_t widest, const int64_t* ends)
         : task(task), counts(task, widest), ends(ends), plain(task.plain()), parts(task.high + 1) {}
 
@@ -87,7 +87,7 @@ class Expansion {
         return size;
     }
 
-   private:
+  private:
     // Memory for part k: in the output if it is part of the result, else in a buffer.
     void allocate(size_t k, size_t size) {
         if (k >= task.low) {
@@ -172,10 +172,10 @@ void dense_monomials(const Rows<T>& X, size_t low, size_t high, bool repeat, con
     const Task task(low, high, repeat, degree_factors, run_factors);
     const size_t n = X.shape(0), d = X.shape(1);
     Expansion<T, int32_t, false> expansion(task, d, nullptr);
-    require(out.shape(0) == n && out.shape(1) == expansion.row_size(d), "out must be of shape (", n, ", ", expansion.row_size(d), ").");
+    require(out.shape(0) == n && out.shape(1) == expansion.row_size(d), "out must be of shape (", n, ", ",
+            expansion.row_size(d), ").");
     nb::gil_scoped_release released;
-    for (size_t i = 0; i < n; ++i)
-        expansion.row(X.data() + i * d, d, nullptr, out.data() + i * out.shape(1), nullptr);
+    for (size_t i = 0; i < n; ++i) expansion.row(X.data() + i * d, d, nullptr, out.data() + i * out.shape(1), nullptr);
 }
 
 template <class Index>
@@ -208,7 +208,8 @@ void csr_monomials(const Vector<T>& data, const Vector<Index>& indices, const Ve
     const size_t n = indptr.shape(0) - 1;
     size_t total = 0;
     for (size_t i = 0; i < n; ++i) total += expansion.row_size(start[i + 1] - start[i]);
-    require(out_data.shape(0) == total && out_indices.shape(0) == total, "out_data and out_indices must have ", total, " entries.");
+    require(out_data.shape(0) == total && out_indices.shape(0) == total, "out_data and out_indices must have ", total,
+            " entries.");
     nb::gil_scoped_release released;
     std::vector<uint64_t> after((high + 1) * widest);
     for (size_t i = 0, at = 0; i < n; ++i) {

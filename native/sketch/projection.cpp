@@ -21,7 +21,8 @@ template <> const ProjectionTable<double>& kernels<double>() { return MERCER_PIC
 
 template <class T> void check_out(const OutMatrix<T>& out, long nonzeros) {
     const long m = out.shape(1);
-    require(nonzeros >= 1 && m >= 1 && m % nonzeros == 0, "out has ", m, " columns, which ", nonzeros, " nonzeros per column do not divide");
+    require(nonzeros >= 1 && m >= 1 && m % nonzeros == 0, "out has ", m, " columns, which ", nonzeros,
+            " nonzeros per column do not divide");
     require(m < 1l << 31, "out has ", m, " columns; fewer than 2^31 are possible");
     row_stride(out, "out");
 }
@@ -36,8 +37,7 @@ template <class T>
 BlockHash<T> map_of(uint64_t seed, const std::vector<uint64_t>& block_seeds, bool with_signs, const OutMatrix<T>& out) {
     const long s = block_seeds.size();
     const uint64_t width = out.shape(1) / s;
-    return {mix(seed), block_seeds.data(), s, width, with_signs, T(1.0 / std::sqrt(double(s))),
-            fields_per_word(width)};
+    return {mix(seed), block_seeds.data(), s, width, with_signs, T(1.0 / std::sqrt(double(s))), fields_per_word(width)};
 }
 
 template <class T>
@@ -45,8 +45,7 @@ void sketch_dense(Matrix<T> X, uint64_t seed, long nonzeros, bool with_signs, Ou
     check_out<T>(out, nonzeros);
     require(X.shape(0) == out.shape(0), "X has ", X.shape(0), " rows but out has ", out.shape(0));
     const auto block_seeds = mixed_block_seeds(nonzeros);
-    const DenseRows<T> rows{X.data(), long(X.shape(0)), long(X.shape(1)), long(X.stride(0)),
-                                    long(X.stride(1))};
+    const DenseRows<T> rows{X.data(), long(X.shape(0)), long(X.shape(1)), long(X.stride(0)), long(X.stride(1))};
     const auto map = map_of<T>(seed, block_seeds, with_signs, out);
     nb::gil_scoped_release unlocked;
     kernels<T>().dense(map, rows, out.data(), out.stride(0));
@@ -54,8 +53,10 @@ void sketch_dense(Matrix<T> X, uint64_t seed, long nonzeros, bool with_signs, Ou
 
 template <class Index>
 void check_rows(size_t entries, const Vector<Index>& indices, const Vector<Index>& indptr, size_t rows) {
-    require(entries == indices.shape(0), "data and indices must be of one length, got ", entries, " and ", indices.shape(0));
-    require(indptr.shape(0) == rows + 1, "indptr must have ", rows + 1, " entries, one more than out has rows, not ", indptr.shape(0));
+    require(entries == indices.shape(0), "data and indices must be of one length, got ", entries, " and ",
+            indices.shape(0));
+    require(indptr.shape(0) == rows + 1, "indptr must have ", rows + 1, " entries, one more than out has rows, not ",
+            indptr.shape(0));
     require(are_bounds(indptr.data(), rows + 1, entries), "indptr must rise within 0 .. ", entries);
 }
 
@@ -73,7 +74,8 @@ void sketch_csr(Vector<T> data, Vector<Index> indices, Vector<Index> indptr, uin
 }
 
 nb::tuple key_buckets(const Vector<uint64_t>& keys, int64_t nonzeros, int64_t n_components, bool with_signs) {
-    require(nonzeros >= 1 && n_components >= nonzeros && n_components < int64_t{1} << 32, "nonzeros must lie within 1 .. n_components, n_components below 2**32.");
+    require(nonzeros >= 1 && n_components >= nonzeros && n_components < int64_t{1} << 32,
+            "nonzeros must lie within 1 .. n_components, n_components below 2**32.");
     const size_t n = keys.shape(0), s = static_cast<size_t>(nonzeros);
     const uint64_t width = static_cast<uint64_t>(n_components / nonzeros);
     std::vector<int64_t> buckets(n * s);
@@ -104,8 +106,8 @@ template <class T> void bind_dense(nb::module_& m) {
 
 template <class T, class Index> void bind_csr(nb::module_& m) {
     using namespace nb::literals;
-    m.def("sketch_csr", &sketch_csr<T, Index>, "data"_a.noconvert(), "indices"_a.noconvert(),
-          "indptr"_a.noconvert(), "seed"_a, "nonzeros"_a, "with_signs"_a, "out"_a.noconvert());
+    m.def("sketch_csr", &sketch_csr<T, Index>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(),
+          "seed"_a, "nonzeros"_a, "with_signs"_a, "out"_a.noconvert());
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 // Block-hash projections of dense and CSR rows.
 //
-// Entries are taken in chunks: all keys are hashed at once, then for each block of outputs all indices and signs, in loops
-// that the compiler vectorizes; only the additions are scalar. Outputs of block i receive entries of block i only, so every
-// output sums its entries in the order they are stored, whatever the chunks and blocks of rows.
+// Entries are taken in chunks: all keys are hashed at once, then for each block of outputs all indices and signs, in
+// loops that the compiler vectorizes; only the additions are scalar. Outputs of block i receive entries of block i
+// only, so every output sums its entries in the order they are stored, whatever the chunks and blocks of rows.
 #include "sketch/projection.h"
-
 #include "sketch/projection_simd.h"
 
 namespace mercer::MERCER_LEVEL {
@@ -17,8 +16,12 @@ constexpr long streamed_bytes = 1 << 21;  // more than the caller is likely to f
 constexpr uint64_t golden_gamma = 0x9E3779B97F4A7C15u;
 
 template <class T> struct WordOf;
-template <> struct WordOf<float> { using Type = uint32_t; };
-template <> struct WordOf<double> { using Type = uint64_t; };
+template <> struct WordOf<float> {
+    using Type = uint32_t;
+};
+template <> struct WordOf<double> {
+    using Type = uint64_t;
+};
 template <class T> using Word = typename WordOf<T>::Type;
 
 inline uint64_t mix(uint64_t z) {
@@ -31,9 +34,18 @@ inline long smaller(long a, long b) { return a < b ? a : b; }
 
 // A word is cut into 2, 4 or 8 fields, one for each of as many blocks, the uppermost for the first.
 template <int fields> struct FieldOf;
-template <> struct FieldOf<2> { typedef uint32_t Type __attribute__((may_alias)); using Product = uint64_t; };
-template <> struct FieldOf<4> { typedef uint16_t Type __attribute__((may_alias)); using Product = uint32_t; };
-template <> struct FieldOf<8> { typedef uint8_t Type __attribute__((may_alias)); using Product = uint32_t; };
+template <> struct FieldOf<2> {
+    typedef uint32_t Type __attribute__((may_alias));
+    using Product = uint64_t;
+};
+template <> struct FieldOf<4> {
+    typedef uint16_t Type __attribute__((may_alias));
+    using Product = uint32_t;
+};
+template <> struct FieldOf<8> {
+    typedef uint8_t Type __attribute__((may_alias));
+    using Product = uint32_t;
+};
 
 template <class T, int fields> struct Chunk {
     using Field = typename FieldOf<fields>::Type;
@@ -53,7 +65,8 @@ template <class T, int fields> struct Chunk {
         for (long k = 0; k < count; ++k) words[k] = hash_key(keys[k], seed);
         if constexpr (has_unpack && fields > 2) {  // the width is a power of two
             const int shift = 64 / fields - __builtin_ctzll(map.width);
-            for (long k = 0; k < count; ++k) UnpackFields<fields>::indices(words + k, first, shift, indices + fields * k);
+            for (long k = 0; k < count; ++k)
+                UnpackFields<fields>::indices(words + k, first, shift, indices + fields * k);
             return;
         }
         const Field* field = reinterpret_cast<const Field*>(words);
@@ -69,8 +82,10 @@ template <class T, int fields> struct Chunk {
             const T value = x[k * step] * map.scale;
             Word<T> bits;
             __builtin_memcpy(&bits, &value, sizeof(T));
-            if constexpr (has_unpack && fields > 2) UnpackFields<fields>::signs(words + k, bits, mask, flipped + fields * k);
-            else for (int f = 0; f < fields; ++f) flipped[fields * k + f] = bits;
+            if constexpr (has_unpack && fields > 2)
+                UnpackFields<fields>::signs(words + k, bits, mask, flipped + fields * k);
+            else
+                for (int f = 0; f < fields; ++f) flipped[fields * k + f] = bits;
         }
         if constexpr (has_unpack && fields > 2) return;
         const Field* field = reinterpret_cast<const Field*>(words);
@@ -100,9 +115,7 @@ template <class T, int fields> struct Chunk {
         return value;
     }
     // The uppermost field is the last in memory on a little-endian machine.
-    static constexpr int block_of(int f) {
-        return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? fields - 1 - f : f;
-    }
+    static constexpr int block_of(int f) { return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? fields - 1 - f : f; }
 };
 
 template <class T> inline void clear(const BlockHash<T>& map, T* out) {

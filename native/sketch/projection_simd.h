@@ -10,8 +10,8 @@
 namespace mercer::MERCER_LEVEL {
 namespace {
 
-// UnpackFields writes, for each of the 8 or 4 fields of a word in memory order, the index first[f] + (field >> shift) and
-// the value, with its sign flipped where the lowest bit of the field is set and the mask allows it.
+// UnpackFields writes, for each of the 8 or 4 fields of a word in memory order, the index first[f] + (field >> shift)
+// and the value, with its sign flipped where the lowest bit of the field is set and the mask allows it.
 #if defined(__AVX2__)
 constexpr bool has_unpack = true;
 
@@ -37,7 +37,8 @@ template <> struct UnpackFields<8> {
     static void half(__m256i fields, uint64_t value, uint64_t mask, uint64_t* to) {
         const __m256i sign = _mm256_slli_epi64(fields, 63);
         const __m256i flips = _mm256_and_si256(sign, _mm256_set1_epi64x(int64_t(mask)));
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_xor_si256(flips, _mm256_set1_epi64x(int64_t(value))));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+                            _mm256_xor_si256(flips, _mm256_set1_epi64x(int64_t(value))));
     }
 };
 

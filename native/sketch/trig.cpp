@@ -26,7 +26,8 @@ template <class T, class Array> RowsView<T> rows(const Array& array, const char*
 
 template <class T> RowsView<T> output(const OutMatrix<T>& out, long count, long columns) {
     const RowsView<T> result = rows<T>(out, "out");
-    require(result.count == count && result.columns == columns, "out has shape (", result.count, ", ", result.columns, ") but the result has (", count, ", ", columns, ")");
+    require(result.count == count && result.columns == columns, "out has shape (", result.count, ", ", result.columns,
+            ") but the result has (", count, ", ", columns, ")");
     return result;
 }
 
@@ -34,7 +35,10 @@ long panels_for(long frequencies, long width) { return (frequencies + width - 1)
 
 template <class T> Panels<T> panels(const Packed<T>& packed, long frequencies, long depth) {
     const long width = kernels<T>().panel_width;
-    require(long(packed.shape(2)) == width && frequencies >= 0 && long(packed.shape(0)) == panels_for(frequencies, width), "packed does not hold ", frequencies, " frequencies in this machine's layout; make it here with pack_frequencies(W)");
+    require(
+        long(packed.shape(2)) == width && frequencies >= 0 && long(packed.shape(0)) == panels_for(frequencies, width),
+        "packed does not hold ", frequencies,
+        " frequencies in this machine's layout; make it here with pack_frequencies(W)");
     require(long(packed.shape(1)) == depth, "X has ", depth, " columns but the frequencies have ", packed.shape(1));
     return {packed.data(), frequencies, depth};
 }

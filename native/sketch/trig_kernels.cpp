@@ -4,7 +4,6 @@
 // store it once: the arguments never reach memory. Every output element sees the same operations in the same order
 // wherever its row lies, so results do not depend on how rows are split into blocks.
 #include "sketch/trig.h"
-
 #include "sketch/trig_sine.h"
 
 namespace mercer::MERCER_LEVEL {
@@ -74,10 +73,10 @@ template <class T> struct CosShifted {
 
 template <class T> struct Tile {
     RowsView<const T> x;
-    const T* panel;       // at this depth
+    const T* panel;  // at this depth
     long row, column, width;
     long depth_from, depth_to, depth_end;
-    T* partial;           // sums of earlier depths, [row of the tile][panel_width]
+    T* partial;  // sums of earlier depths, [row of the tile][panel_width]
 };
 
 template <class T, int rows> inline void multiply(const Tile<T>& tile, Pair<T> (&sums)[rows]) {
@@ -132,8 +131,14 @@ void run_group(RowsView<const T> x, Panels<T> w, long first, long last, long pan
         const long depth_to = smaller(w.depth, depth + depth_block<T>);
         for (long row = first; row < last; row += tile_rows) {
             for (long panel = panel_first; panel < panel_last; ++panel) {
-                const Tile<T> tile{x, w.data + (panel * w.depth + depth) * width, row, panel * width,
-                                   smaller(width, w.frequencies - panel * width), depth, depth_to, w.depth,
+                const Tile<T> tile{x,
+                                   w.data + (panel * w.depth + depth) * width,
+                                   row,
+                                   panel * width,
+                                   smaller(width, w.frequencies - panel * width),
+                                   depth,
+                                   depth_to,
+                                   w.depth,
                                    partial + (row - first) * width};
                 if (last - row >= tile_rows) run_tile<T, tile_rows>(tile, output);
                 else run_last_tile<T, tile_rows - 1>(tile, last - row, output);
@@ -155,7 +160,8 @@ template <class T, class Output> void run(RowsView<const T> x, Panels<T> w, cons
 template <class T> void fourier_cos_sin(RowsView<const T> x, Panels<T> w, T scale, RowsView<T> out) {
     run(x, w, CosSin<T>{scale, out});
 }
-template <class T> void fourier_cos_shifted(RowsView<const T> x, Panels<T> w, const T* shift, T scale, RowsView<T> out) {
+template <class T> void fourier_cos_shifted(RowsView<const T> x, Panels<T> w, const T* shift, T scale,
+                                            RowsView<T> out) {
     run(x, w, CosShifted<T>{scale, out, shift});
 }
 

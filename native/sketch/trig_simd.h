@@ -20,8 +20,16 @@ typedef float F32Anywhere __attribute__((vector_size(vector_bytes), aligned(4), 
 typedef double F64Anywhere __attribute__((vector_size(vector_bytes), aligned(8), may_alias));
 
 template <class T> struct Of;
-template <> struct Of<float> { using Vector = F32; using Anywhere = F32Anywhere; using Bits = I32; };
-template <> struct Of<double> { using Vector = F64; using Anywhere = F64Anywhere; using Bits = I64; };
+template <> struct Of<float> {
+    using Vector = F32;
+    using Anywhere = F32Anywhere;
+    using Bits = I32;
+};
+template <> struct Of<double> {
+    using Vector = F64;
+    using Anywhere = F64Anywhere;
+    using Bits = I64;
+};
 template <class T> using Vector = typename Of<T>::Vector;
 
 template <class T> constexpr int lanes = vector_bytes / sizeof(T);
@@ -56,7 +64,9 @@ inline F64 nearest(F64 x) {
 #endif
 
 // Two vectors side by side: the width of a panel, and what one single-precision vector becomes in double.
-template <class T> struct Pair { Vector<T> low, high; };
+template <class T> struct Pair {
+    Vector<T> low, high;
+};
 
 #if defined(__AVX512F__)
 inline F32 narrow(Pair<double> x) {

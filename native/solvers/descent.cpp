@@ -75,9 +75,7 @@ struct DenseRows {
 
     explicit DenseRows(const Rows<T>& X) : data(X.data()), n_rows(X.shape(0)), n_columns(X.shape(1)) {}
     DenseRow<T> operator[](size_t i) const { return {data + i * n_columns, n_columns}; }
-    void check(size_t n_weights) const {
-        require(n_weights == n_columns, "there must be one weight for each column.");
-    }
+    void check(size_t n_weights) const { require(n_weights == n_columns, "there must be one weight for each column."); }
 };
 
 template <class T, class Index>
@@ -94,15 +92,18 @@ struct SparseRows {
     }
     void check(size_t n_weights) const {
         for (size_t i = 0; i < n_rows; ++i)
-            require(indptr[i] >= 0 && indptr[i + 1] >= indptr[i] && static_cast<size_t>(indptr[i + 1]) <= n_entries, "indptr does not describe the rows of these entries.");
+            require(indptr[i] >= 0 && indptr[i + 1] >= indptr[i] && static_cast<size_t>(indptr[i + 1]) <= n_entries,
+                    "indptr does not describe the rows of these entries.");
         for (size_t k = 0; k < n_entries; ++k)
-            require(indices[k] >= 0 && static_cast<size_t>(indices[k]) < n_weights, "an index is at least the number of weights.");
+            require(indices[k] >= 0 && static_cast<size_t>(indices[k]) < n_weights,
+                    "an index is at least the number of weights.");
     }
 };
 
 void check_order(const Order& order, size_t n_rows) {
     for (size_t k = 0; k < order.shape(0); ++k)
-        require(order.data()[k] >= 0 && static_cast<size_t>(order.data()[k]) < n_rows, "order names row ", order.data()[k], " of ", n_rows, ".");
+        require(order.data()[k] >= 0 && static_cast<size_t>(order.data()[k]) < n_rows, "order names row ",
+                order.data()[k], " of ", n_rows, ".");
 }
 
 void check_length(size_t given, size_t n_rows, const char* name) {
@@ -118,7 +119,8 @@ double violation(double gain, double beta, double upper) {
 
 template <class R>
 std::pair<double, double> hinge(const R& rows, const Vector<double>& sign, const Vector<double>& upper,
-                                const Order& order, OutVector<double>& beta, OutVector<double>& w, double b, double scale, double rho) {
+                                const Order& order, OutVector<double>& beta, OutVector<double>& w, double b,
+                                double scale, double rho) {
     nb::gil_scoped_release released;
     rows.check(w.shape(0));
     check_order(order, rows.n_rows);
@@ -147,23 +149,24 @@ std::pair<double, double> hinge(const R& rows, const Vector<double>& sign, const
 
 template <class T>
 std::pair<double, double> hinge_sweep(const Rows<T>& X, const Vector<double>& sign, const Vector<double>& upper,
-                                      const Order& order, OutVector<double> beta, OutVector<double> w, double b, double scale, double rho) {
+                                      const Order& order, OutVector<double> beta, OutVector<double> w, double b,
+                                      double scale, double rho) {
     return hinge(DenseRows<T>(X), sign, upper, order, beta, w, b, scale, rho);
 }
 
 template <class T, class Index>
 std::pair<double, double> hinge_sweep_csr(const Vector<T>& data, const Vector<Index>& indices,
                                           const Vector<Index>& indptr, const Vector<double>& sign,
-                                          const Vector<double>& upper, const Order& order, OutVector<double> beta, OutVector<double> w,
-                                          double b, double scale, double rho) {
+                                          const Vector<double>& upper, const Order& order, OutVector<double> beta,
+                                          OutVector<double> w, double b, double scale, double rho) {
     return hinge(SparseRows<T, Index>(data, indices, indptr), sign, upper, order, beta, w, b, scale, rho);
 }
 
 // ---- perceptron
 
 struct Weights {
-    OutRows<double> &W, &U;
-    OutVector<double> &b, &c;
+    OutRows<double>&W, &U;
+    OutVector<double>&b, &c;
     size_t n_classes, n_columns;
 
     double* row(OutRows<double>& M, size_t k) const { return M.data() + k * n_columns; }
@@ -199,7 +202,8 @@ struct Weights {
 
 template <class R>
 nb::ndarray<nb::numpy, int64_t> perceptron(const R& rows, const Order& label, const Order& order, OutRows<double>& W,
-                                           OutVector<double>& b, OutRows<double>& U, OutVector<double>& c, double visits) {
+                                           OutVector<double>& b, OutRows<double>& U, OutVector<double>& c,
+                                           double visits) {
     std::vector<int64_t> mistakes;
     {
         nb::gil_scoped_release released;
@@ -207,9 +211,11 @@ nb::ndarray<nb::numpy, int64_t> perceptron(const R& rows, const Order& label, co
         rows.check(W.shape(1));
         check_order(order, rows.n_rows);
         check_length(label.shape(0), rows.n_rows, "label");
-        require(K != 0 && U.shape(0) == K && U.shape(1) == W.shape(1) && b.shape(0) == K && c.shape(0) == K, "W, b, U and c must have one row for each class.");
+        require(K != 0 && U.shape(0) == K && U.shape(1) == W.shape(1) && b.shape(0) == K && c.shape(0) == K,
+                "W, b, U and c must have one row for each class.");
         for (size_t i = 0; i < rows.n_rows; ++i)
-            require(label.data()[i] >= 0 && static_cast<size_t>(label.data()[i]) < top, "a label is at least the number of classes.");
+            require(label.data()[i] >= 0 && static_cast<size_t>(label.data()[i]) < top,
+                    "a label is at least the number of classes.");
         const Weights weights{W, U, b, c, K, W.shape(1)};
         std::vector<double> scores(K);
         for (size_t k = 0; k < order.shape(0); ++k) {
@@ -223,16 +229,17 @@ nb::ndarray<nb::numpy, int64_t> perceptron(const R& rows, const Order& label, co
 }
 
 template <class T>
-nb::ndarray<nb::numpy, int64_t> perceptron_sweep(const Rows<T>& X, const Order& label, const Order& order, OutRows<double> W,
-                                                 OutVector<double> b, OutRows<double> U, OutVector<double> c, double visits) {
+nb::ndarray<nb::numpy, int64_t> perceptron_sweep(const Rows<T>& X, const Order& label, const Order& order,
+                                                 OutRows<double> W, OutVector<double> b, OutRows<double> U,
+                                                 OutVector<double> c, double visits) {
     return perceptron(DenseRows<T>(X), label, order, W, b, U, c, visits);
 }
 
 template <class T, class Index>
 nb::ndarray<nb::numpy, int64_t> perceptron_sweep_csr(const Vector<T>& data, const Vector<Index>& indices,
                                                      const Vector<Index>& indptr, const Order& label,
-                                                     const Order& order, OutRows<double> W, OutVector<double> b, OutRows<double> U, OutVector<double> c,
-                                                     double visits) {
+                                                     const Order& order, OutRows<double> W, OutVector<double> b,
+                                                     OutRows<double> U, OutVector<double> c, double visits) {
     return perceptron(SparseRows<T, Index>(data, indices, indptr), label, order, W, b, U, c, visits);
 }
 
@@ -253,9 +260,9 @@ void bind_csr(nb::module_& m) {
     m.def("hinge_sweep_csr", &hinge_sweep_csr<T, Index>, arg("data").noconvert(), arg("indices").noconvert(),
           arg("indptr").noconvert(), arg("sign"), arg("upper"), arg("order"), arg("beta").noconvert(),
           arg("w").noconvert(), arg("b"), arg("scale"), arg("rho"));
-    m.def("perceptron_sweep_csr", &perceptron_sweep_csr<T, Index>, arg("data").noconvert(),
-          arg("indices").noconvert(), arg("indptr").noconvert(), arg("label"), arg("order"), arg("W").noconvert(),
-          arg("b").noconvert(), arg("U").noconvert(), arg("c").noconvert(), arg("visits"));
+    m.def("perceptron_sweep_csr", &perceptron_sweep_csr<T, Index>, arg("data").noconvert(), arg("indices").noconvert(),
+          arg("indptr").noconvert(), arg("label"), arg("order"), arg("W").noconvert(), arg("b").noconvert(),
+          arg("U").noconvert(), arg("c").noconvert(), arg("visits"));
 }
 
 }  // namespace

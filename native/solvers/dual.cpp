@@ -12,7 +12,6 @@ namespace {
 
 using namespace mercer;
 
-
 constexpr double huge = 1e30;
 
 Best step(const HingeState& s, double scale, const float* row) { return MERCER_PICK(dual).step_f32(s, scale, row); }
@@ -56,7 +55,9 @@ template <class T>
 nb::tuple hinge_ascent(const Rows<T>& Q, const Vector<double>& y, const Vector<double>& upper, double alpha,
                        OutVector<double> beta, OutVector<double> f, double tolerance, long max_steps) {
     const size_t n = y.shape(0);
-    require(n != 0 && Q.shape(0) == n && Q.shape(1) == n && upper.shape(0) == n && beta.shape(0) == n && f.shape(0) == n, "Q must be square, with one entry of y, upper, beta and f for each of its rows.");
+    require(
+        n != 0 && Q.shape(0) == n && Q.shape(1) == n && upper.shape(0) == n && beta.shape(0) == n && f.shape(0) == n,
+        "Q must be square, with one entry of y, upper, beta and f for each of its rows.");
     std::vector<double> curvature(n), inverse(n);
     for (size_t i = 0; i < n; ++i) {
         curvature[i] = static_cast<double>(Q.data()[i * n + i]) / (2.0 * alpha);

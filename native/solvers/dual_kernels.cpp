@@ -1,6 +1,6 @@
 // See dual.h. Compiled once per instruction-set level; no std:: templates here.
-#include "solvers/dual.h"
 #include "common/vector_width.h"
+#include "solvers/dual.h"
 
 namespace mercer {
 namespace MERCER_LEVEL {

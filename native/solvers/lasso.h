@@ -12,9 +12,9 @@ struct LassoJob {
     const double* b;
     double yy, penalty, tolerance;
     long max_sweeps;
-    double *q, *w;     // q = X'(y - X w), updated with w
-    double* memory;    // 2 (lasso_depth + 1) m numbers: the last iterates, for extrapolation
-    long* active;      // m numbers
+    double *q, *w;   // q = X'(y - X w), updated with w
+    double* memory;  // 2 (lasso_depth + 1) m numbers: the last iterates, for extrapolation
+    long* active;    // m numbers
 };
 
 struct LassoDone {

@@ -50,8 +50,8 @@ inline void update(const LassoJob& job, long j) {
     if (curvature <= 0) return;
     const double correlation = job.q[j] + curvature * job.w[j];
     const double updated = correlation > job.penalty    ? (correlation - job.penalty) / curvature
-                         : correlation < -job.penalty ? (correlation + job.penalty) / curvature
-                                               : 0.0;
+                           : correlation < -job.penalty ? (correlation + job.penalty) / curvature
+                                                        : 0.0;
     const double change = updated - job.w[j];
     if (change == 0) return;
     job.w[j] = updated;

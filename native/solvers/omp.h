@@ -23,7 +23,7 @@ struct PursuitBlock {
     std::int32_t* indices;  // n x nonzeros, sorted in each row
     T* values;              // the coefficients
     std::int64_t* counts;   // how many of them each row has
-    char* workspace;             // pursuit_group times pursuit_workspace bytes and width + nonzeros entries more, aligned to 64
+    char* workspace;  // pursuit_group times pursuit_workspace bytes and width + nonzeros entries more, aligned to 64
 };
 
 // Bytes per signal: `nonzeros` rows of the width, and in double the Cholesky factor, the coordinates and the indices.

@@ -5,8 +5,8 @@
 //     p = sqrt(e_i),  F_t = (G_i - sum_s F_si F_s) / p,  c_t = a_i / p,  a -= c_t F_t,  e -= F_t^2,
 // and the next one is searched for while these are in registers. L_ts = F_s(i_t) and L_tt = p_t form the Cholesky
 // factor of the chosen atoms' Gram matrix, so the coefficients solve L'x = c.
-#include "solvers/omp.h"
 #include "common/vector_width.h"
+#include "solvers/omp.h"
 
 namespace mercer {
 namespace MERCER_LEVEL {
@@ -19,8 +19,14 @@ typedef int I32 __attribute__((vector_size(vector_bytes)));
 typedef long long I64 __attribute__((vector_size(vector_bytes)));
 
 template <class T> struct Of;
-template <> struct Of<float> { using Vector = F32; using Bits = I32; };
-template <> struct Of<double> { using Vector = F64; using Bits = I64; };
+template <> struct Of<float> {
+    using Vector = F32;
+    using Bits = I32;
+};
+template <> struct Of<double> {
+    using Vector = F64;
+    using Bits = I64;
+};
 template <class T> using Vector = typename Of<T>::Vector;
 template <class T> using Bits = typename Of<T>::Bits;
 
@@ -105,7 +111,7 @@ long search(const T* a, const T* e, long width) {
 template <class T, bool orthogonal>
 void advance(const Signal<T>& s, const T* __restrict row, long width, const T* w, T scale, T step) {
     T* __restrict out = s.F + s.count * width;
-    T *__restrict a = s.a, *__restrict e = s.e;
+    T* __restrict a = s.a, * __restrict e = s.e;
     for (long j = 0; j < width; j += run<T>) {
         Vector<T> f[vectors<T>];
         for (long v = 0; v < vectors<T>; ++v) f[v] = load(row + j + v * lanes<T>);
@@ -145,10 +151,8 @@ void take(Signal<T>& s, const PursuitBlock<T>& b, T* w) {
     s.chosen[t] = k;
     if (t + 1 < b.nonzeros) {
         const T scale = static_cast<T>(1.0 / L[t]), step = static_cast<T>(s.c[t]);
-        if (b.orthogonal)
-            advance<T, true>(s, row, b.width, w, scale, step);
-        else
-            advance<T, false>(s, row, b.width, w, scale, step);
+        if (b.orthogonal) advance<T, true>(s, row, b.width, w, scale, step);
+        else advance<T, false>(s, row, b.width, w, scale, step);
         s.best = search(s.a, s.e, b.width);
     }
     s.count = t + 1;

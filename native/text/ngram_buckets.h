@@ -46,14 +46,10 @@ struct HashedRows {
 
 // n-grams of a document are identified by their hash; their weights are then summed in buckets.
 class Hashing {
-   public:
+  public:
     Hashing(const UnitView& units, const Buckets& map)
-        : units(units),
-          map(map),
-          mixed_seed(mix(map.seed)),
-          scale(std::sqrt(double(map.nonzeros))),
-          sort_signed_buckets(1, bits_of(map.n_buckets)),
-          sort_entries(32, bits_of(map.n_buckets)) {
+        : units(units), map(map), mixed_seed(mix(map.seed)), scale(std::sqrt(double(map.nonzeros))),
+          sort_signed_buckets(1, bits_of(map.n_buckets)), sort_entries(32, bits_of(map.n_buckets)) {
         fields = fields_per_word(map.n_buckets / static_cast<uint64_t>(map.nonzeros));
         field_bits = 64 / fields;
         for (long i = 0; i < map.nonzeros; ++i) block_seeds.push_back(mix(static_cast<uint64_t>(i / fields)));
@@ -76,7 +72,7 @@ class Hashing {
         return std::move(rows);
     }
 
-   private:
+  private:
     struct Seen {
         uint64_t hash;
         int64_t count;
@@ -99,7 +95,8 @@ class Hashing {
     void add_up_counts(size_t doc) {
         const size_t limit = max_ngrams(units.runs[units.docs[doc + 1]] - units.runs[units.docs[doc]]);
         if (signed_buckets.size() < limit) signed_buckets.resize(limit);
-        const size_t n = map.murmur ? (units.gap ? murmur_buckets<4>(doc) : murmur_buckets<2>(doc)) : keyed_buckets(doc);
+        const size_t n =
+            map.murmur ? (units.gap ? murmur_buckets<4>(doc) : murmur_buckets<2>(doc)) : keyed_buckets(doc);
         put_counts(sort_signed_buckets(signed_buckets.data(), n), n);
     }
 

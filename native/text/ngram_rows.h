@@ -42,7 +42,7 @@ struct CountedRows {
 
 // Numbers the distinct n-grams of a block.
 class Counting {
-   public:
+  public:
     explicit Counting(const UnitView& units) : units(units) {
         const auto n = static_cast<size_t>(units.runs[units.docs[units.n_docs]] - units.runs[units.docs[0]]) *
                        static_cast<size_t>(units.high - units.low + 1);
@@ -68,7 +68,7 @@ class Counting {
         return std::move(rows);
     }
 
-   private:
+  private:
     struct Ngram {
         uint64_t hash;
         uint32_t start, length;

@@ -42,25 +42,26 @@ Array<T> numpy_of(std::unique_ptr<T[]>&& values, size_t n) {
 }
 
 template <class Offset>
-nb::tuple text_units(const Vector<uint8_t>& data, const Vector<Offset>& offsets, int kind, long min_length, bool lowercase,
-                     const Vector<uint8_t>& flags, const Vector<uint32_t>& lower, const Vector<uint8_t>& stop_data,
-                     const Vector<int64_t>& stop_bounds) {
+nb::tuple text_units(const Vector<uint8_t>& data, const Vector<Offset>& offsets, int kind, long min_length,
+                     bool lowercase, const Vector<uint8_t>& flags, const Vector<uint32_t>& lower,
+                     const Vector<uint8_t>& stop_data, const Vector<int64_t>& stop_bounds) {
     check_bounds(offsets, data.shape(0), "offsets must rise within the bytes of data.");
     check_bounds(stop_bounds, stop_data.shape(0), "stop_bounds must rise within the bytes of stop_data.");
     require(kind >= 0 && kind <= 2, "kind must be 0, 1 or 2.");
-    require(flags.shape(0) == n_code_points && lower.shape(0) >= n_code_points, "flags and lower must cover all code points.");
+    require(flags.shape(0) == n_code_points && lower.shape(0) >= n_code_points,
+            "flags and lower must cover all code points.");
     std::unordered_set<std::string_view> stop;
     const auto* words = reinterpret_cast<const char*>(stop_data.data());
     for (size_t i = 0; i + 1 < stop_bounds.shape(0); ++i)
-        stop.insert({words + stop_bounds.data()[i],
-                     static_cast<size_t>(stop_bounds.data()[i + 1] - stop_bounds.data()[i])});
+        stop.insert(
+            {words + stop_bounds.data()[i], static_cast<size_t>(stop_bounds.data()[i + 1] - stop_bounds.data()[i])});
     const size_t n = offsets.shape(0) - 1;
     const Offset* at = offsets.data();
     Units made;
     {
         nb::gil_scoped_release released;
         UnitMaker maker(static_cast<Kind>(kind), min_length, lowercase, {flags.data(), lower.data()}, stop,
-                                static_cast<size_t>(at[n] - at[0]), n);
+                        static_cast<size_t>(at[n] - at[0]), n);
         for (size_t i = 0; i < n; ++i) maker.document(data.data() + at[i], data.data() + at[i + 1]);
         made = maker.finish();
     }
@@ -70,7 +71,7 @@ nb::tuple text_units(const Vector<uint8_t>& data, const Vector<Offset>& offsets,
 }
 
 UnitView view_of(const Vector<uint8_t>& bytes, const Vector<uint32_t>& starts, const Vector<int64_t>& runs,
-                         const Vector<int64_t>& docs, uint32_t gap, long low, long high, bool whole) {
+                 const Vector<int64_t>& docs, uint32_t gap, long low, long high, bool whole) {
     require(1 <= low && low <= high, "n-grams of low to high units need 1 <= low <= high.");
     require(bytes.shape(0) >= padding_bytes, "bytes must end with 32 bytes of padding.");
     check_bounds(starts, bytes.shape(0) - padding_bytes, "starts must rise within bytes.");
@@ -99,9 +100,10 @@ nb::tuple hashed_ngrams(const Vector<uint8_t>& bytes, const Vector<uint32_t>& st
                         const Vector<int64_t>& docs, uint32_t gap, long low, long high, bool whole, uint64_t seed,
                         bool murmur, uint64_t n_buckets, long nonzeros, bool with_signs, int weighting) {
     const UnitView units = view_of(bytes, starts, runs, docs, gap, low, high, whole);
-    require(nonzeros >= 1 && n_buckets >= 1 && n_buckets < uint64_t{1} << 31 && n_buckets % static_cast<uint64_t>(nonzeros) == 0 && !(murmur && nonzeros > 1), "n_buckets must be a multiple of nonzeros below 2^31, and nonzeros 1 with murmur.");
-    const Buckets map{seed, murmur, n_buckets, nonzeros, with_signs,
-                              static_cast<Weighting>(weighting)};
+    require(nonzeros >= 1 && n_buckets >= 1 && n_buckets < uint64_t{1} << 31 &&
+                n_buckets % static_cast<uint64_t>(nonzeros) == 0 && !(murmur && nonzeros > 1),
+            "n_buckets must be a multiple of nonzeros below 2^31, and nonzeros 1 with murmur.");
+    const Buckets map{seed, murmur, n_buckets, nonzeros, with_signs, static_cast<Weighting>(weighting)};
     HashedRows rows;
     {
         nb::gil_scoped_release released;
@@ -152,8 +154,10 @@ CountedTerms table_of(nb::handle table) {
     const auto data = nb::cast<Vector<uint8_t>>(table[2]);
     const auto documents = nb::cast<Vector<int64_t>>(table[3]), total = nb::cast<Vector<int64_t>>(table[4]);
     const size_t n = hashes.shape(0);
-    require(bounds.shape(0) == n + 1 && documents.shape(0) == n && total.shape(0) == n, "one hash and two counts per term are needed, and one more bound.");
-    require(bounds.data()[0] == 0 && bounds.data()[n] == static_cast<int64_t>(data.shape(0)), "bounds must rise from the first byte to the last.");
+    require(bounds.shape(0) == n + 1 && documents.shape(0) == n && total.shape(0) == n,
+            "one hash and two counts per term are needed, and one more bound.");
+    require(bounds.data()[0] == 0 && bounds.data()[n] == static_cast<int64_t>(data.shape(0)),
+            "bounds must rise from the first byte to the last.");
     return {{hashes.data(), bounds.data(), data.data(), n}, documents.data(), total.data()};
 }
 
@@ -206,14 +210,15 @@ nb::tuple take_terms(const Vector<int64_t>& bounds, const Vector<uint8_t>& data,
         taken.resize(static_cast<size_t>(new_bounds[n]));
         for (size_t i = 0; i < n; ++i) {
             if (i + 8 < n) prefetch(data.data() + from[rows.data()[i + 8]]);
-            std::copy_n(data.data() + from[rows.data()[i]], new_bounds[i + 1] - new_bounds[i], taken.data() + new_bounds[i]);
+            std::copy_n(data.data() + from[rows.data()[i]], new_bounds[i + 1] - new_bounds[i],
+                        taken.data() + new_bounds[i]);
         }
     }
     return nb::make_tuple(numpy_of(std::move(new_bounds)), numpy_of(std::move(taken)));
 }
 
-void scale_rows(const Vector<int64_t>& indptr, const nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values,
-                int norm) {
+void scale_rows(const Vector<int64_t>& indptr,
+                const nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values, int norm) {
     check_bounds(indptr, values.shape(0), "indptr must rise within values.");
     require(norm == 1 || norm == 2, "norm must be 1 or 2.");
     nb::gil_scoped_release released;
@@ -254,7 +259,7 @@ nb::tuple renumber_rows(const Vector<int64_t>& indptr, const Vector<int32_t>& co
     {
         nb::gil_scoped_release released;
         rows = renumbered(indptr.data(), indptr.shape(0) - 1, codes.data(), counts.data(), numbers.data(),
-                                  numbers.shape(0));
+                          numbers.shape(0));
     }
     return nb::make_tuple(numpy_of(std::move(rows.indptr)), numpy_of(std::move(rows.indices), rows.size),
                           numpy_of(std::move(rows.values), rows.size));

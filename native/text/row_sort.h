@@ -12,7 +12,7 @@ namespace mercer {
 // Sorts words by the `n_bits` bits from bit `low` on, the column. The order of equal columns is unspecified.
 template <class Word>
 class RowSort {
-   public:
+  public:
     RowSort(int low, int n_bits) : low(low), n_bits(n_bits) {}
 
     // Returns where the sorted words are now: at `words` or in a buffer of this object.
@@ -23,7 +23,7 @@ class RowSort {
         return by_digits(words, n);
     }
 
-   private:
+  private:
     // One pass into about as many bins as words, by the highest bits; an insertion sort then moves few words.
     bool into_bins(const Word* words, size_t n) {
         const int wanted = std::bit_width(n), bits = wanted < n_bits ? wanted : n_bits, shift = low + n_bits - bits;

@@ -84,7 +84,8 @@ class Numbering {
 
 nb::tuple count_keys(const Vector<uint64_t>& keys, const Indices& rows, const Values& weights, int64_t n_rows) {
     const size_t n = keys.shape(0);
-    require(rows.shape(0) == n && (weights.shape(0) == 0 || weights.shape(0) == n), n, " keys need as many rows and weights, not ", rows.shape(0), " and ", weights.shape(0), ".");
+    require(rows.shape(0) == n && (weights.shape(0) == 0 || weights.shape(0) == n), n,
+            " keys need as many rows and weights, not ", rows.shape(0), " and ", weights.shape(0), ".");
     require(n < static_cast<size_t>(INT32_MAX), "more than 2**31 - 2 keys: use fewer rows.");
     const int64_t* row = rows.data();
     bool rising = n == 0 || (row[0] >= 0 && row[n - 1] < n_rows);
@@ -124,14 +125,15 @@ nb::tuple count_keys(const Vector<uint64_t>& keys, const Indices& rows, const Va
                           owned_array(std::move(data), {stored}), owned_array(std::move(first), {columns}));
 }
 
-
 void add_sparse_gram(const Indices& indptr, const Codes& indices, const Values& data, const Indices& t_indptr,
                      const Codes& t_rows, const Values& t_data, double coefficient, bool symmetric, int64_t start,
                      OutRows<double> out) {
     const int64_t n = out.shape(0), m = out.shape(1), n_columns = static_cast<int64_t>(t_indptr.shape(0)) - 1;
     check_starts(indptr, indices.shape(0), "indptr");
     check_starts(t_indptr, t_rows.shape(0), "t_indptr");
-    require(start >= 0 && start + n < static_cast<int64_t>(indptr.shape(0)) && data.shape(0) == indices.shape(0) && t_data.shape(0) == t_rows.shape(0), "out, start and the arrays of the matrices do not fit each other.");
+    require(start >= 0 && start + n < static_cast<int64_t>(indptr.shape(0)) && data.shape(0) == indices.shape(0) &&
+                t_data.shape(0) == t_rows.shape(0),
+            "out, start and the arrays of the matrices do not fit each other.");
     bool inside = true;
     for (size_t e = 0; e < indices.shape(0); ++e) inside &= indices.data()[e] >= 0 && indices.data()[e] < n_columns;
     for (size_t e = 0; e < t_rows.shape(0); ++e) inside &= t_rows.data()[e] >= 0 && t_rows.data()[e] < m;
@@ -157,7 +159,8 @@ void add_sparse_gram(const Indices& indptr, const Codes& indices, const Values& 
 void check_pairs(const Indices& left, const Indices& right, int64_t n) {
     require(left.shape(0) == right.shape(0), "left and right must be of one length.");
     for (size_t p = 0; p < left.shape(0); ++p)
-        require(left.data()[p] >= 0 && left.data()[p] < n && right.data()[p] >= 0 && right.data()[p] < n, "a pair names an item that is not there.");
+        require(left.data()[p] >= 0 && left.data()[p] < n && right.data()[p] >= 0 && right.data()[p] < n,
+                "a pair names an item that is not there.");
 }
 
 nb::ndarray<nb::numpy, double> subsequence_pairs(const Codes& codes, const Indices& starts, const Indices& left,
@@ -215,9 +218,8 @@ double tree_pair(const Forest& f, int64_t i, int64_t j, double decay, std::vecto
     double total = 0.0;
     for (int64_t v = a; v < f.starts[i + 1]; ++v) {  // children come before parents
         const int64_t kind = f.productions[v];
-        const int64_t* w = std::lower_bound(begin, end, kind, [&](int64_t node, int64_t wanted) {
-            return f.productions[node] < wanted;
-        });
+        const int64_t* w = std::lower_bound(begin, end, kind,
+                                            [&](int64_t node, int64_t wanted) { return f.productions[node] < wanted; });
         const int64_t n_children = f.child_starts[v + 1] - f.child_starts[v];
         const int64_t* mine = f.children + f.child_starts[v];
         for (; w != end && f.productions[*w] == kind; ++w) {
@@ -246,7 +248,8 @@ nb::ndarray<nb::numpy, double> tree_pairs(const Indices& productions, const Indi
     for (size_t t = 0; t < n_trees; ++t)
         for (int64_t v = starts.data()[t]; v < starts.data()[t + 1]; ++v)
             for (int64_t c = forest.child_starts[v]; c < forest.child_starts[v + 1]; ++c)
-                require(forest.children[c] >= starts.data()[t] && forest.children[c] < v, "children must come before their parents, in the same tree.");
+                require(forest.children[c] >= starts.data()[t] && forest.children[c] < v,
+                        "children must come before their parents, in the same tree.");
     const size_t n = left.shape(0);
     std::vector<double> result(n);
     {

@@ -1,6 +1,6 @@
 // See sequences.h. Compiled once per instruction-set level; no std:: templates here.
-#include "text/sequences.h"
 #include "common/vector_width.h"
+#include "text/sequences.h"
 
 namespace mercer {
 namespace MERCER_LEVEL {
@@ -51,10 +51,8 @@ void subsequences(const int32_t* text, long n, const int64_t* others, long m, lo
     for (long j = 0; j < length * size; ++j) ways[j] = j < size ? zero + 1.0 : zero;
     Pack total[packs] = {};
     for (long a = 0; a < n; ++a) {
-        if (similarity)
-            compare_by_table(similarity + text[a] * letters, others, m, square, same);
-        else
-            compare(text[a], (const Mask*)others, m, square, same);
+        if (similarity) compare_by_table(similarity + text[a] * letters, others, m, square, same);
+        else compare(text[a], (const Mask*)others, m, square, same);
         add_matches(same, m, ways + (length - 1) * size, total);
         for (long i = length - 1; i > 0; --i)  // downward: level i reads level i - 1 as it was
             extend(ways + (i - 1) * size, ways + i * size, same, m, decay);

@@ -36,8 +36,8 @@ inline void find_all(const Slot* slots, size_t n_slots, const Terms& known, cons
             const Slot slot = slots[wanted.hashes[i + ahead] & mask];
             if (slot) prefetch(known.begin(number_in(slot)));
         }
-        const size_t at = find_slot(slots, mask, wanted.hashes[i],
-                                    [&](uint32_t k) { return same_term(known, k, wanted, i); });
+        const size_t at =
+            find_slot(slots, mask, wanted.hashes[i], [&](uint32_t k) { return same_term(known, k, wanted, i); });
         found[i] = slots[at] ? static_cast<int32_t>(number_in(slots[at])) : -1;
     }
 }

@@ -41,8 +41,7 @@ struct MergedTerms {
         const size_t length = from.length(i);
         if (from.bounds[i] + static_cast<int64_t>((length | 15) + 1) <= from.bounds[from.size])
             copy_text(data.get() + n_bytes, from.begin(i), length);
-        else
-            std::copy_n(from.begin(i), length, data.get() + n_bytes);
+        else std::copy_n(from.begin(i), length, data.get() + n_bytes);
         n_bytes += length;
         hashes.push_back(from.hashes[i]);
         documents.push_back(0);
@@ -52,9 +51,10 @@ struct MergedTerms {
 };
 
 class TermMerge {
-   public:
+  public:
     // codes: receives the number of every term of every table, concatenated.
-    TermMerge(const std::vector<CountedTerms>& tables, int32_t* codes) : tables(tables), at(tables.size()), limits(tables.size()) {
+    TermMerge(const std::vector<CountedTerms>& tables, int32_t* codes)
+        : tables(tables), at(tables.size()), limits(tables.size()) {
         for (const CountedTerms& table : tables) {
             this->codes.push_back(codes);
             codes += table.terms.size;
@@ -77,7 +77,7 @@ class TermMerge {
         return std::move(merged);
     }
 
-   private:
+  private:
     static size_t begin_of(const Terms& terms, size_t partition) {
         const uint64_t* end = terms.hashes + terms.size;
         const auto before = [&](uint64_t hash) { return partition_of(hash) < partition; };

@@ -12,7 +12,7 @@ namespace mercer {
 // Sorts terms by sixteen bytes at a time: a radix sort byte by byte, then insertion sort of small groups; groups of
 // equal bytes are sorted by the next sixteen.
 class TermOrder {
-   public:
+  public:
     // One of several parts of the order: the terms between two quantiles of a sample.
     TermOrder(const int64_t* bounds, const uint8_t* data, size_t n_bytes, const int32_t* rows, size_t n, size_t part,
               size_t parts)
@@ -39,14 +39,12 @@ class TermOrder {
         return order;
     }
 
-   private:
+  private:
     struct Item {
         uint64_t high, low;
         int32_t row;
 
-        bool operator<(const Item& other) const {
-            return high < other.high || (high == other.high && low < other.low);
-        }
+        bool operator<(const Item& other) const { return high < other.high || (high == other.high && low < other.low); }
         bool operator==(const Item& other) const { return high == other.high && low == other.low; }
         uint8_t byte(int i) const { return static_cast<uint8_t>(i < 8 ? high >> (56 - 8 * i) : low >> (120 - 8 * i)); }
     };

@@ -51,9 +51,9 @@ inline size_t find_slot(const Slot* slots, size_t mask, uint64_t hash, IsIt is_i
     return at;
 }
 
-// Calls visit(start, ends, n) for the n-grams of low to high units of a run: those that begin at one unit at a time, and
-// end (but for the gap) at ends[0 .. n - 1]. A run shorter than n units has none, or is itself one, once, if `whole` (as
-// in scikit-learn's char_wb).
+// Calls visit(start, ends, n) for the n-grams of low to high units of a run: those that begin at one unit at a time,
+// and end (but for the gap) at ends[0 .. n - 1]. A run shorter than n units has none, or is itself one, once, if
+// `whole` (as in scikit-learn's char_wb).
 template <class Visit>
 inline void each_first_unit(const uint32_t* starts, int64_t first, int64_t last, long low, long high, bool whole,
                             Visit visit) {

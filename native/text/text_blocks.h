@@ -26,7 +26,7 @@ struct TextBlock {
         read(text, lowercase);
     }
 
-   private:
+  private:
 #if defined(__SSE2__)
     static __m128i within(__m128i c, char first, char last) {
         return _mm_and_si128(_mm_cmpgt_epi8(c, _mm_set1_epi8(static_cast<char>(first - 1))),

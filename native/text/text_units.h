@@ -66,10 +66,10 @@ inline uint8_t* encode(uint32_t c, uint8_t* to) {
 }
 
 class UnitMaker {
-   public:
+  public:
     // Reserves for the worst case: every byte may become the three bytes of U+FFFD, and a unit between two blanks.
-    UnitMaker(Kind kind, long min_length, bool lowercase, Unicode unicode, const std::unordered_set<std::string_view>& stop,
-              size_t bytes, size_t documents)
+    UnitMaker(Kind kind, long min_length, bool lowercase, Unicode unicode,
+              const std::unordered_set<std::string_view>& stop, size_t bytes, size_t documents)
         : kind(kind), min_length(min_length), lowercase(lowercase), unicode(unicode), stop(stop) {
         if (bytes > UINT32_MAX / 3)
             throw std::overflow_error("more than 1.4 GB of text in one document: cut it into smaller ones.");
@@ -106,7 +106,7 @@ class UnitMaker {
         return std::move(made);
     }
 
-   private:
+  private:
     // Reads from p to `end`, and the rest of a character that began before it.
     template <Kind kind_>
     const uint8_t* walk(const uint8_t* p, const uint8_t* end) {
@@ -254,7 +254,8 @@ class UnitMaker {
         if (characters == 0) return;
         bool kept = characters >= min_length;
         if (!stop.empty())
-            kept = kept && !stop.count({reinterpret_cast<const char*>(word_start), static_cast<size_t>(out - word_start)});
+            kept =
+                kept && !stop.count({reinterpret_cast<const char*>(word_start), static_cast<size_t>(out - word_start)});
         *unit_out = static_cast<uint32_t>(word_start - made.bytes.get());
         *out = ' ';
         unit_out += kept;

@@ -45,7 +45,8 @@ void bin_rows(const Matrix<double>& X, const double* cuts, const int64_t* ends, 
     for (size_t start = 0; start < n; start += block) {
         const size_t rows = std::min(block, n - start);
         for (size_t j = 0; j < d; ++j) {
-            const double* from = X.data() + static_cast<int64_t>(start) * X.stride(0) + static_cast<int64_t>(j) * X.stride(1);
+            const double* from =
+                X.data() + static_cast<int64_t>(start) * X.stride(0) + static_cast<int64_t>(j) * X.stride(1);
             for (size_t i = 0; i < rows; ++i) values[i] = from[static_cast<int64_t>(i) * X.stride(0)];
             const int64_t begin = j ? ends[j - 1] : 0;
             search<right>(cuts + begin, ends[j] - begin, values, rows, bins + start * d + j, d);
@@ -66,10 +67,8 @@ nb::ndarray<nb::numpy, uint8_t> column_bins(Matrix<double> X, Vector<double> cut
     std::vector<uint8_t> bins(n * d);
     {
         nb::gil_scoped_release released;
-        if (right)
-            bin_rows<true>(X, cuts.data(), ends.data(), bins.data());
-        else
-            bin_rows<false>(X, cuts.data(), ends.data(), bins.data());
+        if (right) bin_rows<true>(X, cuts.data(), ends.data(), bins.data());
+        else bin_rows<false>(X, cuts.data(), ends.data(), bins.data());
     }
     return owned_array(std::move(bins), {n, d});
 }

@@ -15,13 +15,12 @@ namespace {
 
 using namespace mercer;
 
-
-constexpr double max_logit = 35.0;  // logits are clipped to +-max_logit
+constexpr double max_logit = 35.0;      // logits are clipped to +-max_logit
 constexpr double min_curvature = 1e-6;  // smallest hessian of a row of weight 1
 
 // The loss of the training rows: half the squared error, or the logistic (one output) or softmax (several) loss.
 class Loss {
-public:
+  public:
     Loss(const Rows<double>& targets, const Vector<double>& weight, bool logistic)
         : targets_(targets.data()), weight_(weight.data()), rows_(targets.shape(0)), outputs_(targets.shape(1)),
           logistic_(logistic), exp_values_(logistic ? rows_ * outputs_ : 0) {
@@ -43,7 +42,7 @@ public:
         }
     }
 
-private:
+  private:
     void squared_error_gradients(const double* scores, double* gradient, double* hessian) const {
         for (size_t o = 0; o < outputs_; ++o)
             for (size_t i = 0; i < rows_; ++i) {
@@ -66,8 +65,10 @@ private:
 
     void softmax_gradients(const double* scores, double* gradient, double* hessian) {
         for (size_t i = 0; i < rows_; ++i) {
-            const double *logits = scores + i * outputs_, max_logit_of_row = *std::max_element(logits, logits + outputs_);
-            for (size_t o = 0; o < outputs_; ++o) exp_values_[i * outputs_ + o] = std::max(logits[o] - max_logit_of_row, -700.0);
+            const double *logits = scores + i * outputs_,
+                         max_logit_of_row = *std::max_element(logits, logits + outputs_);
+            for (size_t o = 0; o < outputs_; ++o)
+                exp_values_[i * outputs_ + o] = std::max(logits[o] - max_logit_of_row, -700.0);
         }
         for (double& each : exp_values_) each = exponential(each);
         const double factor = static_cast<double>(outputs_) / static_cast<double>(outputs_ - 1);
@@ -88,12 +89,14 @@ private:
     std::vector<double> exp_values_;
 };
 
-auto tree_gradients(const Rows<double>& scores, const Rows<double>& targets, const Vector<double>& weight, bool logistic) {
+auto tree_gradients(const Rows<double>& scores, const Rows<double>& targets, const Vector<double>& weight,
+                    bool logistic) {
     std::vector<double> gradient(scores.size()), hessian(scores.size());
     {
         nb::gil_scoped_release release;
         Loss loss(targets, weight, logistic);
-        require(scores.shape(0) == loss.rows() && scores.shape(1) == loss.outputs(), "scores and targets must have the same shape.");
+        require(scores.shape(0) == loss.rows() && scores.shape(1) == loss.outputs(),
+                "scores and targets must have the same shape.");
         loss.gradients(scores.data(), gradient.data(), hessian.data());
     }
     const std::vector<size_t> shape{scores.shape(1), scores.shape(0)};
@@ -119,19 +122,22 @@ struct TreeNodes {
 
 auto grow_rounds(const Rows<uint8_t>& bins, const OutRows<double>& scores, const Rows<double>& targets,
                  const Vector<double>& weight, bool logistic, const Rows<int64_t>& columns,
-                 const Vector<int64_t>& widths, size_t max_leaf_nodes, double min_hessian, double l2, double learning_rate) {
+                 const Vector<int64_t>& widths, size_t max_leaf_nodes, double min_hessian, double l2,
+                 double learning_rate) {
     TreeNodes nodes;
     {
         nb::gil_scoped_release release;
         const size_t n = bins.shape(0), outputs = targets.shape(1);
         Loss loss(targets, weight, logistic);
-        require(scores.shape(0) == n && scores.shape(1) == outputs, "scores must have the rows of bins and the columns of targets.");
-        require(loss.rows() != 0 && loss.rows() <= n && columns.shape(1) != 0 && max_leaf_nodes >= 1, "trees need rows, columns and a leaf.");
+        require(scores.shape(0) == n && scores.shape(1) == outputs,
+                "scores must have the rows of bins and the columns of targets.");
+        require(loss.rows() != 0 && loss.rows() <= n && columns.shape(1) != 0 && max_leaf_nodes >= 1,
+                "trees need rows, columns and a leaf.");
         require(widths.shape(0) == bins.shape(1), "there must be a width for each column.");
         require(columns.shape(0) % outputs == 0, "a round has a tree for each output.");
         std::vector<double> gradient(loss.rows() * outputs), hessian(loss.rows() * outputs);
-        TreeTask task{bins.data(), n, bins.shape(1), nullptr, nullptr, 1, std::vector<uint32_t>(loss.rows()), {}, {},
-                      max_leaf_nodes, min_hessian, l2, true};
+        TreeTask task{bins.data(), n,  bins.shape(1),  nullptr,     nullptr, 1,   std::vector<uint32_t>(loss.rows()),
+                      {},          {}, max_leaf_nodes, min_hessian, l2,      true};
         std::iota(task.rows.begin(), task.rows.end(), 0u);
         for (size_t t = 0; t < columns.shape(0); ++t) {
             const size_t o = t % outputs;  // all trees of a round use the scores before it
@@ -146,10 +152,11 @@ auto grow_rounds(const Rows<uint8_t>& bins, const OutRows<double>& scores, const
         }
     }
     const size_t n_trees = nodes.sizes.size(), n_nodes = nodes.column.size();
-    return std::make_tuple(owned_array(std::move(nodes.sizes), {n_trees}), owned_array(std::move(nodes.column), {n_nodes}),
-                           owned_array(std::move(nodes.bin), {n_nodes}), owned_array(std::move(nodes.left), {n_nodes}),
-                           owned_array(std::move(nodes.right), {n_nodes}), owned_array(std::move(nodes.value), {n_nodes}),
-                           owned_array(std::move(nodes.gain), {n_nodes}));
+    return std::make_tuple(
+        owned_array(std::move(nodes.sizes), {n_trees}), owned_array(std::move(nodes.column), {n_nodes}),
+        owned_array(std::move(nodes.bin), {n_nodes}), owned_array(std::move(nodes.left), {n_nodes}),
+        owned_array(std::move(nodes.right), {n_nodes}), owned_array(std::move(nodes.value), {n_nodes}),
+        owned_array(std::move(nodes.gain), {n_nodes}));
 }
 
 }  // namespace

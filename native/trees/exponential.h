@@ -8,7 +8,8 @@ namespace mercer {
 
 inline double exponential(double x) {
     constexpr double magic = 0x1.8p52;  // adding it rounds to the nearest integer
-    constexpr double per_log2 = 0x1.71547652b82fep+0, log2_high = 0x1.62e42fee00000p-1, log2_low = 0x1.a39ef35793c76p-33;
+    constexpr double per_log2 = 0x1.71547652b82fep+0, log2_high = 0x1.62e42fee00000p-1,
+                     log2_low = 0x1.a39ef35793c76p-33;
     const double shifted = x * per_log2 + magic, n = shifted - magic;
     const double r = (x - n * log2_high) - n * log2_low;  // |r| <= log(2) / 2
     double power = 1.0 / 39916800.0;                      // Taylor's series, to r^11 / 11!

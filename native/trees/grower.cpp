@@ -1,11 +1,10 @@
 // Compiled twins of mercer/_numeric/trees/grower.py: a regression tree grown on binned columns.
-#include "trees/tree_grower.h"
-
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>
 
 #include "common/arrays.h"
+#include "trees/tree_grower.h"
 
 namespace nb = nanobind;
 
@@ -32,10 +31,11 @@ auto grow_tree(const Rows<uint8_t>& bins, const Rows<double>& gradient, const Ve
     {
         nb::gil_scoped_release release;
         require(gradient.shape(0) == n && hessian.shape(0) == n, "bins, gradient and hessian must have as many rows.");
-        require(rows.shape(0) != 0 && columns.shape(0) != 0 && c != 0 && max_leaf_nodes >= 1, "a tree needs rows, columns, an output and a leaf.");
+        require(rows.shape(0) != 0 && columns.shape(0) != 0 && c != 0 && max_leaf_nodes >= 1,
+                "a tree needs rows, columns, an output and a leaf.");
         require(widths.shape(0) == d, "there must be a width for each column.");
-        TreeTask task{bins.data(), n, d, gradient.data(), hessian.data(), c, increasing(rows, n),
-                      {}, {}, max_leaf_nodes, min_hessian, l2, short_sums};
+        TreeTask task{bins.data(),    n,           d,  gradient.data(), hessian.data(), c, increasing(rows, n), {}, {},
+                      max_leaf_nodes, min_hessian, l2, short_sums};
         task.set_columns(columns.data(), columns.shape(0), widths.data());
         tree = grown_tree(task);
     }

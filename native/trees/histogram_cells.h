@@ -9,7 +9,8 @@ namespace mercer {
 
 typedef double Pair __attribute__((vector_size(2 * sizeof(double))));
 
-// A hessian followed by gradients, integers stored as doubles; `fixed` is the number of outputs if known at compile time.
+// A hessian followed by gradients, integers stored as doubles; `fixed` is the number of outputs if known at compile
+// time.
 template <size_t fixed>
 struct RealCell {
     using Word = double;

@@ -14,8 +14,8 @@ namespace mercer {
 
 constexpr uint16_t nan_bin = UINT16_MAX;  // above all thresholds
 
-// A row whose bin in `column` is at most `cut` goes to `child`, any other to the cell after it. A leaf is its own child,
-// so a walk of as many steps as the tree is deep needs no test for its end.
+// A row whose bin in `column` is at most `cut` goes to `child`, any other to the cell after it. A leaf is its own
+// child, so a walk of as many steps as the tree is deep needs no test for its end.
 struct Cell {
     uint16_t column, cut;
     int32_t child;
@@ -27,9 +27,7 @@ struct Nodes {
     int64_t count;
 };
 
-inline void require_tree(bool holds) {
-    require(holds, "a tree is not well formed.");
-}
+inline void require_tree(bool holds) { require(holds, "a tree is not well formed."); }
 
 // Owns the memory of SplitTrees.
 struct SplitMemory {
@@ -39,15 +37,13 @@ struct SplitMemory {
     std::vector<Cuts> cuts;
     int64_t n_cuts = 0;
 
-    SplitTrees view() const {
-        return {trees.data(), cuts.data(), long(trees.size()), long(cuts.size()), long(n_cuts)};
-    }
+    SplitTrees view() const { return {trees.data(), cuts.data(), long(trees.size()), long(cuts.size()), long(n_cuts)}; }
 };
 
 // Trees in breadth-first order, siblings adjacent. Let e_0 < e_1 < ... be the thresholds of a column and bin(x) the
 // number of thresholds below x: then x <= e_k if and only if bin(x) <= k, so rows are binned once and cells stay small.
 class PackedTrees {
-public:
+  public:
     std::vector<Cell> cells;
     std::vector<double> values;  // of leaves, at the index of their cell
     std::vector<int32_t> roots, depths;
@@ -79,7 +75,7 @@ public:
         return splits_.get();
     }
 
-private:
+  private:
     mutable std::once_flag once_;
     mutable std::unique_ptr<SplitMemory> splits_;
 
@@ -122,8 +118,8 @@ private:
             if (column < 0) continue;
             const auto cut = std::lower_bound(edges[column].begin(), edges[column].end(), nodes.threshold[k]);
             const auto child = static_cast<int32_t>(cells.size());
-            cells[first + done] = {static_cast<uint16_t>(column),
-                                   static_cast<uint16_t>(cut - edges[column].begin()), child};
+            cells[first + done] = {static_cast<uint16_t>(column), static_cast<uint16_t>(cut - edges[column].begin()),
+                                   child};
             add(nodes.left[k], depth + 1);
             add(nodes.right[k], depth + 1);
         }
@@ -156,8 +152,8 @@ private:
         int32_t planes = 1;
         while (n_splits >= 1 << planes) ++planes;
         if (planes > max_planes) return false;
-        made.trees.push_back({made.splits.data() + made.splits.size(), made.values.data() + made.values.size(), n_splits,
-                              planes});
+        made.trees.push_back(
+            {made.splits.data() + made.splits.size(), made.values.data() + made.values.size(), n_splits, planes});
         std::vector<uint16_t> indices;
         uint16_t leaf = 0, split = static_cast<uint16_t>(1 << planes);
         for (int32_t k = start; k < stop; ++k) indices.push_back(cells[k].child == k ? leaf++ : split++);
@@ -165,8 +161,8 @@ private:
             const Cell& cell = cells[k];
             if (cell.child == k) made.values.push_back(values[k]);
             else
-                made.splits.push_back({first[cell.column] + cell.cut,
-                                      indices[cell.child - start], indices[cell.child + 1 - start]});
+                made.splits.push_back(
+                    {first[cell.column] + cell.cut, indices[cell.child - start], indices[cell.child + 1 - start]});
         }
         return true;
     }

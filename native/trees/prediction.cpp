@@ -1,5 +1,7 @@
-// Compiled twins of mercer/_numeric/trees/prediction.py. A few rows walk compact trees, eight trees at a time; many rows
-// are evaluated as bitsets (see row_sets.h).
+// Compiled twins of mercer/_numeric/trees/prediction.py. A few rows walk compact trees, eight trees at a time; many
+// rows are evaluated as bitsets (see row_sets.h).
+#include "trees/prediction.h"
+
 #include <nanobind/stl/unique_ptr.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 
 #include "common/arrays.h"
 #include "trees/packed_trees.h"
-#include "trees/prediction.h"
 
 namespace nb = nanobind;
 
@@ -17,14 +18,15 @@ namespace {
 
 using namespace mercer;
 
-
-constexpr int64_t lanes = 8;  // trees walked at a time, to hide memory latency
+constexpr int64_t lanes = 8;      // trees walked at a time, to hide memory latency
 constexpr int64_t min_group = 8;  // rows from which on bitsets pay: they take as long for one row as for many
 
-nb::ndarray<nb::numpy, int32_t> tree_leaves(const Rows<uint8_t>& bins, const Vector<int32_t>& feature, const Vector<int32_t>& threshold,
-                 const Vector<int32_t>& left, const Vector<int32_t>& right, const Vector<int32_t>& roots) {
+nb::ndarray<nb::numpy, int32_t> tree_leaves(const Rows<uint8_t>& bins, const Vector<int32_t>& feature,
+                                            const Vector<int32_t>& threshold, const Vector<int32_t>& left,
+                                            const Vector<int32_t>& right, const Vector<int32_t>& roots) {
     const size_t n = bins.shape(0), d = bins.shape(1), trees = roots.shape(0), nodes = feature.shape(0);
-    require(threshold.shape(0) == nodes && left.shape(0) == nodes && right.shape(0) == nodes, "feature, threshold, left and right must describe the same nodes.");
+    require(threshold.shape(0) == nodes && left.shape(0) == nodes && right.shape(0) == nodes,
+            "feature, threshold, left and right must describe the same nodes.");
     std::vector<int32_t> out(n * trees);
     {
         nb::gil_scoped_release release;
@@ -50,11 +52,13 @@ void add_trees(const Rows<double>& X, const Vector<int64_t>& roots, const Vector
     const int64_t n = X.shape(0), p = X.shape(1), nodes = column.shape(0), outputs = out.shape(1);
     require(out.shape(0) == X.shape(0), "out must have a row for each row of X.");
     for (size_t t = 0; t < roots.shape(0); ++t)
-        require(roots.data()[t] >= 0 && roots.data()[t] < nodes && output.data()[t] >= 0 && output.data()[t] < outputs, "a tree is not well formed.");
+        require(roots.data()[t] >= 0 && roots.data()[t] < nodes && output.data()[t] >= 0 && output.data()[t] < outputs,
+                "a tree is not well formed.");
     // Children come after their parent, so every walk ends.
     const auto check_node = [&](int64_t k) {
         require(column.data()[k] < p, "a tree asks for a column that X has not.");
-        require(left.data()[k] > k && right.data()[k] > k && left.data()[k] < nodes && right.data()[k] < nodes, "a tree is not well formed.");
+        require(left.data()[k] > k && right.data()[k] > k && left.data()[k] < nodes && right.data()[k] < nodes,
+                "a tree is not well formed.");
     };
     // The nodes that a few rows visit are checked on the way; for many rows all nodes are checked once.
     const bool few = n <= max_rows_checked;
@@ -82,7 +86,8 @@ std::unique_ptr<PackedTrees> pack_trees(const Vector<int64_t>& roots, const Vect
                                         const Vector<double>& threshold, const Vector<int64_t>& left,
                                         const Vector<int64_t>& right, const Vector<double>& value) {
     const size_t n = column.shape(0);
-    for (const size_t size : {threshold.shape(0), left.shape(0), right.shape(0), value.shape(0)}) require_tree(size == n);
+    for (const size_t size : {threshold.shape(0), left.shape(0), right.shape(0), value.shape(0)})
+        require_tree(size == n);
     const Nodes nodes{column.data(), left.data(), right.data(), threshold.data(), value.data(), int64_t(n)};
     return std::make_unique<PackedTrees>(nodes, roots.data(), roots.shape(0));
 }
@@ -127,10 +132,11 @@ void add_groups(const SplitTrees& trees, const Rows<double>& X, const int64_t* o
     char* workspace = memory.data() + (line - reinterpret_cast<uintptr_t>(memory.data()) % line);
     for (int64_t start = 0; start < n; start += step)
         kernels.add_splits(trees, X.data() + start * p, p, std::min(step, n - start), output, outputs,
-                          out.data() + start * outputs, workspace);
+                           out.data() + start * outputs, workspace);
 }
 
-void add_packed_trees(const Rows<double>& X, const PackedTrees& trees, const Vector<int64_t>& output, OutRows<double> out) {
+void add_packed_trees(const Rows<double>& X, const PackedTrees& trees, const Vector<int64_t>& output,
+                      OutRows<double> out) {
     const int64_t n = X.shape(0), outputs = out.shape(1), n_trees = trees.roots.size();
     require(out.shape(0) == X.shape(0), "out must have a row for each row of X.");
     require(int64_t(output.shape(0)) == n_trees, "output must name a column for each tree.");
@@ -140,8 +146,7 @@ void add_packed_trees(const Rows<double>& X, const PackedTrees& trees, const Vec
     nb::gil_scoped_release released;
     const SplitMemory* splits = n < min_group ? nullptr : trees.splits();
     if (splits) return add_groups(splits->view(), X, output.data(), out);
-    for (int64_t i = 0; i < n; ++i)
-        add_row(trees, X.data() + i * X.shape(1), output.data(), out.data() + i * outputs);
+    for (int64_t i = 0; i < n; ++i) add_row(trees, X.data() + i * X.shape(1), output.data(), out.data() + i * outputs);
 }
 
 void rowwise_matmul(const Rows<float>& Z, const Rows<double>& coef, OutRows<double> out) {
@@ -152,14 +157,18 @@ void rowwise_matmul(const Rows<float>& Z, const Rows<double>& coef, OutRows<doub
     std::vector<double> transposed(outputs > 1 ? outputs * d : 0);  // coefficients of one output are contiguous
     for (size_t j = 0; j < d && outputs > 1; ++j)
         for (size_t k = 0; k < outputs; ++k) transposed[k * d + j] = coef.data()[j * outputs + k];
-    MERCER_PICK(prediction).rowwise_matmul(Z.data(), n, d, outputs > 1 ? transposed.data() : coef.data(), outputs, out.data());
+    MERCER_PICK(prediction)
+        .rowwise_matmul(Z.data(), n, d, outputs > 1 ? transposed.data() : coef.data(), outputs, out.data());
 }
 
 void write_piecewise_linear(const Rows<double>& X, const Vector<int64_t>& column, const Vector<double>& low,
-                 const Vector<double>& length, OutMatrix<float> out) {
+                            const Vector<double>& length, OutMatrix<float> out) {
     const int64_t n = X.shape(0), p = X.shape(1), n_functions = column.shape(0);
-    require(int64_t(low.shape(0)) == n_functions && int64_t(length.shape(0)) == n_functions, "column, low and length must describe the same basis functions.");
-    require(int64_t(out.shape(0)) == n && int64_t(out.shape(1)) == n_functions && (n_functions < 2 || out.stride(1) == 1), "out must be of shape (rows, basis functions) with contiguous rows.");
+    require(int64_t(low.shape(0)) == n_functions && int64_t(length.shape(0)) == n_functions,
+            "column, low and length must describe the same basis functions.");
+    require(
+        int64_t(out.shape(0)) == n && int64_t(out.shape(1)) == n_functions && (n_functions < 2 || out.stride(1) == 1),
+        "out must be of shape (rows, basis functions) with contiguous rows.");
     std::vector<BasisRun> runs;
     for (int64_t j = 0; j < n_functions; ++j) {
         require(column(j) >= 0 && column(j) < p, "column must name columns of X.");
@@ -175,16 +184,16 @@ void write_piecewise_linear(const Rows<double>& X, const Vector<int64_t>& column
 }  // namespace
 
 void bind_prediction(nb::module_& m) {
-    m.def("tree_leaves", &tree_leaves, nb::arg("bins").noconvert(), nb::arg("feature"), nb::arg("threshold"), nb::arg("left"),
-          nb::arg("right"), nb::arg("roots"));
-    m.def("add_trees", &add_trees, nb::arg("X"), nb::arg("roots"), nb::arg("column"), nb::arg("threshold"), nb::arg("left"), nb::arg("right"),
-          nb::arg("value"), nb::arg("output"), nb::arg("out").noconvert());
+    m.def("tree_leaves", &tree_leaves, nb::arg("bins").noconvert(), nb::arg("feature"), nb::arg("threshold"),
+          nb::arg("left"), nb::arg("right"), nb::arg("roots"));
+    m.def("add_trees", &add_trees, nb::arg("X"), nb::arg("roots"), nb::arg("column"), nb::arg("threshold"),
+          nb::arg("left"), nb::arg("right"), nb::arg("value"), nb::arg("output"), nb::arg("out").noconvert());
     nb::class_<PackedTrees>(m, "_PackedTrees");
     m.def("pack_trees", &pack_trees, nb::arg("roots"), nb::arg("column"), nb::arg("threshold"), nb::arg("left"),
           nb::arg("right"), nb::arg("value"));
     m.def("add_packed_trees", &add_packed_trees, nb::arg("X"), nb::arg("trees"), nb::arg("output"),
           nb::arg("out").noconvert());
-    m.def("write_piecewise_linear", &write_piecewise_linear, nb::arg("X"), nb::arg("column"), nb::arg("low"), nb::arg("length"),
-          nb::arg("out").noconvert());
+    m.def("write_piecewise_linear", &write_piecewise_linear, nb::arg("X"), nb::arg("column"), nb::arg("low"),
+          nb::arg("length"), nb::arg("out").noconvert());
     m.def("rowwise_matmul", &rowwise_matmul, nb::arg("Z").noconvert(), nb::arg("coef"), nb::arg("out").noconvert());
 }

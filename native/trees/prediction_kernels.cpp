@@ -1,14 +1,14 @@
 // Sums over trees, piecewise-linear bases, and matrix products computed row by row: the summation order depends only
 // on the number of columns.
-#include "trees/prediction.h"
-
-#include "trees/row_sets.h"
 #include "common/wide_lanes.h"
+#include "trees/prediction.h"
+#include "trees/row_sets.h"
 
 namespace mercer::MERCER_LEVEL {
 namespace {
 
-// A row times a few outputs. Each output has its own accumulators, so its summation order does not depend on the others.
+// A row times a few outputs. Each output has its own accumulators, so its summation order does not depend on the
+// others.
 template <long outputs> void products(const float* z, const double* coef, long n, double* out) {
     constexpr long chains = 4;  // independent accumulators hide the latency of additions
     Wide sums[outputs][chains] = {};
@@ -38,7 +38,7 @@ void rowwise_matmul(const float* Z, long rows, long columns, const double* coef,
 }
 
 void write_piecewise_linear(const double* row, const BasisRun* runs, long n_runs, const double* __restrict low,
-                 const double* __restrict length, float* __restrict out) {
+                            const double* __restrict length, float* __restrict out) {
     for (const BasisRun* run = runs; run < runs + n_runs; ++run)
         for (long j = run->start; j < run->stop; ++j) {
             double t = (row[run->column] - low[j]) / length[j];

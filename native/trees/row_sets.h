@@ -8,9 +8,9 @@
 // Lucchese et al., "QuickScorer", 2015, also evaluates trees by ANDs, but on bitsets of leaves, one for each row.
 #pragma once
 
-#include "trees/splits.h"
 #include "common/vector_width.h"
 #include "common/wide_lanes.h"
+#include "trees/splits.h"
 
 namespace mercer::MERCER_LEVEL {
 namespace {
@@ -112,13 +112,13 @@ template <int planes> void add_tree(const SplitTree& tree, const Set* above, dou
 }
 
 constexpr void (*add_tree_of[])(const SplitTree&, const Set*, double*) = {
-    nullptr,     add_tree<1>, add_tree<2>, add_tree<3>, add_tree<4>,
+    nullptr,     add_tree<1>, add_tree<2>, add_tree<3>,          add_tree<4>,
     add_tree<5>, add_tree<6>, add_tree<7>, add_tree<max_planes>,
 };
 
 // Up to group_rows rows. `workspace` holds, on whole cache lines, n_cuts vectors and the sums of a group per output.
 void add_splits(const SplitTrees& forest, const double* X, long stride, long rows, const int64_t* output, long outputs,
-               double* out, char* workspace) {
+                double* out, char* workspace) {
     Set* above = reinterpret_cast<Set*>(workspace);
     double* sums = reinterpret_cast<double*>(workspace + forest.n_cuts * vector_bytes);
     for (const Cuts* cuts = forest.cuts; cuts < forest.cuts + forest.n_parts; ++cuts) {

@@ -31,7 +31,7 @@ struct SplitTrees {
     long n_trees, n_parts, n_cuts;
 };
 
-constexpr int max_planes = 8;  // leaf codes are bytes
+constexpr int max_planes = 8;   // leaf codes are bytes
 constexpr int max_edges = 255;  // bin indices are bytes
 
 }  // namespace mercer

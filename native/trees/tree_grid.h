@@ -65,7 +65,8 @@ constexpr double min_units = 64.0;
 
 inline bool short_sums_suffice(const TreeTask& task, const Grid& grid) {
     if (!task.short_sums || task.outputs != 1 || task.rows.size() > max_short_rows) return false;
-    const double min_gradient = std::ldexp(min_units, -grid.gradient), min_hessian = std::ldexp(min_units, -grid.hessian);
+    const double min_gradient = std::ldexp(min_units, -grid.gradient),
+                 min_hessian = std::ldexp(min_units, -grid.hessian);
     size_t gradients = 0, hessians = 0;
     for (uint32_t row : task.rows) {
         gradients += std::abs(task.gradient[row]) >= min_gradient;

@@ -25,7 +25,7 @@ class TreeGrower {
     using Word = typename Cell::Word;
     using Words = std::vector<Word>;
 
-public:
+  public:
     TreeGrower(const TreeTask& task, Cell cell, const Grid& grid)
         : task_(task), cell_(cell), memory_(TreeMemory<Word>::of_thread()), at_(cell_indices_of_thread<Index>()),
           n_(task.rows.size()) {
@@ -54,14 +54,15 @@ public:
         }
         tree_.leaf.resize(task_.n);
         for (Leaf& leaf : leaves_) {
-            for (size_t k = leaf.training.begin; k < leaf.training.end; ++k) tree_.leaf[task_.rows[memory_.order[k]]] = leaf.node;
+            for (size_t k = leaf.training.begin; k < leaf.training.end; ++k)
+                tree_.leaf[task_.rows[memory_.order[k]]] = leaf.node;
             for (size_t k = leaf.others.begin; k < leaf.others.end; ++k) tree_.leaf[memory_.others[k]] = leaf.node;
             recycle(leaf.cells);
         }
         return std::move(tree_);
     }
 
-private:
+  private:
     struct Span {
         size_t begin, end;
         size_t size() const { return end - begin; }
@@ -70,8 +71,8 @@ private:
         uint32_t column, start;  // the first cell of the column
     };
     struct Leaf {
-        Span training, others;          // training rows, and rows that are only assigned to leaves
-        Words total;        // the sum of its cells
+        Span training, others;  // training rows, and rows that are only assigned to leaves
+        Words total;            // the sum of its cells
         Words cells = {};
         double gain = 0.0;
         size_t column = 0;  // of the best split: its index among the candidate columns
@@ -93,7 +94,8 @@ private:
                 cell_.put(term, o + 1, rounded(task_.gradient[row * task_.outputs + o] * g_scale));
             term += width();
         }
-        min_hessian_ = std::max(task_.min_hessian * h_scale, 1.0);  // on the grid, a positive number is at min_hessian 1
+        min_hessian_ =
+            std::max(task_.min_hessian * h_scale, 1.0);  // on the grid, a positive number is at min_hessian 1
         l2_ = task_.l2 * h_scale;
         value_exponent_ = grid.hessian - grid.gradient;
         gain_exponent_ = grid.hessian - 2 * grid.gradient;
@@ -129,7 +131,9 @@ private:
         return leaf;
     }
 
-    bool may_split(const Leaf& leaf) const { return cell_.hessian(leaf.total.data()) >= 2 * min_hessian_ && leaf.training.size() > 1; }
+    bool may_split(const Leaf& leaf) const {
+        return cell_.hessian(leaf.total.data()) >= 2 * min_hessian_ && leaf.training.size() > 1;
+    }
 
     Words empty_histogram() {
         Words cells;
@@ -145,8 +149,8 @@ private:
         Words cells = empty_histogram();
         const uint32_t* order = memory_.order.data();
         for (size_t k = span.begin; k < span.end; ++k)
-            cell_.add(at_.data() + order[k] * candidates_.size(), candidates_.size(), memory_.terms.data() + order[k] * width(),
-                      cells.data());
+            cell_.add(at_.data() + order[k] * candidates_.size(), candidates_.size(),
+                      memory_.terms.data() + order[k] * width(), cells.data());
         return cells;
     }
 
@@ -199,10 +203,11 @@ private:
     void split_leaf(size_t at) {
         Leaf parent = std::move(leaves_[at]);
         const uint32_t column = candidates_[parent.column].column;
-        const size_t training = partition(memory_.order, parent.training, at_.data() + parent.column, candidates_.size(),
-                                   candidates_[parent.column].start + static_cast<uint32_t>(parent.bin));
+        const size_t training =
+            partition(memory_.order, parent.training, at_.data() + parent.column, candidates_.size(),
+                      candidates_[parent.column].start + static_cast<uint32_t>(parent.bin));
         const size_t others = partition(memory_.others, parent.others, task_.bins + column, task_.n_columns,
-                                     static_cast<uint32_t>(parent.bin));
+                                        static_cast<uint32_t>(parent.bin));
         Leaf low{{parent.training.begin, training}, {parent.others.begin, others}, Words(width())};
         Leaf high{{training, parent.training.end}, {others, parent.others.end}, Words(width())};
         const Word* cell = parent.cells.data() + width() * candidates_[parent.column].start;
@@ -223,7 +228,8 @@ private:
         leaves_.push_back(std::move(high));
     }
 
-    // Histograms of the children that may be split: the smaller one is histogram_of, the other is the difference to the parent.
+    // Histograms of the children that may be split: the smaller one is histogram_of, the other is the difference to the
+    // parent.
     void fill_histograms(Leaf& parent, Leaf& low, Leaf& high) {
         Leaf &less = low.training.size() <= high.training.size() ? low : high, &more = &less == &low ? high : low;
         const bool split_less = may_split(less), split_more = may_split(more);
@@ -277,7 +283,8 @@ inline GrownTree grown_tree(const TreeTask& task) {
     const Grid coarse = grid_of(largest, task.rows.size(), PackedCell::bits);
     if (short_sums_suffice(task, coarse)) return grown_tree(task, PackedCell{}, coarse);
     const Grid fine = grid_of(largest, task.rows.size(), RealCell<1>::bits);
-    return task.outputs == 1 ? grown_tree(task, RealCell<1>{1}, fine) : grown_tree(task, RealCell<0>{task.outputs}, fine);
+    return task.outputs == 1 ? grown_tree(task, RealCell<1>{1}, fine)
+                             : grown_tree(task, RealCell<0>{task.outputs}, fine);
 }
 
 }  // namespace mercer

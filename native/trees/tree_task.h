@@ -14,7 +14,7 @@ struct TreeTask {
     size_t n, n_columns;
     const double *gradient, *hessian;  // (rows, outputs), (rows)
     size_t outputs;
-    std::vector<uint32_t> rows;  // training rows, increasing
+    std::vector<uint32_t> rows;             // training rows, increasing
     std::vector<uint32_t> columns, widths;  // candidate columns and their numbers of bins
     size_t max_leaf_nodes;
     double min_hessian, l2;
@@ -56,9 +56,9 @@ constexpr double min_gain = 1e-12;  // of a split, as a fraction of |g|^2 / (h +
 // Memory that successive trees of one thread reuse: fresh pages for each would cost more than some trees.
 template <class Word>
 struct TreeMemory {
-    std::vector<Word> terms;                      // the cell that each training row adds
-    std::vector<uint32_t> order, others, spare;   // order: positions of training rows; others: the other rows
-    std::vector<std::vector<Word>> histograms;    // unused, for reuse
+    std::vector<Word> terms;                     // the cell that each training row adds
+    std::vector<uint32_t> order, others, spare;  // order: positions of training rows; others: the other rows
+    std::vector<std::vector<Word>> histograms;   // unused, for reuse
     static TreeMemory& of_thread() {
         static thread_local TreeMemory memory;
         return memory;
