@@ -1,6 +1,6 @@
-"""Exactly associative power sums: any split, any order and any merge give the same bits.
+"""Exact power sums: any partition, order and merge of the rows gives the same bits.
 
-The sums of w_i x_i and of w_i x_i^2 are held as what they are, integers times a power of two, in limbs of
+The sums of w_i x_i and of w_i x_i^2 are represented exactly, as integers times a power of two, in limbs of
 radix 2^32 (Kulisch's long accumulator; Neal, "Fast exact summation using small and large superaccumulators",
 2015). A pair ``(low, S)`` of an int and an int64 array of shape (columns, L) stands for
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import fractions
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,9 @@ __all__ = [
 
 _DIGIT = 0xFFFFFFFF
 _HALF = 1 << 31
-_BLOCK = 1 << 16  # entries at a time: bounds memory, and limbs stay far from overflow between carries
+_BLOCK = 1 << 16  # entries at a time: bounds memory and keeps limbs from overflowing between carries
+
+Limbs = tuple[int, np.ndarray]
 
 
 class ExactMoments(NamedTuple):
@@ -42,7 +44,7 @@ class ExactMoments(NamedTuple):
     std: np.ndarray
 
 
-def exact_power_sums(X, weight=None):
+def exact_power_sums(X: np.ndarray, weight: np.ndarray | None = None) -> tuple[int, np.ndarray, int, np.ndarray]:
     """Exact limbs ``(low1, S1, low2, S2)`` of sum_i w_i x_ij and sum_i w_i x_ij^2; w_i = 1 without weights.
 
     >>> low1, S1, low2, S2 = exact_power_sums(np.array([[1e200], [1.0], [-1e200]]))
@@ -61,8 +63,10 @@ def exact_power_sums(X, weight=None):
     return _power_sums(X.ravel(), columns, d, None if weight is None else np.repeat(weight, d))
 
 
-def exact_power_sums_csr(data, indices, n_columns, weight=None):
-    """The same sums per column of the entries of a CSR matrix; `weight` has one number per stored entry."""
+def exact_power_sums_csr(
+    data: np.ndarray, indices: np.ndarray, n_columns: int, weight: np.ndarray | None = None
+) -> tuple[int, np.ndarray, int, np.ndarray]:
+    """`exact_power_sums` of the entries of a CSR matrix; `weight` has one number per stored entry."""
     data, indices = np.asarray(data), np.asarray(indices)
     if data.ndim != 1 or data.shape != indices.shape:
         raise ValueError(f"data and indices must be of one length, got {data.size} and {indices.size}.")
@@ -76,10 +80,10 @@ def exact_power_sums_csr(data, indices, n_columns, weight=None):
     return _power_sums(data, indices.astype(np.int64), n_columns, weight)
 
 
-def add_limbs(low_a, A, low_b, B):
+def add_limbs(low_a: int, A: np.ndarray, low_b: int, B: np.ndarray) -> Limbs:
     """Canonical ``(low, C)`` of the sum: exactly associative and commutative.
 
-    Arrays without limbs, or without columns, are its identity. Limbs need not be canonical, only below 2^62.
+    Arrays without limbs or without columns are the identity. Limbs need not be canonical, only below 2^62.
 
     >>> add_limbs(0, np.array([[3], [-1]]), 1, np.array([[1], [1]]))
     (0, array([[ 3, 1], [4294967295, 0]]))
@@ -95,7 +99,7 @@ def add_limbs(low_a, A, low_b, B):
     return _canonical(low, total)
 
 
-def limbs_to_integers(low, S):
+def limbs_to_integers(low: int, S: np.ndarray) -> tuple[list[int], int]:
     """Integers and one exponent e with value_j = integers[j] * 2^e.
 
     >>> limbs_to_integers(-1, np.array([[5, 1], [0, -1]]))
@@ -106,11 +110,11 @@ def limbs_to_integers(low, S):
     return [int.from_bytes(row.tobytes(), "little", signed=True) for row in rows], 32 * low
 
 
-def exact_mean_and_variance(total, low1, S1, low2, S2):
+def exact_mean_and_variance(total: Any, low1: int, S1: np.ndarray, low2: int, S2: np.ndarray) -> ExactMoments:
     """Mean, population variance and standard deviation from exact sums, each a correctly rounded float64.
 
-    mean = s1 / w and variance = (w s2 - s1^2) / w^2 are formed in integers, so nothing cancels, and the
-    standard deviation is the root of that fraction: finite even if the variance exceeds float64 (and is inf).
+    mean = s1 / w and variance = (w s2 - s1^2) / w^2 are formed in integers, without cancellation. The standard
+    deviation is the root of that fraction, finite even where the variance overflows float64 to inf.
 
     Parameters
     ----------
@@ -127,7 +131,7 @@ def exact_mean_and_variance(total, low1, S1, low2, S2):
     return ExactMoments(*moments)
 
 
-def _checked_weight(weight, n, what):
+def _checked_weight(weight: np.ndarray | None, n: int, what: str) -> np.ndarray | None:
     if weight is None:
         return None
     weight = np.asarray(weight, np.float64)
@@ -142,19 +146,22 @@ def _checked_weight(weight, n, what):
 # --- sums
 
 
-def _power_sums(values, columns, n_columns, weight):
-    """Fold the entries block by block; blocks cannot change the result."""
-    totals = [(0, np.zeros((n_columns, 0), np.int64))] * 2
+def _power_sums(
+    values: np.ndarray, columns: np.ndarray, n_columns: int, weight: np.ndarray | None
+) -> tuple[int, np.ndarray, int, np.ndarray]:
+    """Sum the entries block by block; the blocks do not affect the result."""
+    totals: list[Limbs] = [(0, np.zeros((n_columns, 0), np.int64))] * 2
     for start in range(0, len(values), _BLOCK):
         block = slice(start, start + _BLOCK)
         terms = _power_terms(values[block], columns[block], None if weight is None else weight[block])
-        for power, term in enumerate(terms):
-            totals[power] = add_limbs(*totals[power], *_sum_terms(*term, n_columns))
+        for power, (indices, negative, digits, exponent) in enumerate(terms):
+            block_sum = _sum_terms(indices, negative, digits, exponent, n_columns)
+            totals[power] = add_limbs(*totals[power], *block_sum)
     return (*totals[0], *totals[1])
 
 
-def _power_terms(values, columns, weight):
-    """The terms w x and w x^2 of one block as (columns, negative, digits, exponents)."""
+def _power_terms(values: np.ndarray, columns: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any]:
+    """Terms w x and w x^2 of one block as (columns, negative, digits, exponents)."""
     kept = values != 0 if weight is None else (values != 0) & (weight != 0)
     values, columns = values[kept], columns[kept]
     x, e = _digits(values)
@@ -164,16 +171,16 @@ def _power_terms(values, columns, weight):
     return (columns, negative, wx, e + f), (columns, np.zeros_like(negative), _multiply(wx, x), 2 * e + f)
 
 
-def _digits(values):
+def _digits(values: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """|value| = (sum over k of digits[k] 2^(32 k)) * 2^exponent, subnormal numbers included."""
     fraction, exponent = np.frexp(values.astype(np.float64))
     mantissa = np.ldexp(np.abs(fraction), 53).astype(np.uint64)
     return [mantissa & np.uint64(_DIGIT), mantissa >> np.uint64(32)], exponent.astype(np.int64) - 53
 
 
-def _multiply(a, b):
-    """The product of two lists of digits, as digits again."""
-    product = [np.uint64(0)] * (len(a) + len(b) + 1)
+def _multiply(a: list[np.ndarray], b: list[np.ndarray]) -> list[Any]:
+    """Digits of the product of two numbers given as digits."""
+    product: list[Any] = [np.uint64(0)] * (len(a) + len(b) + 1)
     for i, digit in enumerate(a):
         for j, other in enumerate(b):
             both = digit * other
@@ -185,15 +192,17 @@ def _multiply(a, b):
     return product[:-1]
 
 
-def _sum_terms(columns, negative, digits, exponent, n_columns):
+def _sum_terms(
+    columns: np.ndarray, negative: np.ndarray, digits: list[np.ndarray], exponent: np.ndarray, n_columns: int
+) -> Limbs:
     """Canonical limbs of the sum per column of terms +-(digits) * 2^exponent."""
     if len(columns) == 0:
         return 0, np.zeros((n_columns, 0), np.int64)
-    place, shift = exponent >> 5, (exponent & 31).astype(np.uint64)
-    low = int(place.min())
-    width = int(place.max()) - low + len(digits) + 1
+    position, shift = exponent >> 5, (exponent & 31).astype(np.uint64)
+    low = int(position.min())
+    width = int(position.max()) - low + len(digits) + 1
     limbs = np.zeros(n_columns * width, np.int64)
-    at = columns * width + (place - low)
+    at = columns * width + (position - low)
     sign = np.where(negative, -1, 1)
     for k, digit in enumerate(digits):
         shifted = digit << shift
@@ -202,8 +211,8 @@ def _sum_terms(columns, negative, digits, exponent, n_columns):
     return _canonical(low, limbs.reshape(n_columns, width))
 
 
-def _canonical(low, S):
-    """Carry, then drop the limbs that no column needs."""
+def _canonical(low: int, S: np.ndarray) -> Limbs:
+    """Carry, then drop limbs that no column needs."""
     S = np.concatenate([S, np.zeros((len(S), 2), np.int64)], axis=1)  # two limbs hold the carry out of any int64
     for t in range(S.shape[1] - 1):
         S[:, t + 1] += S[:, t] >> 32
@@ -222,8 +231,8 @@ def _canonical(low, S):
 # --- finish
 
 
-def _totals(total, d):
-    """The total weight of each column as a fraction of two integers."""
+def _totals(total: Any, d: int) -> list[tuple[int, int]]:
+    """Total weight of each column as a fraction of two integers."""
     if isinstance(total, tuple):
         integers, exponent = limbs_to_integers(*total)
         fractions_ = [_scaled(integer, exponent, 1) for integer in integers]
@@ -233,27 +242,27 @@ def _totals(total, d):
     if len(fractions_) not in (1, d):
         raise ValueError(f"total must be one number or one for each of {d} columns, got {len(fractions_)}.")
     if any(numerator <= 0 for numerator, _ in fractions_):
-        raise ValueError("total must be positive: there are no moments of no rows.")
+        raise ValueError("total must be positive: moments need at least one row of positive weight.")
     return fractions_ * d if len(fractions_) == 1 else fractions_
 
 
-def _finish_column(s1, e1, s2, e2, p, q):
+def _finish_column(s1: int, e1: int, s2: int, e2: int, p: int, q: int) -> tuple[float, float, float]:
     """Moments of one column from s1 2^e1, s2 2^e2 and the total weight p / q."""
     mean = _divide(*_scaled(s1 * q, e1, p))
     e = min(e2, 2 * e1)
-    spread = (s2 * q * p << (e2 - e)) - ((s1 * q) ** 2 << (2 * e1 - e))
-    if spread < 0:
-        raise ValueError("these sums are not of one set of weights and values: the variance would be negative.")
-    variance = _scaled(spread, e, p * p)
+    numerator = (s2 * q * p << (e2 - e)) - ((s1 * q) ** 2 << (2 * e1 - e))
+    if numerator < 0:
+        raise ValueError("the variance would be negative: the sums must be of the same rows and weights.")
+    variance = _scaled(numerator, e, p * p)
     return mean, _divide(*variance), _divide(*_root(*variance))
 
 
-def _scaled(numerator, exponent, denominator):
-    """The fraction numerator * 2^exponent / denominator."""
+def _scaled(numerator: int, exponent: int, denominator: int) -> tuple[int, int]:
+    """Fraction numerator * 2^exponent / denominator."""
     return (numerator << exponent, denominator) if exponent >= 0 else (numerator, denominator << -exponent)
 
 
-def _divide(numerator, denominator):
+def _divide(numerator: int, denominator: int) -> float:
     """Correctly rounded quotient of two integers; inf beyond float64."""
     try:
         return numerator / denominator
@@ -261,11 +270,11 @@ def _divide(numerator, denominator):
         return math.inf if numerator > 0 else -math.inf
 
 
-def _root(numerator, denominator):
-    """The root of a fraction as a fraction that rounds as the root does.
+def _root(numerator: int, denominator: int) -> tuple[int, int]:
+    """Square root of a fraction, as a fraction that rounds to the same float64.
 
-    Its 55 leading bits, rounded to odd: the last bit stands for whatever follows, so that the division into a
-    float64 is the only rounding (Boldo & Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+    It has the 55 leading bits of the root, rounded to odd, so that the conversion to float64 is the only rounding
+    (Boldo & Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
     """
     if numerator == 0:
         return 0, 1

@@ -1,8 +1,8 @@
 """A regression tree on binned columns, grown best-first from histograms.
 
-Splitting a leaf into "bin <= b" and the rest gains |g_l|^2 / (h_l + l2) + |g_r|^2 / (h_r + l2) - |g|^2 / (h + l2), where
-g are the sums of the gradients (one per output) and h the sums of the hessians of the rows on either side. Histograms of
-(h, g) over bins give the gains of all splits; the histogram of a leaf is that of its parent minus that of its sibling.
+Splitting a leaf into "bin <= b" and the rest gains |g_l|^2 / (h_l + l2) + |g_r|^2 / (h_r + l2) - |g|^2 / (h + l2), with
+the sums g of the gradients (one per output) and h of the hessians of the rows on either side. Histograms of (h, g) over
+bins give the gains of all splits; the histogram of a leaf is that of its parent minus that of its sibling.
 
 Friedman, "Greedy function approximation", 2001; Chen and Guestrin, "XGBoost", 2016; Ke et al., "LightGBM", 2017.
 """
@@ -18,8 +18,8 @@ __all__ = ["grow_tree"]
 #: Smallest gain of a split, as a fraction of |g|^2 / (h + l2).
 _MIN_GAIN = 1e-12
 
-#: Sums of 31 bits are precise enough for one output and up to _MAX_SHORT_ROWS rows if at least half of the gradients and
-#: half of the hessians are _MIN_UNITS grid units or more; otherwise too many would be rounded to zero.
+#: Sums of 31 bits suffice for one output and up to _MAX_SHORT_ROWS rows if at least half of the gradients and half of
+#: the hessians are _MIN_UNITS grid units or more; otherwise too many would be rounded to zero.
 _MAX_SHORT_ROWS, _MIN_UNITS = 65536, 64
 
 
@@ -38,10 +38,10 @@ def grow_tree(
     """Grow one tree, always splitting the leaf of the largest gain; ties go to the first column, then the first bin.
 
     bins : (n, d) uint8; gradient : (n, c) float64; hessian : (n,), shared by all outputs; rows : training rows,
-    increasing; columns : candidate columns; widths : number of bins of each column. Every leaf has a hessian of at least
-    `min_hessian`. Gradients and hessians are rounded to a grid on which all sums are exact, so the result does not depend
-    on the order of rows, and splits that partition the rows alike tie exactly. Sums have 52 bits or, with `short_sums`
-    and where these suffice, 31: faster, since one word then holds a hessian and a gradient.
+    increasing; columns : candidate columns; widths : number of bins of each column. Every leaf has a hessian of at
+    least `min_hessian`. Gradients and hessians are rounded to a grid on which all sums are exact, so the result does
+    not depend on the order of rows, and splits that partition the rows alike tie exactly. Sums have 52 bits or, with
+    `short_sums` and where these suffice, 31: faster, since one word then holds a hessian and a gradient.
 
     Returns column (-1 in leaves), bin (rows up to it go left), left and right child (int32), value -g / (h + l2)
     (nodes, c) and gain of each node, and the leaf of each of the n rows (int64). Children follow their parents.
