@@ -1,18 +1,18 @@
 // The product Z'Z of tall rows, accumulated in double, which BLAS does not offer for float rows.
 //
 // Rows are taken 1,024 at a time and cut into layers that fit the first cache. Columns are packed into thin panels (4
-// columns) and, one after the other, wide panels (3 vectors): a tile of 4 x 3 vectors stays in registers for all rows
-// of a layer, and is then widened and added to a strip, the columns of S that belong to the wide panel. Centering,
-// weighting and the sums of the columns ride on the packing.
+// columns) and, one after the other, wide panels (3 vectors, or 2 of two numbers each): a tile of 4 x 3 vectors stays
+// in registers for all rows of a layer, and is then widened and added to a strip, the columns of S that belong to the
+// wide panel. Centering, weighting and the sums of the columns ride on the packing.
 #include "common/vector_width.h"
 #include "linalg/scatter.h"
 
 namespace mercer::MERCER_LEVEL {
 namespace {
 
-constexpr long thin = 4, vectors = 3;
+constexpr long thin = 4, max_vectors = 3;
 constexpr long rows_at_once = 1024, rows_per_visit = 8;
-constexpr long layer_rows = 24 * 1024 / (vectors * vector_bytes);  // a wide panel of 24 kB
+constexpr long layer_rows = 24 * 1024 / (max_vectors * vector_bytes);  // a wide panel of 24 kB
 constexpr long layers_at_once = rows_at_once / layer_rows;
 template <class T> constexpr long panels_at_once = 512 / sizeof(T);  // thin panels that the last cache holds: 2 MB
 constexpr long panel_rows = layer_rows + 4;                          // panels that start in different sets of the cache
@@ -30,7 +30,10 @@ template <> struct Types<double> {
 };
 
 template <class T> constexpr long lanes = vector_bytes / sizeof(T);
-template <class T> constexpr long wide = vectors * lanes<T>;
+// A wide panel is a whole number of thin panels.
+template <class T> constexpr long vectors = lanes<T> < thin ? 2 : max_vectors;
+template <class T> constexpr long wide = vectors<T> * lanes<T>;
+static_assert(wide<float> % thin == 0 && wide<double> % thin == 0);
 
 template <class V, class T> inline V loaded(const T* x) {
     V v;
@@ -111,20 +114,20 @@ template <class T> void widen_panel(const T* panels, long rows, T* out) {
 // strip (4 rows of `wide`) += thin panel' wide panel
 template <class T> void add_tile(const T* thin_panel, const T* wide_panel, long rows, double* strip) {
     using Vector = typename Types<T>::Vector;
-    Vector total[thin][vectors] = {};
+    Vector total[thin][vectors<T>] = {};
     for (long r = 0; r < rows; ++r, thin_panel += thin, wide_panel += wide<T>) {
         const Vector b0 = loaded<Vector>(wide_panel), b1 = loaded<Vector>(wide_panel + lanes<T>),
-                     b2 = loaded<Vector>(wide_panel + 2 * lanes<T>);
+                     b2 = vectors<T> > 2 ? loaded<Vector>(wide_panel + 2 * lanes<T>) : Vector{};
 #pragma GCC unroll 4
         for (long i = 0; i < thin; ++i) {
             total[i][0] += thin_panel[i] * b0;
             total[i][1] += thin_panel[i] * b1;
-            total[i][2] += thin_panel[i] * b2;
+            if constexpr (vectors<T> > 2) total[i][2] += thin_panel[i] * b2;
         }
     }
     T narrow[thin * wide<T>];
     for (long i = 0; i < thin; ++i)
-        for (long v = 0; v < vectors; ++v) store(narrow + i * wide<T> + v * lanes<T>, total[i][v]);
+        for (long v = 0; v < vectors<T>; ++v) store(narrow + i * wide<T> + v * lanes<T>, total[i][v]);
     for (long k = 0; k < thin * wide<T>; ++k) strip[k] += double(narrow[k]);
 }
 
