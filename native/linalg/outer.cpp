@@ -21,7 +21,7 @@ void subtract_outer_products(Matrix<double> G, Vector<double> h, Vector<double> 
     const size_t n = G.shape(0);
     require(G.shape(1) == n && h.shape(0) == n && m.shape(0) == n, "G must be square, h and m as long as it is");
     require(out.shape(0) == n && out.shape(1) == n, "out must have the shape of G");
-    require(n < 2 || (G.stride(1) == 1 && out.stride(1) == 1), "the rows of G and out must lie flat in memory");
+    require(n < 2 || (G.stride(1) == 1 && out.stride(1) == 1), "the rows of G and out must be contiguous");
     nb::gil_scoped_release released;
     const double *a = h.data(), *b = m.data();
     for (size_t i = 0; i < n; ++i) {

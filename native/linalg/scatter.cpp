@@ -24,9 +24,9 @@ void add_scatter(OutMatrix<double> S, OutVector<double> sums, Matrix<T> X, std::
                  std::optional<Vector<T>> root) {
     const long n = X.shape(0), d = X.shape(1);
     require(n == 0 || d < 2 || X.stride(1) == 1,
-            "the rows of X must lie flat in memory; pass numpy.ascontiguousarray of it");
+            "the rows of X must be contiguous; pass numpy.ascontiguousarray of it");
     require(long(S.shape(0)) <= d && long(S.shape(1)) == d && (d < 2 || S.stride(1) == 1),
-            "S must have a column for each column of X, and no more rows than that, flat in memory");
+            "S must have a column for each column of X, no more rows than that, and contiguous rows");
     require(long(sums.shape(0)) == d, "sums must have an entry per column of X");
     require(!origin || long(origin->shape(0)) == d, "origin must have an entry per column of X");
     require(!root || long(root->shape(0)) == n, "root must have an entry per row of X");

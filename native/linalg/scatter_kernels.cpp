@@ -3,7 +3,7 @@
 // Rows are taken 1,024 at a time and cut into layers that fit the first cache. Columns are packed into thin panels (4
 // columns) and, one after the other, wide panels (3 vectors, or 2 of two numbers each): a tile of 4 x 3 vectors stays
 // in registers for all rows of a layer, and is then widened and added to a strip, the columns of S that belong to the
-// wide panel. Centering, weighting and the sums of the columns ride on the packing.
+// wide panel. Packing also centers and weights the rows and sums the columns.
 #include "common/vector_width.h"
 #include "linalg/scatter.h"
 

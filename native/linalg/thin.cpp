@@ -18,10 +18,10 @@ template <class T> const ThinTable<T>& kernels();
 template <> const ThinTable<float>& kernels<float>() { return MERCER_PICK(thin).f32; }
 template <> const ThinTable<double>& kernels<double>() { return MERCER_PICK(thin).f64; }
 
-template <class Array> bool rows_lie_flat(const Array& a) { return a.shape(1) < 2 || a.stride(1) == 1; }
+template <class Array> bool rows_are_contiguous(const Array& a) { return a.shape(1) < 2 || a.stride(1) == 1; }
 
 template <class T, class Array> TallRows<T> rows_of(const Array& a, const char* message) {
-    require(rows_lie_flat(a), message);
+    require(rows_are_contiguous(a), message);
     return {a.data(), long(a.shape(0)), long(a.shape(1)), long(a.stride(0))};
 }
 
@@ -32,7 +32,7 @@ void add_transposed(const double* sums, long columns, const OutMatrix<double>& o
 
 template <class T>
 void add_thin_products(Matrix<T> Z, Matrix<double> R, Matrix<double> V, OutMatrix<double> C, OutMatrix<double> P) {
-    const auto rows = rows_of<T>(Z, "the rows of Z must lie flat in memory; pass numpy.ascontiguousarray of it");
+    const auto rows = rows_of<T>(Z, "the rows of Z must be contiguous; pass numpy.ascontiguousarray of it");
     const long c = R.shape(1), p = V.shape(1), n = rows.count, D = rows.columns;
     require(long(R.shape(0)) == n && long(V.shape(0)) == D, "R must have the rows of Z, and V its columns");
     require(long(C.shape(0)) == D && long(C.shape(1)) == c && long(P.shape(0)) == D && long(P.shape(1)) == p,
@@ -53,10 +53,10 @@ void add_thin_products(Matrix<T> Z, Matrix<double> R, Matrix<double> V, OutMatri
 template <class T>
 void gather_rows(Matrix<T> Z, Vector<int64_t> order, Vector<T> origin, std::optional<Vector<T>> root,
                  OutMatrix<T> out) {
-    auto rows = rows_of<T>(Z, "the rows of Z must lie flat in memory; pass numpy.ascontiguousarray of it");
+    auto rows = rows_of<T>(Z, "the rows of Z must be contiguous; pass numpy.ascontiguousarray of it");
     const long count = order.shape(0);
-    require(rows_lie_flat(out) && out.shape(1) == Z.shape(1) && long(out.shape(0)) == count,
-            "out must have a flat row for each entry of order, and the columns of Z");
+    require(rows_are_contiguous(out) && out.shape(1) == Z.shape(1) && long(out.shape(0)) == count,
+            "out must have a contiguous row for each entry of order, and the columns of Z");
     require(origin.shape(0) == Z.shape(1), "origin must have an entry per column of Z");
     require(!root || root->shape(0) == order.shape(0), "root must have an entry per entry of order");
     for (long i = 0; i < count; ++i)

@@ -1,8 +1,8 @@
 // Compiled twins of mercer/_numeric/sketch/monomials.py: all products of up to p entries of a row.
 //
-// In lexicographic order the products of k factors whose first factor is entry e are x[e] times the last so many
-// products of k - 1 factors. A row is therefore written as a few long runs "a constant times what is already there",
-// and by the combinatorial number system their column numbers are "what is already there plus a constant".
+// In lexicographic order, the products of k factors whose first factor is entry e are x[e] times a tail of the products
+// of k - 1 factors. A row is therefore written in a few long runs, each a constant times values written before; by the
+// combinatorial number system, their column indices are those of these values plus a constant.
 #include <algorithm>
 #include <cstdint>
 #include <vector>

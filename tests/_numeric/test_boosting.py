@@ -1,4 +1,4 @@
-"""Rounds of boosting: slopes are those of the losses, compiled rounds those of the definition, and they descend."""
+"""Rounds of boosting: gradients match the losses, compiled rounds match the definition, and the loss falls."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def loss_of(scores, targets, weight, logistic):
 
 @BOTH
 @LOSSES
-def test_slopes_are_derivatives(module, logistic, c):
+def test_gradients_are_derivatives(module, logistic, c):
     _, scores, targets, weight = problem(logistic, c)
     scores = np.ascontiguousarray(scores[:300])
     gradient, hessian = module.tree_gradients(scores, targets, weight, logistic)
@@ -46,7 +46,7 @@ def test_slopes_are_derivatives(module, logistic, c):
 
 
 @LOSSES
-def test_compiled_slopes_are_those_of_the_definition(logistic, c):
+def test_compiled_gradients_are_those_of_the_definition(logistic, c):
     _, scores, targets, weight = problem(logistic, c)
     scores = np.ascontiguousarray(scores[:300])
     scores[:6, 0] = [-800.0, 800.0, -36.0, 36.0, 0.0, -0.0]
@@ -71,13 +71,13 @@ def test_compiled_rounds_are_those_of_the_definition(logistic, c, seed):
         assert ours.dtype == theirs.dtype
         if k < 5:
             np.testing.assert_array_equal(ours, theirs)
-        else:  # slopes differ by rounding, which the grid of 22 bits of sums may round further apart
+        else:  # gradients differ by rounding, which the 22-bit grid of sums may amplify
             np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
 
 
 @BOTH
 @LOSSES
-def test_rounds_descend_and_tell_the_other_rows(module, logistic, c):
+def test_rounds_lower_the_loss_and_score_the_other_rows(module, logistic, c):
     bins, scores, targets, weight = problem(logistic, c)
     bins[300:] = bins[:100]
     scores[:] = 0.0
@@ -107,7 +107,7 @@ def test_several_rounds_at_once_are_the_same_as_one_by_one(module):
 
 @BOTH
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"scores": np.zeros((4, 2))}, "scores"),
         ({"weight": np.ones(2)}, "weight"),
@@ -118,11 +118,11 @@ def test_several_rounds_at_once_are_the_same_as_one_by_one(module):
         ({"targets": np.full((3, 1), np.nan)}, "finite"),
     ],
 )
-def test_nonsense_rounds_are_refused(module, change, said):
+def test_invalid_arguments_are_rejected(module, change, message):
     given = {
         "bins": np.zeros((4, 2), np.uint8), "scores": np.zeros((4, 1)), "targets": np.zeros((3, 1)),
         "weight": np.ones(3), "logistic": False, "columns": np.array([[0]]), "widths": np.array([1, 1]),
         "max_leaf_nodes": 3, "min_hessian": 1.0, "l2": 1.0, "learning_rate": 0.1,
     } | change  # fmt: skip
-    with pytest.raises((ValueError, IndexError), match=said):
+    with pytest.raises((ValueError, IndexError), match=message):
         module.grow_rounds(**given)

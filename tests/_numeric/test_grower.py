@@ -167,7 +167,7 @@ def test_nothing_to_cut(module):
 
 @BOTH
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"rows": np.zeros(0, dtype=int)}, "rows"),
         ({"gradient": np.ones((3, 1))}, "as many rows"),
@@ -178,9 +178,9 @@ def test_nothing_to_cut(module):
         ({"rows": np.array([4])}, None),
     ],
 )
-def test_nonsense_is_refused(module, change, said):
+def test_invalid_arguments_are_rejected(module, change, message):
     given = {"bins": np.zeros((4, 2), np.uint8), "gradient": np.ones((4, 1)), "hessian": np.ones(4)} | change
-    with pytest.raises((ValueError, IndexError), match=said):
+    with pytest.raises((ValueError, IndexError), match=message):
         grown(module, max_leaf_nodes=3, **given)
 
 

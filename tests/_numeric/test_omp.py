@@ -1,4 +1,4 @@
-"""The compiled pursuit takes the atoms its definition takes, and codes are what least squares says."""
+"""Compiled sparse coding selects the atoms of its definition, with least-squares coefficients."""
 
 import numpy as np
 import pytest

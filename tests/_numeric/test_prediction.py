@@ -1,4 +1,4 @@
-"""Packed trees give the sums of trees to the last bit, and a row's products do not depend on its neighbors."""
+"""Packed trees give the exact sums of trees, and row-wise products do not depend on the other rows."""
 
 import os
 import subprocess
@@ -127,7 +127,7 @@ def test_no_trees_add_nothing(module, n):
 @pytest.mark.parametrize(
     ("left", "right"), [(0, 1), (1, 1), (1, 3), (-1, 2), (2, 2)], ids=["loop", "twice", "outside", "before", "shared"]
 )
-def test_trees_that_are_none_are_refused(left, right):
+def test_malformed_trees_are_rejected(left, right):
     if not _numeric.compiled:
         pytest.skip("the definition trusts its input")
     with pytest.raises(ValueError, match="well formed"):
@@ -141,7 +141,7 @@ def test_trees_that_are_none_are_refused(left, right):
         )
 
 
-def test_columns_and_outputs_are_those_there_are():
+def test_columns_and_outputs_must_exist():
     if not _numeric.compiled:
         pytest.skip("the definition trusts its input")
     nodes, output = forest(0)
@@ -175,7 +175,7 @@ def test_products_are_those_of_each_row_alone(module, outputs, width):
 
 
 @pytest.mark.parametrize("module", [_numeric, prediction])
-def test_ramps_rise_from_0_to_1_along_their_pieces(module):
+def test_piecewise_linear_functions_rise_from_0_to_1(module):
     rng = np.random.default_rng(0)
     X, low, length = rng.normal(size=(40, 3)), rng.normal(size=23), rng.uniform(0.1, 2, size=23)
     X[3, 1] = np.nan
@@ -189,7 +189,7 @@ def test_ramps_rise_from_0_to_1_along_their_pieces(module):
     assert np.all(wide[:, 27:] == 7)
 
 
-def test_ramps_have_columns_and_places():
+def test_piecewise_linear_arguments_are_checked():
     if not _numeric.compiled:
         pytest.skip("the definition trusts its input")
     X, pieces, out = np.zeros((2, 2)), (np.zeros(3), np.ones(3)), np.zeros((2, 3), dtype=np.float32)

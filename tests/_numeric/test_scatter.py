@@ -39,10 +39,10 @@ def test_sums_are_those_of_float64(way, dtype, centered, weighted, n, d):
     S_expected, sums_expected = S + z.T @ z, sums + weight @ z
     WAYS[way].add_scatter(S, sums, X, origin, root)
     # Sums of at most 1,024 terms (all of them in float64) in any order, and a few roundings of z itself.
-    room = 2 * (4 + min(n, 1024 if dtype == np.float32 else n)) * np.finfo(dtype).eps
+    tolerance = 2 * (4 + min(n, 1024 if dtype == np.float32 else n)) * np.finfo(dtype).eps
     upper = np.triu_indices(d)
-    np.testing.assert_array_less(np.abs(S - S_expected)[upper], room * (1e-3 + np.abs(z).T @ np.abs(z))[upper])
-    np.testing.assert_array_less(np.abs(sums - sums_expected), room * (1e-3 + weight @ np.abs(z)))
+    np.testing.assert_array_less(np.abs(S - S_expected)[upper], tolerance * (1e-3 + np.abs(z).T @ np.abs(z))[upper])
+    np.testing.assert_array_less(np.abs(sums - sums_expected), tolerance * (1e-3 + weight @ np.abs(z)))
 
 
 @every_way

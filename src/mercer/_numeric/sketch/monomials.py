@@ -1,8 +1,8 @@
 """Monomials of rows: all products of up to p entries, and for sparse rows their column indices.
 
 Columns are ordered by the number of factors, and lexicographically among equals, as in scikit-learn's
-PolynomialFeatures. Two facts are used. The products of k factors whose first is entry e are x[e] times the last
-so many products of k - 1 factors. And a product of the columns j_1 <= ... <= j_k is preceded, in its degree, by all but
+PolynomialFeatures. Two facts are used. The products of k factors whose first is entry e are x[e] times a tail
+of the products of k - 1 factors. A product of the columns j_1 <= ... <= j_k is preceded, in its degree, by all but
 1 + sum_i after(j_i, k - i + 1) products, with after(j, k) the number of products of k columns after j (the
 combinatorial number system); so prepending a factor shifts column indices by a constant.
 """
