@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-NATIVE := CMakeLists.txt $(wildcard native/*)
+NATIVE := CMakeLists.txt $(shell find native -type f)
 
 # Compiled bytecode keeps `import mercer` quick, whatever the surrounding environment says.
 unexport PYTHONDONTWRITEBYTECODE

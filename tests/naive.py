@@ -164,8 +164,8 @@ def naive_perceptron(A, codes, n_classes, n_epochs, inner=None):
     return mistakes, W, total
 
 
-def hashed_place(key, i, width):
-    """Place and sign of a 64-bit key in block i of `width` outputs, from one field of a hash word."""
+def hashed_index(key, i, width):
+    """Output index and sign of a 64-bit key in block i of `width` outputs, from one field of a hash word."""
     fields = 2
     if width & (width - 1) == 0 and width <= 2**15:
         fields = 8 if width <= 2**7 else 4

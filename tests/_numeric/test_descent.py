@@ -1,4 +1,4 @@
-"""Compiled sweeps do what their definitions say, on dense rows and on CSR."""
+"""Compiled sweeps agree with their definitions, on dense rows and on CSR."""
 
 import numpy as np
 import pytest
@@ -46,8 +46,8 @@ def test_perceptron_sweeps(n_classes):
         K = 1 if n_classes == 2 else n_classes
         W, b, U, c = np.zeros((K, 11)), np.zeros(K), np.zeros((K, 11)), np.zeros(K)
         sweep = module.perceptron_sweep if len(arguments) == 1 else module.perceptron_sweep_csr
-        told = [sweep(*arguments, label, np.arange(60), W, b, U, c, 60.0 * e) for e in (0, 1)]
-        results.append((*told, W, b, U, c))
+        mistakes = [sweep(*arguments, label, np.arange(60), W, b, U, c, 60.0 * e) for e in (0, 1)]
+        results.append((*mistakes, W, b, U, c))
     for other in results[1:]:
         for mine, theirs in zip(results[0], other, strict=True):
             assert np.array_equal(mine, theirs)

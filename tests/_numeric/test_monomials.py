@@ -1,4 +1,4 @@
-"""Products of entries: twins equal bit for bit, values and column numbers as the definition says them."""
+"""Products of entries: twins equal bit for bit, with the values and column indices of the definition."""
 
 import itertools
 import math

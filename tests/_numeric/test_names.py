@@ -50,7 +50,7 @@ def test_more_names_than_the_table_first_holds():
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=9), st.integers(1, 5), st.integers(1, 2**28), st.booleans())
 def test_places_of_keys(keys, nonzeros, width, with_signs):
     given = np.array(keys, np.uint64), nonzeros, nonzeros * width, with_signs
-    for ours, theirs in zip(_numeric.key_places(*given), projection.key_places(*given), strict=True):
+    for ours, theirs in zip(_numeric.key_buckets(*given), projection.key_buckets(*given), strict=True):
         assert ours.dtype == theirs.dtype
         np.testing.assert_array_equal(ours, theirs)
 

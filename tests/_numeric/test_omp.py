@@ -1,4 +1,4 @@
-"""The compiled pursuit takes the atoms its definition takes, and codes are what least squares says."""
+"""Compiled sparse coding selects the atoms of its definition, with least-squares coefficients."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def problem(n_atoms=128, d=20, n=50, dtype=np.float64, seed=0):
 def codes(module, D, X, nonzeros, orthogonal=True, floor=1e-12):
     indices = np.full((len(X), nonzeros), 7, dtype=np.int32)
     values, counts = np.full((len(X), nonzeros), 7, dtype=X.dtype), np.full(len(X), -1)
-    module.pursue(X @ D.T, np.ascontiguousarray(D @ D.T), orthogonal, floor, indices, values, counts)
+    module.sparse_encode(X @ D.T, np.ascontiguousarray(D @ D.T), orthogonal, floor, indices, values, counts)
     return indices, values, counts
 
 
@@ -99,8 +99,8 @@ def test_wrong_shapes_are_refused(module):
     indices, values, counts = np.zeros((10, 2), np.int32), np.zeros((10, 2)), np.zeros(10, np.int64)
     G = D @ D.T
     with pytest.raises(ValueError, match="multiple of 64"):
-        module.pursue(np.zeros((10, 63)), np.zeros((63, 63)), True, 0.0, indices, values, counts)
+        module.sparse_encode(np.zeros((10, 63)), np.zeros((63, 63)), True, 0.0, indices, values, counts)
     with pytest.raises(ValueError, match="one row for each"):
-        module.pursue(X @ D.T, G, True, 0.0, indices[:9], values, counts)
+        module.sparse_encode(X @ D.T, G, True, 0.0, indices[:9], values, counts)
     with pytest.raises(ValueError, match="at least one"):
-        module.pursue(X @ D.T, G, True, 0.0, indices[:, :0].copy(), values[:, :0].copy(), counts)
+        module.sparse_encode(X @ D.T, G, True, 0.0, indices[:, :0].copy(), values[:, :0].copy(), counts)

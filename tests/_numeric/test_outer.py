@@ -9,7 +9,7 @@ from mercer import _numeric
 from mercer._numeric.linalg import outer as definition
 from mercer._numeric.linalg.gram import less_outer_products, mirror
 
-BOTH = [_numeric.take_outer_products, definition.take_outer_products]
+BOTH = [_numeric.subtract_outer_products, definition.subtract_outer_products]
 
 
 @given(st.integers(0, 40), st.integers(0, 2**32 - 1))

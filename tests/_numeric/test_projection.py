@@ -1,4 +1,4 @@
-"""Block-hash projections of rows: the definition's bits, CSR and dense alike, any layout."""
+"""Block-hash projections of rows: the definition's bits, for CSR and dense rows, any layout."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from scipy import sparse
 
 from mercer import _numeric
 from mercer._numeric.sketch import projection
-from naive import hashed_place
+from naive import hashed_index
 
 IMPLEMENTATIONS = {"definition": projection} | ({"compiled": _numeric} if _numeric.compiled else {})
 every_implementation = pytest.mark.parametrize("name", IMPLEMENTATIONS)
@@ -57,8 +57,8 @@ def test_it_is_the_formula(name, nonzeros, m, with_signs):
     for j in range(d):
         key = _numeric.splitmix64([j], 5)
         for i in range(nonzeros):
-            place, sign = hashed_place(key, i, width)
-            matrix[i * width + place, j] = (sign if with_signs else 1) / np.sqrt(nonzeros)
+            index, sign = hashed_index(key, i, width)
+            matrix[i * width + index, j] = (sign if with_signs else 1) / np.sqrt(nonzeros)
     X = rows(9, d, np.float64)
     np.testing.assert_allclose(project(IMPLEMENTATIONS[name], X, 5, nonzeros, with_signs, m), X @ matrix.T, atol=1e-14)
 
@@ -68,8 +68,8 @@ def test_places_of_huge_columns_and_long_rows(name):
     columns = np.array([0, 1, 2**31 + 5, 2**62], np.int64)
     out = np.empty((1, 16))
     IMPLEMENTATIONS[name].sketch_csr(np.ones(4), columns, np.array([0, 4], np.int64), 0, 2, True, out)
-    places, signs = projection.key_places(_numeric.splitmix64(columns, 0), 2, 16)
-    expected = np.bincount(places.ravel(), signs.ravel() / np.sqrt(2), minlength=16)
+    indices, signs = projection.key_buckets(_numeric.splitmix64(columns, 0), 2, 16)
+    expected = np.bincount(indices.ravel(), signs.ravel() / np.sqrt(2), minlength=16)
     np.testing.assert_allclose(out[0], expected, atol=1e-15)
 
 

@@ -62,10 +62,10 @@ def test_subsequence_pairs(parts, length, decay, graded):
     codes, starts = flat(parts)
     left, right = (grid.ravel().astype(np.int64) for grid in np.indices((len(parts), len(parts))))
     size = int(codes.max(initial=0)) + 1
-    alike = np.random.default_rng(size).random((size, size)) if graded else np.zeros((0, 0))
-    ours = _numeric.subsequence_pairs(codes, starts, left, right, length, decay, alike)
+    similarity = np.random.default_rng(size).random((size, size)) if graded else np.zeros((0, 0))
+    ours = _numeric.subsequence_pairs(codes, starts, left, right, length, decay, similarity)
     np.testing.assert_allclose(
-        ours, definition.subsequence_pairs(codes, starts, left, right, length, decay, alike), rtol=1e-13
+        ours, definition.subsequence_pairs(codes, starts, left, right, length, decay, similarity), rtol=1e-13
     )
 
 

@@ -23,9 +23,11 @@ def test_products_are_those_of_float64(way, dtype, n, D, c, p):
     expected = C + wide.T @ R, P + wide.T @ (wide @ V)
     WAYS[way].add_thin_products(Z, R, V, C, P)
     # Sums of n (and D) terms in any order: n eps times the sum of magnitudes.
-    room = 4 * (n + D) * np.finfo(float).eps
-    np.testing.assert_allclose(C, expected[0], atol=room * (1 + np.abs(wide).sum() * np.abs(R).max(initial=1)))
-    np.testing.assert_allclose(P, expected[1], atol=room * (1 + np.abs(wide).sum() ** 2 * np.abs(V).max(initial=1)))
+    tolerance = 4 * (n + D) * np.finfo(float).eps
+    np.testing.assert_allclose(C, expected[0], atol=tolerance * (1 + np.abs(wide).sum() * np.abs(R).max(initial=1)))
+    np.testing.assert_allclose(
+        P, expected[1], atol=tolerance * (1 + np.abs(wide).sum() ** 2 * np.abs(V).max(initial=1))
+    )
 
 
 @every_dtype

@@ -57,7 +57,7 @@ def test_the_environment_forces_the_definitions_silently():
     assert (done.stdout, done.stderr) == ("False numpy\n", "")
 
 
-def test_a_missing_compiled_core_is_said_once(monkeypatch):
+def test_a_missing_compiled_core_warns_once(monkeypatch):
     monkeypatch.delenv("MERCER_PURE", raising=False)
     monkeypatch.setitem(sys.modules, "mercer._numeric._native", None)
     monkeypatch.delattr(_numeric, "_native", raising=False)

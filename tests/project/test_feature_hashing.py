@@ -15,7 +15,7 @@ from mercer._numeric.block import Block
 from mercer.project import FeatureHashing
 from mercer.source import StreamSource
 from mercer.text import TextFeatures
-from naive import hashed_place
+from naive import hashed_index
 
 DICTS = [{"color": "red", "size": 2.5}, {"color": "blue", "big": True}, {}, {"size": -1, "color": None}]
 PAIRS = [[("color=red", 1), ("size", 2.5)], [("color=blue", 1), ("big", 1)], [], [("size", -1.0)]]
@@ -28,7 +28,7 @@ def by_hand(entries, m, s, signed=True, seed=0):
         for name, value in row:
             key = _numeric.term_hashes(np.array([0, len(name)]), np.frombuffer(name.encode(), np.uint8), seed)
             for b in range(s):
-                place, sign = hashed_place(key, b, m // s)
+                place, sign = hashed_index(key, b, m // s)
                 out[i, b * (m // s) + place] += (sign if signed else 1) * value / np.sqrt(s)
     return out
 

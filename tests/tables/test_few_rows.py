@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from mercer._runtime.derived import Beside
+from mercer._runtime.derived import DerivedCache
 from mercer.source.arrow import columns_of_rows
 from mercer.tables import TableEncoder
 from mercer.tables.few import few_values
@@ -131,19 +131,19 @@ def test_an_encoder_fitted_again_works_by_its_new_columns():
     assert encoder.transform({"a": 2.0}).tolist() == [[0.0]]
 
 
-def test_what_is_kept_beside_a_thing_goes_with_it():
+def test_derived_values_are_dropped_with_their_owner():
     class Thing:
         size = 3
 
     made = []
-    kept = Beside(lambda thing: made.append(thing.size) or thing.size)
+    kept = DerivedCache(lambda thing: made.append(thing.size) or thing.size)
     thing = Thing()
     assert (kept(thing), kept(thing), made) == (3, 3, [3])
     thing.size = 4
-    assert (kept.again(thing), kept(thing)) == (4, 4)
+    assert (kept.refresh(thing), kept(thing)) == (4, 4)
     del thing
     gc.collect()
-    assert not kept._kept
+    assert not kept._cached
 
 
 def test_levels_that_fit_has_not_seen(encoder):

@@ -1,9 +1,9 @@
-"""Arrays in, arrays out: the NumPy definition of every hot function, or its compiled twin where there is one.
+"""Numerical functions on arrays: a NumPy definition of each, replaced by its compiled twin where available.
 
-Each module of this folder defines functions and lists them in ``__all__``. A function of the same name in
-the compiled module ``_native`` takes its place here; ``compiled`` says whether that module was loaded. The
-environment variable ``MERCER_PURE=1`` keeps the definitions; ``MERCER_ISA=v2|v3`` holds the compiled code
-to a lower instruction set.
+Each module of `FAMILIES` defines functions and lists them in ``__all__``. A function of the same name in the compiled
+module ``_native`` replaces the definition here; ``compiled`` tells whether that module was loaded. The environment
+variable ``MERCER_PURE=1`` keeps the definitions; ``MERCER_ISA=v2|v3`` limits the compiled code to a lower instruction
+set.
 """
 
 import os
@@ -12,14 +12,14 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-#: Modules of definitions, by room; `native/` has the same rooms, and a compiled family the same name.
+#: Modules of definitions as folder.family; native/families.txt lists the same families.
 FAMILIES = (
     "machine",
-    "hashing.hashing",
     "hashing.names",
+    "hashing.splitmix",
+    "linalg.exact_sums",
     "linalg.outer",
     "linalg.scatter",
-    "linalg.sums",
     "linalg.thin",
     "sketch.hadamard",
     "sketch.monomials",
@@ -31,16 +31,16 @@ FAMILIES = (
     "solvers.omp",
     "text.ngrams",
     "text.sequences",
-    "trees.bins",
-    "trees.rounds",
-    "trees.serving",
-    "trees.trees",
+    "trees.binning",
+    "trees.boosting",
+    "trees.grower",
+    "trees.prediction",
 )
 definitions: tuple[ModuleType, ...] = tuple(import_module(f"{__name__}.{family}") for family in FAMILIES)
 
 
 class PureDefinitionsWarning(UserWarning):
-    """The compiled core is missing: everything works, more slowly."""
+    """The compiled core is missing; the slower NumPy definitions are used."""
 
 
 def _load_native() -> ModuleType | None:
@@ -60,12 +60,12 @@ def _load_native() -> ModuleType | None:
 
 
 def _functions(native: ModuleType | None) -> dict[str, Any]:
-    """Every defined function, or its compiled twin where there is one."""
+    """Map each name to its compiled function where there is one, else to its definition."""
     defined = {name: getattr(module, name) for module in definitions for name in module.__all__}
     return {name: getattr(native, name, function) for name, function in defined.items()}
 
 
-def __getattr__(name: str) -> Any:  # tells type checkers that functions come from the families
+def __getattr__(name: str) -> Any:  # tells type checkers that the functions below exist
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

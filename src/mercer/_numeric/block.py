@@ -1,4 +1,4 @@
-"""A block of rows: what a source reads, a map rewrites and a statistic absorbs."""
+"""Blocks of rows, the unit in which sources are read, transformed and reduced."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 @dataclass
 class Block:
-    """Some consecutive rows of a data set.
+    """Consecutive rows of a data set.
 
     Parameters
     ----------
     X : array, CSR matrix or table of n rows
-        The rows as the maps so far have made them.
+        The rows after the transformations so far.
     y, weight : arrays of n entries or None
         Target and non-negative weight of each row.
     start : int
         Index of the first row in the data set, for messages.
     raw : array, CSR matrix or table or None
-        The rows *as read*. Their hash is the identity of a row (`ids`), so it survives every map.
+        The rows *as read*, by default X. Their hash identifies a row (`ids`) through all transformations.
     """
 
     X: Any
@@ -29,10 +29,10 @@ class Block:
     weight: np.ndarray | None = None
     start: int = 0
     raw: Any = None
-    #: Hashes of the rows once somebody asked for them: rows chosen from them keep theirs.
+    #: Cached hashes of the rows; selected rows keep theirs.
     _ids: np.ndarray | None = field(default=None, init=False, repr=False, compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.raw is None:
             self.raw = self.X
 
@@ -41,15 +41,15 @@ class Block:
 
     @property
     def ids(self) -> np.ndarray:
-        """The 64-bit hash of each row as read: equal rows share it, whatever the block, map or machine."""
+        """64-bit hash of each row as read: the same for equal rows in any block and on any machine."""
         from mercer._numeric.hashing.rows import hash_rows
 
         if self._ids is None:
             self._ids = hash_rows(self.raw)
         return self._ids
 
-    def rows(self, selection) -> Block:
-        """The rows named by a slice, an index array or a mask."""
+    def rows(self, selection: Any) -> Block:
+        """Select rows by a slice, an index array or a mask."""
         start = self.start + (selection.start or 0) if isinstance(selection, slice) else self.start
         chosen = Block(
             take_rows(self.X, selection),
@@ -61,20 +61,20 @@ class Block:
         chosen._ids = None if self._ids is None else self._ids[selection]
         return chosen
 
-    def with_X(self, X) -> Block:
-        """The same rows after a map."""
-        made = replace(self, X=X)
-        made._ids = self._ids
-        return made
+    def with_X(self, X: Any) -> Block:
+        """Return the same rows with transformed features X."""
+        new = replace(self, X=X)
+        new._ids = self._ids
+        return new
 
 
-def take_rows(table, selection):
-    """Rows of an array, a sparse matrix or a pandas-like table."""
+def take_rows(table: Any, selection: Any) -> Any:
+    """Select rows of an array, a sparse matrix or a pandas-like table."""
     return table.iloc[selection] if hasattr(table, "iloc") else table[selection]
 
 
 def concatenate(first: Block, second: Block) -> Block:
-    """One block of the rows of both, in order."""
+    """Concatenate the rows of two blocks."""
     return Block(
         _stack(first.X, second.X),
         _stack(first.y, second.y),
@@ -84,7 +84,7 @@ def concatenate(first: Block, second: Block) -> Block:
     )
 
 
-def _stack(a, b):
+def _stack(a: Any, b: Any) -> Any:
     if a is None and b is None:
         return None
     if hasattr(a, "stacked"):  # a table of named columns

@@ -1,8 +1,8 @@
-"""What the hot functions run on."""
+"""The instruction set of the compiled core."""
 
 __all__ = ["isa"]
 
 
 def isa() -> str:
-    """The instruction-set level of the compiled core (v2, v3, v4, baseline), or "numpy" without one."""
+    """Return the instruction-set level of the compiled core (v2, v3, v4, baseline), or "numpy" without one."""
     return "numpy"

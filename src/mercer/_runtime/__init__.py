@@ -1,1 +1,1 @@
-"""Runtime helpers below everything else: the thread pool, argument checks, memory limits, derived values."""
+"""Runtime helpers: thread pool, argument checks, memory limits, cache of derived values."""

@@ -1,16 +1,18 @@
-"""Refusals that say what was wrong, where, and what to do."""
+"""Argument checks whose errors say what was wrong, where, and what to do."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 
-def refuse_missing(X, names=None, start: int = 0, allow_nan: bool = False) -> None:
+def refuse_missing(X: Any, names: Sequence[str] | None = None, start: int = 0, allow_nan: bool = False) -> None:
     """Raise ValueError naming the column and the first row of an infinity or (unless allowed) NaN in X.
 
-    X is dense or CSR; `start` is the number of its first row in the data.
+    X is dense or CSR; `start` is the index of its first row in the data set.
     """
     values = X.data if hasattr(X, "tocsr") else X
     if values.dtype.kind != "f" or _all_finite(values) or (allow_nan and not np.isinf(values).any()):
@@ -25,14 +27,14 @@ def refuse_missing(X, names=None, start: int = 0, allow_nan: bool = False) -> No
     )
 
 
-def check_whole(name: str, value, least: int = 1) -> None:
-    """Refuse what is not a whole number of at least `least`."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+def check_whole(name: str, value: Any, minimum: int = 1) -> None:
+    """Raise ValueError unless the value is a whole number of at least `minimum`."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
+        raise ValueError(f"{name} must be a whole number of at least {minimum}, not {value!r}.")
 
 
-def check_weight(weight, n: int) -> np.ndarray | None:
-    """Weights as a float64 vector of n entries, or None."""
+def check_weight(weight: Any, n: int) -> np.ndarray | None:
+    """Return sample weights as a float64 vector of n finite, non-negative entries, or None."""
     if weight is None:
         return None
     weight = np.asarray(weight, dtype=np.float64)
@@ -49,16 +51,17 @@ def check_weight(weight, n: int) -> np.ndarray | None:
 
 
 def _all_finite(values: np.ndarray) -> bool:
-    # A finite sum proves all entries finite in one pass without a mask; an infinite one (overflow) proves nothing.
+    # A finite sum proves that all entries are finite, in one pass without a mask; overflow proves nothing.
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
 
 
-def _not_finite(values):
+def _not_finite(values: np.ndarray) -> np.ndarray:
     return ~np.isfinite(values)
 
 
-def _first_bad(X, bad):
+def _first_bad(X: Any, bad: Callable[[np.ndarray], np.ndarray]) -> tuple[int, int, float]:
+    """Row, column and value of the first entry for which `bad` holds."""
     if hasattr(X, "tocsr"):
         entry = int(np.flatnonzero(bad(X.data))[0])
         return int(np.searchsorted(X.indptr, entry, side="right") - 1), int(X.indices[entry]), X.data[entry]

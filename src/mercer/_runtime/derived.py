@@ -1,4 +1,4 @@
-"""What is worked out from a fitted thing once, and kept beside it."""
+"""Values derived from a fitted object, computed once and cached beside it."""
 
 from __future__ import annotations
 
@@ -6,34 +6,35 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-Made = TypeVar("Made")
+Value = TypeVar("Value")
 
 
-class Beside(Generic[Made]):
-    """What `make(thing)` gave, kept as long as the thing lives and is the same object.
+class DerivedCache(Generic[Value]):
+    """Cache of `compute(owner)`, kept for as long as the owner lives.
 
-    An attribute of the thing would be saved with it, and change it behind the back of whoever compares.
+    Owners are compared by identity. The value is not an attribute of the owner, which would be saved with it and
+    take part in comparisons.
 
     >>> class Word(str): pass
-    >>> word, length = Word("kernel"), Beside(len)
+    >>> word, length = Word("kernel"), DerivedCache(len)
     >>> length(word), length(word)
     (6, 6)
     """
 
-    def __init__(self, make: Callable[[Any], Made]):
-        self._make = make
-        self._kept: dict[int, tuple[weakref.ref, Made]] = {}
+    def __init__(self, compute: Callable[[Any], Value]):
+        self._compute = compute
+        self._cached: dict[int, tuple[weakref.ref, Value]] = {}
 
-    def __call__(self, thing) -> Made:
-        kept = self._kept.get(id(thing))
-        return kept[1] if kept is not None and kept[0]() is thing else self.again(thing)
+    def __call__(self, owner: Any) -> Value:
+        cached = self._cached.get(id(owner))
+        return cached[1] if cached is not None and cached[0]() is owner else self.refresh(owner)
 
-    def again(self, thing) -> Made:
-        """Made anew, for a thing that has changed."""
-        key, made = id(thing), self._make(thing)
-        self._kept[key] = weakref.ref(thing, lambda gone: self._forget(key, gone)), made
-        return made
+    def refresh(self, owner: Any) -> Value:
+        """Compute the value again, for an owner that has changed."""
+        key, value = id(owner), self._compute(owner)
+        self._cached[key] = weakref.ref(owner, lambda dead: self._evict(key, dead)), value
+        return value
 
-    def _forget(self, key, gone):
-        if key in self._kept and self._kept[key][0] is gone:  # another thing may have taken its place
-            del self._kept[key]
+    def _evict(self, key: int, dead: weakref.ref) -> None:
+        if key in self._cached and self._cached[key][0] is dead:  # another object may have reused the id
+            del self._cached[key]

@@ -1,7 +1,6 @@
-"""One thread pool over blocks of rows, with the threads of BLAS limited meanwhile.
+"""One thread pool over blocks of rows, with BLAS limited to one thread meanwhile.
 
-Compiled functions and BLAS release the interpreter lock, so threads are enough. Nobody spins: an idle worker
-sleeps, and a busy machine costs its share of time and no more.
+Compiled functions and BLAS release the interpreter lock, so threads suffice. Idle workers sleep instead of spinning.
 """
 
 from __future__ import annotations
@@ -10,44 +9,44 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from itertools import chain, islice
 from typing import Any
 
-_inside = threading.local()
+_thread_state = threading.local()
 
 
 def n_threads() -> int:
-    """Threads to use: the environment variable MERCER_THREADS, or the cores this process may run on."""
-    asked = os.environ.get("MERCER_THREADS", "")
-    if asked:
-        if not asked.isdigit() or int(asked) < 1:
-            raise ValueError(f"MERCER_THREADS must be a positive whole number, not {asked!r}.")
-        return int(asked)
+    """Return the number of threads: the environment variable MERCER_THREADS, or the cores of this process."""
+    requested = os.environ.get("MERCER_THREADS", "")
+    if requested:
+        if not requested.isdigit() or int(requested) < 1:
+            raise ValueError(f"MERCER_THREADS must be a positive whole number, not {requested!r}.")
+        return int(requested)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-#: Seconds of work that an item must be for a worker to be woken, which takes about as long.
-_WORTH_WAKING = 3e-4
+#: Shortest CPU time in seconds of an item given to a worker: waking one takes about as long.
+_MIN_TASK_SECONDS = 3e-4
 
-#: Seconds of work that an item of each kind was last time.
-_last_time: dict[Any, float] = {}
+#: CPU time in seconds of the last item of each kind.
+_last_seconds: dict[Any, float] = {}
 
 
 def ordered_map(function: Callable[[Any], Any], items: Iterable[Any], kind: Any = None) -> Generator[Any, None, None]:
     """Yield `function(item)` for each item, in order, computed on all cores.
 
-    The thread that asks works as well: what no worker has begun when it is needed is done here. Where items were so
-    little work when a function of the same `kind` (its code, unless given) was called last that waking a worker would
-    take longer, they are all done here, until one is more. At most one item per thread and one more is in flight, so
-    memory stays bounded however long `items` is. Inside a worker it runs serially, which makes nesting safe.
+    The calling thread works as well: it computes items that no worker has started when they are needed. If the last
+    item of the same `kind` (by default, the code of the function) took less time than waking a worker, items are
+    computed serially until one takes longer. At most one item per thread plus one is in flight, so memory stays
+    bounded for any length of `items`. Inside a worker the map runs serially, which makes nesting safe.
     """
-    if getattr(_inside, "worker", False):
+    if getattr(_thread_state, "is_worker", False):
         yield from map(function, items)
         return
     threads = n_threads()
@@ -59,53 +58,53 @@ def ordered_map(function: Callable[[Any], Any], items: Iterable[Any], kind: Any 
         rest = iter(items)
         for item in rest:
             if not timed.is_short():
-                yield from _shared(timed, chain([item], rest), threads)
+                yield from _parallel_map(timed, chain([item], rest), threads)
                 return
             yield timed(item)
 
 
-def _shared(function, items, threads: int) -> Generator[Any, None, None]:
-    waiting: deque[_Shared] = deque()
+def _parallel_map(function: Callable[[Any], Any], items: Iterable[Any], threads: int) -> Generator[Any, None, None]:
+    pending: deque[_Task] = deque()
     try:
         for item in items:
-            waiting.append(_Shared(function, item, _pool(threads - 1)))
-            if len(waiting) > threads:
-                yield _first_of(waiting)
-        while waiting:
-            yield _first_of(waiting)
+            pending.append(_Task(function, item, _pool(threads - 1)))
+            if len(pending) > threads:
+                yield _first_result(pending)
+        while pending:
+            yield _first_result(pending)
     finally:
-        for shared in waiting:
-            shared.drop()
+        for task in pending:
+            task.cancel()
 
 
 class _Timed:
-    """A function that remembers how long its last call took, for all functions of its kind."""
+    """A function that records the CPU time of its last call for all functions of its kind."""
 
-    def __init__(self, function, kind):
+    def __init__(self, function: Callable[[Any], Any], kind: Any):
         self.function, self.kind = function, kind
 
     def is_short(self) -> bool:
-        return _last_time.get(self.kind, 1.0) < _WORTH_WAKING
+        return _last_seconds.get(self.kind, 1.0) < _MIN_TASK_SECONDS
 
-    def __call__(self, item):
-        start = time.thread_time()  # that others hold the interpreter meanwhile does not make an item long
+    def __call__(self, item: Any) -> Any:
+        start = time.thread_time()  # waiting for the interpreter lock does not count
         try:
             return self.function(item)
         finally:
-            _last_time[self.kind] = time.thread_time() - start
+            _last_seconds[self.kind] = time.thread_time() - start
 
 
-class _Shared:
-    """An item for whoever is free first, a worker or the thread that waits for it.
+class _Task:
+    """An item computed by a worker or by the thread that waits for it, whichever is free first.
 
-    What is left of it in the queue of the pool once it is done here holds nothing.
+    Once computed here, the entry left in the queue of the pool holds no reference to the function or the item.
     """
 
-    def __init__(self, function, item, pool: ThreadPoolExecutor):
+    def __init__(self, function: Callable[[Any], Any], item: Any, pool: ThreadPoolExecutor):
         self._work: tuple | None = (function, item)
-        self._future: Future | None = pool.submit(self._done)
+        self._future: Future | None = pool.submit(self._run)
 
-    def _done(self) -> Any:
+    def _run(self) -> Any:
         function, item = self._work  # type: ignore[misc]
         self._work = None
         return _as_worker(function, item)
@@ -114,59 +113,59 @@ class _Shared:
     def is_done(self) -> bool:
         return self._future is not None and self._future.done()
 
-    def done_here(self) -> bool:
-        """Computes the item on this thread, unless another one has begun to."""
+    def run_here(self) -> bool:
+        """Compute the item on this thread unless another one has started; return whether it was computed here."""
         if self._future is None or not self._future.cancel():
             return False
         self._future = Future()
-        self._future.set_result(self._done())
+        self._future.set_result(self._run())
         return True
 
-    def drop(self) -> None:
-        """Leave it undone, unless another thread has begun."""
+    def cancel(self) -> None:
+        """Cancel the item unless a thread has started it."""
         if self._future is not None and self._future.cancel():
             self._work = self._future = None
 
-    def taken(self) -> Any:
-        """The result, which is let go."""
+    def result(self) -> Any:
+        """Wait for the result, return it and release the reference to it."""
         future, self._future = self._future, None
         return future.result()  # type: ignore[union-attr]
 
 
-def _first_of(waiting: deque[_Shared]) -> Any:
-    """The result of the first item that waits, which is let go; until it is there this thread does others."""
-    first = waiting[0]
-    if not first.done_here():
-        for other in islice(waiting, 1, None):
+def _first_result(pending: deque[_Task]) -> Any:
+    """Remove the first task and return its result; while a worker computes it, this thread computes later ones."""
+    first = pending[0]
+    if not first.run_here():
+        for other in islice(pending, 1, None):
             if first.is_done:
                 break
-            other.done_here()
-    return waiting.popleft().taken()
+            other.run_here()
+    return pending.popleft().result()
 
 
 def for_each(function: Callable[[Any], Any], items: Iterable[Any]) -> None:
-    """Call `function(item)` for each item on all cores, for its effect."""
+    """Call `function(item)` for each item on all cores, for its side effects."""
     deque(ordered_map(function, items), maxlen=0)
 
 
 @contextmanager
-def single_threaded_blas():
-    """Limit BLAS to one thread.
+def single_threaded_blas() -> Iterator[None]:
+    """Limit BLAS to one thread within a `with` block.
 
-    threadpoolctl lets one Python thread at a time command the BLAS of the process, so each entry restores on the
-    thread that limited; an entry on another thread meanwhile is left without effect.
+    threadpoolctl lets one Python thread at a time set the threads of BLAS for the process: the thread that set the
+    limit restores it, and entering on another thread meanwhile has no effect.
     """
     with _controller().limit(limits=1, user_api="blas"):
         yield
 
 
-def _as_worker(function, item):
-    before = getattr(_inside, "worker", False)
-    _inside.worker = True
+def _as_worker(function: Callable[[Any], Any], item: Any) -> Any:
+    before = getattr(_thread_state, "is_worker", False)
+    _thread_state.is_worker = True
     try:
         return function(item)
     finally:
-        _inside.worker = before
+        _thread_state.is_worker = before
 
 
 @cache
@@ -175,15 +174,15 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 @cache
-def _controller():
-    # SciPy ships its own BLAS: it must be loaded before the libraries are counted, or it stays unlimited.
+def _controller() -> Any:
+    # SciPy ships its own BLAS, which is limited only if it is loaded before the libraries are listed.
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
-def _forget_pool_after_fork():
+def _forget_pool_after_fork() -> None:
     _pool.cache_clear()
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.block import Block, take_rows
-from mercer._numeric.solvers.rpcholesky import rounding_in, rp_cholesky
+from mercer._numeric.solvers.rpcholesky import rounding_tolerance, rp_cholesky
 from mercer._runtime.pool import ordered_map
 from mercer.kernels import Kernel
 from mercer.machines.similarity import cross, gram, is_vouched_for, symmetric_part
@@ -178,7 +178,7 @@ def _pivots(kernel, rows, weight, n_centers, seed):
         return kernel(take_rows(X, i), take_rows(X, j)).astype(np.float64, copy=False)
 
     rng = np.random.default_rng([seed, 3])
-    return rp_cholesky(similarities, kernel.diag(X), n_centers, rng, weight, rounding=rounding_in(dtype))
+    return rp_cholesky(similarities, kernel.diag(X), n_centers, rng, weight, rounding=rounding_tolerance(dtype))
 
 
 def _moment(factor, weight):

@@ -147,7 +147,7 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
 
     def _hashed_block(self, keys, values, indptr):
         s = self._n_nonzeros
-        places, signs = _numeric.key_places(keys, s, int(self.n_components), bool(self.signed))
+        places, signs = _numeric.key_buckets(keys, s, int(self.n_components), bool(self.signed))
         values = values[:, None] * signs / np.sqrt(s)
         shape = (len(indptr) - 1, int(self.n_components))
         found = sparse.csr_matrix((values.ravel(), places.ravel(), s * indptr), shape=shape)
@@ -163,7 +163,7 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
         """The output columns, one per nonzero, that an entry of this name is added to."""
         self._check_parameters()
         keys = self._hash_names([name])
-        return _numeric.key_places(keys, self._n_nonzeros, int(self.n_components))[0][0].tolist()
+        return _numeric.key_buckets(keys, self._n_nonzeros, int(self.n_components))[0][0].tolist()
 
     def lookup(self, column: int, n: int = 3) -> list[tuple[str, float]]:
         """The heaviest names, of those kept, that are added to an output column, with their weights."""
@@ -174,7 +174,7 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
         if len(self.keys_) == 0:
             return []
         keys = self._hash_names(self.keys_.tolist())
-        places, _ = _numeric.key_places(keys, self._n_nonzeros, int(self.n_components))
+        places, _ = _numeric.key_buckets(keys, self._n_nonzeros, int(self.n_components))
         found = np.flatnonzero((places == column).any(axis=1))[:n]
         return list(zip(self.keys_[found].tolist(), self.weights_[found].tolist(), strict=True))
 
@@ -256,7 +256,7 @@ class _OfNames:
 
     def transform(self, X):
         s, m = self.hashing._n_nonzeros, int(self.hashing.n_components)
-        places, signs = _numeric.key_places(self.keys, s, m, bool(self.hashing.signed))
+        places, signs = _numeric.key_buckets(self.keys, s, m, bool(self.hashing.signed))
         rows = np.repeat(np.arange(len(self.keys)), s)
         entries = (signs.ravel() / np.sqrt(s), (rows, places.ravel()))
         return X @ sparse.csr_matrix(entries, shape=(X.shape[1], m))

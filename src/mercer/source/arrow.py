@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.types as types
 
 from mercer import _numeric
-from mercer._numeric.hashing.hashing import column_keys
+from mercer._numeric.hashing.splitmix import column_keys
 
 _EXACT = 1 << 53
 _FEW = 32

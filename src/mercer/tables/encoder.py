@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._numeric.block import Block
 from mercer._runtime.checks import check_weight, check_whole
-from mercer._runtime.derived import Beside
+from mercer._runtime.derived import DerivedCache
 from mercer.base import seed_of
 from mercer.source import Columns, Source
 from mercer.source.accumulator import BLOCK_ROWS
@@ -142,7 +142,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _plan(self) -> Plan:
         plan = _plan_of(self)
         if plan.encoders is not self._encoders:  # fitted again
-            plan = _plan_of.again(self)
+            plan = _plan_of.refresh(self)
         return plan
 
     def _values(self, X):
@@ -306,7 +306,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return tags
 
 
-_plan_of = Beside(lambda encoder: Plan(encoder._encoders, encoder.schema_))
+_plan_of = DerivedCache(lambda encoder: Plan(encoder._encoders, encoder.schema_))
 
 
 def _target(y, n):

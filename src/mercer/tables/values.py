@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mercer._numeric.hashing.hashing import column_keys
+from mercer._numeric.hashing.splitmix import column_keys
 from mercer.source import Columns
 from mercer.source.arrow import keys_of
 from mercer.text.documents import Documents, as_documents

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mercer import _numeric
-from mercer._numeric.text.ngrams import SPARE
+from mercer._numeric.text.ngrams import PADDING
 from mercer._numeric.text.unicode import unicode_tables
 from mercer.text.stemming import Stems, stems
 
@@ -85,8 +85,8 @@ def units_of_words(bounds, data, codes, runs) -> Units:
     """Documents that are sequences of words, given by their numbers in a list."""
     lengths = np.diff(bounds)[codes]
     starts = _bounds(lengths + 1)
-    out = np.full(starts[-1] + SPARE, ord(" "), dtype=np.uint8)
-    out[-SPARE:] = 0
+    out = np.full(starts[-1] + PADDING, ord(" "), dtype=np.uint8)
+    out[-PADDING:] = 0
     within = np.arange(lengths.sum()) - np.repeat(_bounds(lengths)[:-1], lengths)
     out[np.repeat(starts[:-1], lengths) + within] = data[np.repeat(bounds[:-1][codes], lengths) + within]
     return Units(out, starts.astype(np.uint32), runs, np.arange(len(runs), dtype=np.int64))

@@ -81,5 +81,5 @@ class TermLookup:
         """The buckets of terms, one row for each: those of a text column by itself."""
         seed, m = seed_of(self.random_state), int(self.n_buckets)
         if self.hash == "murmur3":
-            return _numeric.murmur_places(bounds, data, seed, m)
-        return _numeric.key_places(_numeric.term_hashes(bounds, data, seed), int(self.nonzeros), m)[0]
+            return _numeric.murmur_buckets(bounds, data, seed, m)
+        return _numeric.key_buckets(_numeric.term_hashes(bounds, data, seed), int(self.nonzeros), m)[0]

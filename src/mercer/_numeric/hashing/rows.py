@@ -1,6 +1,8 @@
-"""Row identity for every kind of table, by the hash of the row as read."""
+"""Hashes that identify rows, for every kind of table."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -10,8 +12,8 @@ from mercer._runtime.pool import ordered_map
 _ROWS = 1024
 
 
-def hash_rows(table) -> np.ndarray:
-    """The 64-bit hash of each row of a dense array, CSR matrix, object array or data frame.
+def hash_rows(table: Any) -> np.ndarray:
+    """64-bit hash of each row of a dense array, CSR matrix, object array or data frame.
 
     Equal values give equal hashes whether they are stored dense or sparse, in float32 or float64.
     """
@@ -31,7 +33,7 @@ def hash_rows(table) -> np.ndarray:
 
 
 def distinct_hashes(hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where each distinct hash comes first, in ascending order of hashes, how often it comes, and the order of all.
+    """First index and count of each distinct hash, in ascending order of hashes, and the argsort of all hashes.
 
     >>> first, counts, order = distinct_hashes(np.array([7, 3, 7], dtype=np.uint64))
     >>> first.tolist(), counts.tolist(), order.tolist()
@@ -48,5 +50,5 @@ def distinct_hashes(hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def as_float(array: np.ndarray) -> np.ndarray:
-    """float32 and float64 as they are, every other number as float64."""
+    """Return float32 and float64 arrays unchanged, others converted to float64."""
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)

@@ -1,16 +1,16 @@
-"""A matrix less two outer products."""
+"""A matrix minus two outer products."""
 
 import numpy as np
 
-__all__ = ["take_outer_products"]
+__all__ = ["subtract_outer_products"]
 
 _STRIP = 16
 
 
-def take_outer_products(G, h, m, out):
-    """out = G - h m' - m h', a few rows at a time, so that every entry is read and written once.
+def subtract_outer_products(G: np.ndarray, h: np.ndarray, m: np.ndarray, out: np.ndarray) -> None:
+    """out = G - h m' - m h', a few rows at a time, so that each entry is read and written once.
 
-    G and out : (n, n) float64, their rows flat in memory; h, m : (n,).
+    G and out : (n, n) float64 with contiguous rows; h, m : (n,).
     """
     n = len(G)
     if G.shape != (n, n) or h.shape != (n,) or m.shape != (n,):

@@ -1,20 +1,24 @@
-"""The scatter of tall rows about an origin, summed in float64."""
+"""Scatter matrix of tall blocks about an origin, accumulated in float64."""
+
+from __future__ import annotations
 
 import numpy as np
 
 __all__ = ["add_scatter"]
 
-#: More rows than this are not summed in float32 (1,024 rows cost about 3e-7 of the scale).
+#: Largest number of rows summed in float32 (relative error about 3e-7).
 FLOAT32_ROWS = 1024
 #: Rows multiplied at a time.
 _STEP = {np.dtype(np.float64): 8192, np.dtype(np.float32): FLOAT32_ROWS}
 
 
-def add_scatter(S, sums, X, origin, root):
+def add_scatter(
+    S: np.ndarray, sums: np.ndarray, X: np.ndarray, origin: np.ndarray | None, root: np.ndarray | None
+) -> None:
     """S += sum of z z' and sums += sum of root z for z = root (x - origin), formed in the precision of X.
 
     S (d, d) and sums (d,) float64; X (n, d) float32 or float64; origin (d,) and root (n,) like X, or None for 0 and 1.
-    Of S only the upper triangle counts: what is below the diagonal is not to be read. It may be the first rows of S.
+    Only the upper triangle of S is valid afterwards. S may consist of the first rows only.
     """
     step = _STEP[X.dtype]
     ones = np.ones(min(step, len(X)), dtype=X.dtype)

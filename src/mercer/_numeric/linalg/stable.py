@@ -1,9 +1,11 @@
-"""Logarithms of stable random variables: their tails leave the range of floats, their logarithms do not."""
+"""Logarithms of stable random variables, whose tails exceed the range of floats."""
 
 import numpy as np
 
 
-def signed_log_stable(shape, p, rng):
+def signed_log_stable(
+    shape: int | tuple[int, ...], p: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Signs and log|T| of symmetric p-stable T, E exp(itT) = exp(-|t|^p) (Chambers, Mallows, Stuck 1976)."""
     angle = rng.uniform(-np.pi / 2, np.pi / 2, shape)
     waiting = rng.standard_exponential(shape)
@@ -13,7 +15,7 @@ def signed_log_stable(shape, p, rng):
     return np.sign(angle), log
 
 
-def log_positive_stable(n, a, rng):
+def log_positive_stable(n: int, a: float, rng: np.random.Generator) -> np.ndarray:
     """log S of positive a-stable S, E exp(-uS) = exp(-u^a), 0 < a <= 1 (Kanter 1975)."""
     if a == 1:
         return np.zeros(n)

@@ -1,6 +1,8 @@
-"""Row-wise tensor products: all products of an entry of one row and an entry of another."""
+"""Row-wise Khatri-Rao products: all products of an entry of one row and an entry of another."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +14,8 @@ _ENTRIES = 2**18  # of the result, per call on one thread
 _INSTEAD = "Transform fewer rows at a time, or approximate the product of kernels (RandomFeatures, Landmarks)."
 
 
-def row_products(A, B):
-    """The matrix with rows kron(a_i, b_i) (Khatri and Rao 1968); CSR if one of the two is."""
+def khatri_rao(A: Any, B: Any) -> Any:
+    """Matrix with rows kron(a_i, b_i) (Khatri and Rao 1968); CSR if A or B is."""
     if is_sparse(A) or is_sparse(B):
         return _sparse_products(A, B)
     n, columns, dtype = len(A), A.shape[1] * B.shape[1], np.result_type(A, B)
@@ -21,7 +23,7 @@ def row_products(A, B):
     out = np.empty((n, A.shape[1], B.shape[1]), dtype=dtype)
     step = max(1, _ENTRIES // max(1, columns))
 
-    def write(start):
+    def write(start: int) -> None:
         rows = slice(start, start + step)
         np.multiply(A[rows, :, None], B[rows, None, :], out=out[rows])
 
@@ -29,7 +31,7 @@ def row_products(A, B):
     return out.reshape(n, columns)
 
 
-def _sparse_products(A, B):
+def _sparse_products(A: Any, B: Any) -> Any:
     from scipy.sparse import csr_array
 
     A, B = csr_array(A), csr_array(B)
@@ -41,7 +43,7 @@ def _sparse_products(A, B):
     refuse_too_many_entries(int(indptr[-1]), dtype.itemsize + np.dtype(index).itemsize, _INSTEAD)
     data, indices = np.empty(indptr[-1], dtype), np.empty(indptr[-1], index)
 
-    def write(start):
+    def write(start: int) -> None:
         rows = slice(start, min(start + step, shape[0]))
         out = slice(indptr[rows.start], indptr[rows.stop])
         a, b = _pairs(A.indptr, left, right, rows), _partners(B.indptr, left, right, rows)
@@ -53,14 +55,14 @@ def _sparse_products(A, B):
     return csr_array((data, indices, indptr.astype(index)), shape=shape)
 
 
-def _pairs(starts, left, right, rows):
-    """For each entry of the result in some rows, its entry of A: each as often as the row of B is long."""
+def _pairs(starts: np.ndarray, left: np.ndarray, right: np.ndarray, rows: slice) -> np.ndarray:
+    """Entry of A for each entry of the result: each entry repeated by the length of the row of B."""
     entries = np.arange(starts[rows.start], starts[rows.stop], dtype=np.int64)
     return np.repeat(entries, np.repeat(right[rows], left[rows]))
 
 
-def _partners(starts, left, right, rows):
-    """For each entry of the result in some rows, its entry of B: the row of B over and over."""
+def _partners(starts: np.ndarray, left: np.ndarray, right: np.ndarray, rows: slice) -> np.ndarray:
+    """Entry of B for each entry of the result: the row of B repeated."""
     lengths = np.repeat(right[rows], left[rows])
     first = np.repeat(starts[rows].astype(np.int64), left[rows])
     ends = np.cumsum(lengths)

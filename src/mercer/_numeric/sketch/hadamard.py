@@ -12,10 +12,10 @@ import numpy as np
 __all__ = ["hadamard", "hadamard_signs"]
 
 
-def hadamard(X, out):
+def hadamard(X: np.ndarray, out: np.ndarray) -> None:
     """Write H x for each row x of ``X`` into ``out``, both C-ordered; ``out`` may be ``X`` itself.
 
-    The width D of ``out`` is a power of two; ``X`` may have fewer columns, the missing ones count as zeros.
+    The width D of ``out`` is a power of two; ``X`` may have fewer columns and is padded with zeros.
 
     >>> x = np.eye(1, 4)
     >>> hadamard(x, x)
@@ -25,7 +25,7 @@ def hadamard(X, out):
     hadamard_signs(X, np.ones((1, out.shape[1]), out.dtype), out)
 
 
-def hadamard_signs(X, signs, out):
+def hadamard_signs(X: np.ndarray, signs: np.ndarray, out: np.ndarray) -> None:
     """Write H S_k ... H S_1 x into ``out``, where S_i is the diagonal matrix of row i of ``signs`` (k, D), +-1."""
     n, width = out.shape
     if width < 1 or width & (width - 1):
@@ -42,7 +42,7 @@ def hadamard_signs(X, signs, out):
     out[...] = rows
 
 
-def _unnormalized(rows):
+def _unnormalized(rows: np.ndarray) -> np.ndarray:
     n, width = rows.shape
     distance = 1
     while distance < width:

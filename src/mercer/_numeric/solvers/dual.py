@@ -3,7 +3,7 @@
     maximize  sum_i b_i - (1/4 alpha) sum_ij b_i b_j y_i y_j Q_ij   over 0 <= b_i <= upper_i
 
 is the dual of: minimize sum_i upper_i max(0, 1 - y_i f_i) + alpha f' Q^{-1} f, with f = Q (b y) / (2 alpha). Each step
-moves the coordinate that gains most (second-order working set selection, Fan, Chen and Lin 2005, one at a time).
+updates the coordinate of the largest gain (second-order working set selection, Fan, Chen and Lin 2005, one at a time).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 __all__ = ["hinge_ascent"]
 
-#: Stands for the reciprocal of a curvature that is not positive: the step then goes to a bound.
+#: Replaces the reciprocal of a curvature that is not positive: the step then ends at a bound.
 _HUGE = 1e30
 
 
@@ -29,7 +29,7 @@ def hinge_ascent(
     """Improve beta and f in place until the duality gap is at most tolerance times the primal value.
 
     Q : (n, n) float32 or float64, symmetric, C order; y : +-1; f must be Q (beta y) / (2 alpha). Returns the number of
-    steps and the gap. The gap is looked at every n / 20 steps.
+    steps and the gap. The gap is evaluated every n / 20 steps.
     """
     n = len(y)
     curvature = Q.diagonal().astype(np.float64) / (2.0 * alpha)
@@ -37,9 +37,9 @@ def hinge_ascent(
     steps = 0
     while True:
         for _ in range(min(max(n // 20, 50), max_steps - steps)):
-            slope = 1.0 - y * f
-            change = np.clip(beta + slope * inverse, 0.0, upper) - beta
-            gain = change * (slope - 0.5 * curvature * change)
+            gradient = 1.0 - y * f
+            change = np.clip(beta + gradient * inverse, 0.0, upper) - beta
+            gain = change * (gradient - 0.5 * curvature * change)
             i = int(np.argmax(gain))
             if not gain[i] > 0:
                 break

@@ -9,7 +9,16 @@ __all__ = ["lasso_descent"]
 _DEPTH = 5
 
 
-def lasso_descent(G, b, yy, penalty, w, q, tolerance, max_sweeps) -> tuple[float, int]:
+def lasso_descent(
+    G: np.ndarray,
+    b: np.ndarray,
+    yy: float,
+    penalty: float,
+    w: np.ndarray,
+    q: np.ndarray,
+    tolerance: float,
+    max_sweeps: int,
+) -> tuple[float, int]:
     """Minimize 1/2 ||y - X w||^2 + penalty ||w||_1 from G = X'X, b = X'y and yy = y'y; (duality gap, sweeps).
 
     Cyclic coordinate descent with Anderson acceleration (Bertrand and Massias 2021). Starts at `w`, with
@@ -27,39 +36,46 @@ def lasso_descent(G, b, yy, penalty, w, q, tolerance, max_sweeps) -> tuple[float
         sweeps += _DEPTH + 1
         if lasso_value(b, yy, penalty, w, q)[1] > tolerance and sweeps < max_sweeps:
             continue
-        q[:] = b - G @ w  # against the rounding that updates gather
+        q[:] = b - G @ w  # removes the rounding errors of updates
         gap = lasso_value(b, yy, penalty, w, q)[1]
         if gap <= tolerance or sweeps >= max_sweeps:
             return float(gap), sweeps
 
 
-def lasso_value(b, yy, penalty, w, q) -> tuple[float, float]:
-    """Objective and duality gap, the dual point being the residual r, shrunk until it is feasible.
+def lasso_value(b: np.ndarray, yy: float, penalty: float, w: np.ndarray, q: np.ndarray) -> tuple[float, float]:
+    """Objective and duality gap at the residual r, scaled to be dual feasible.
 
     r enters through y'r = yy - w'b and r'r = y'r - w'q.
     """
     yr = yy - w @ b
     rr = yr - w @ q
-    most = np.abs(q).max(initial=0.0)
-    shrink = penalty / most if most > penalty else 1.0
+    largest = np.abs(q).max(initial=0.0)
+    scale = penalty / largest if largest > penalty else 1.0
     objective = 0.5 * rr + penalty * np.abs(w).sum()
-    return objective, objective - shrink * yr + 0.5 * shrink**2 * rr
+    return objective, objective - scale * yr + 0.5 * scale**2 * rr
 
 
-def _sweep(G, penalty, w, q, places):
-    for j in places:
+def _sweep(G: np.ndarray, penalty: float, w: np.ndarray, q: np.ndarray, coordinates: np.ndarray) -> None:
+    for j in coordinates:
         curvature = G[j, j]
         if curvature <= 0:
             continue
-        pull = q[j] + curvature * w[j]
-        moved = np.sign(pull) * max(abs(pull) - penalty, 0.0) / curvature
-        if moved != w[j]:
-            q -= (moved - w[j]) * G[j]
-            w[j] = moved
+        correlation = q[j] + curvature * w[j]
+        updated = np.sign(correlation) * max(abs(correlation) - penalty, 0.0) / curvature
+        if updated != w[j]:
+            q -= (updated - w[j]) * G[j]
+            w[j] = updated
 
 
-def _extrapolate(b, yy, penalty, w, q, past):
-    """The combination of the last iterates, weights summing to one, whose last step would be shortest; if better."""
+def _extrapolate(
+    b: np.ndarray,
+    yy: float,
+    penalty: float,
+    w: np.ndarray,
+    q: np.ndarray,
+    past: list[tuple[np.ndarray, np.ndarray]],
+) -> None:
+    """Replace w and q by the affine combination of iterates of the smallest step, if its objective is lower."""
     points = np.array([np.concatenate(pair) for pair in past])
     U = np.diff(points[:, : len(w)], axis=0)
     A = U @ U.T

@@ -1,25 +1,35 @@
-"""Sparse codes by orthogonal pursuit, from correlations and the Gram matrix of the atoms alone."""
+"""Sparse coding by orthogonal matching pursuit from correlations and the Gram matrix of the atoms."""
+
+from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["pursue"]
+__all__ = ["sparse_encode"]
 
-#: Dictionaries are padded with zero atoms to a multiple of this, for whole vectors.
+#: Dictionaries are padded with zero atoms to a multiple of this number, for whole vectors.
 WIDTH = 64
-#: Squared distance of a unit atom from the span of others up to which it counts as one of their combinations.
-_LEAST = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-4}
+#: Squared distance of a unit atom from the span of others up to which it counts as linearly dependent.
+_MIN_DISTANCE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-4}
 
 
-def pursue(correlations, gram, orthogonal, floor, indices, values, counts):
-    """Fill indices, values (n, nonzeros) and counts (n,) with the codes of n signals; correlations are used up.
+def sparse_encode(
+    correlations: np.ndarray,
+    gram: np.ndarray,
+    orthogonal: bool,
+    floor: float,
+    indices: np.ndarray,
+    values: np.ndarray,
+    counts: np.ndarray,
+) -> None:
+    """Fill indices, values (n, nonzeros) and counts (n,) with the codes of n signals; overwrites correlations.
 
-    Each step takes one atom k by its correlation a_k with the residual, then fits the coefficients of all taken. The
-    largest |a_k| is orthogonal matching pursuit (Pati et al. 1993); with `orthogonal`, the largest a_k^2 / e_k, e_k the
-    squared distance of the atom from the span of those taken, which is the atom that lowers the error most: orthogonal
-    least squares (Chen, Billings and Luo 1989).
+    Each step selects one atom k by its correlation a_k with the residual, then refits all coefficients. Orthogonal
+    matching pursuit (Pati et al. 1993) selects the largest |a_k|. With `orthogonal`, orthogonal least squares (Chen,
+    Billings and Luo 1989) selects the largest a_k^2 / e_k, e_k the squared distance of the atom from the span of those
+    selected: the atom that lowers the error most.
 
     correlations : (n, width) <x, d_k>; gram : (width, width) <d_j, d_k>; width a multiple of 64 (zero atoms are never
-    taken). A signal is done early when its best correlation is at most `floor` times the first. Indices are sorted;
+    selected). A signal ends early when its best correlation is at most `floor` times the first. Indices are sorted;
     entries beyond counts are 0.
     """
     width, nonzeros = correlations.shape[1], indices.shape[1]
@@ -29,27 +39,30 @@ def pursue(correlations, gram, orthogonal, floor, indices, values, counts):
         raise ValueError("indices, values and counts must have one row for each row of correlations.")
     if nonzeros == 0:
         raise ValueError("at least one atom must be allowed.")
-    least = _LEAST[correlations.dtype]
+    min_distance = _MIN_DISTANCE[correlations.dtype]
     gram = gram.astype(np.float64, copy=False)
     for i, start in enumerate(correlations):
-        chosen, x = _pursue(start.astype(np.float64), gram, orthogonal, floor, nonzeros, least)
+        chosen, x = _encode(start.astype(np.float64), gram, orthogonal, floor, nonzeros, min_distance)
         order = np.argsort(chosen)
         indices[i], values[i], counts[i] = 0, 0, len(chosen)
         indices[i, : len(chosen)] = np.asarray(chosen, dtype=np.int32)[order]
         values[i, : len(chosen)] = x[order]
 
 
-def _pursue(a, gram, orthogonal, floor, nonzeros, least):
-    """The chosen atoms and their coefficients, by the Cholesky factor L of their Gram matrix."""
-    e, chosen = gram.diagonal().copy(), []
+def _encode(
+    a: np.ndarray, gram: np.ndarray, orthogonal: bool, floor: float, nonzeros: int, min_distance: float
+) -> tuple[list[int], np.ndarray]:
+    """Selected atoms and their coefficients, by the Cholesky factor L of their Gram matrix."""
+    e = gram.diagonal().copy()
+    chosen: list[int] = []
     F, L, c = np.zeros((nonzeros, len(a))), np.zeros((nonzeros, nonzeros)), np.zeros(nonzeros)
     first = 0.0
     for t in range(nonzeros):
-        gain = np.where(e > least, a * a / np.where(e > least, e if orthogonal else 1.0, 1.0), 0.0)
+        gain = np.where(e > min_distance, a * a / np.where(e > min_distance, e if orthogonal else 1.0, 1.0), 0.0)
         k = int(np.argmax(gain))
         first = abs(a[k]) if t == 0 else first
         pivot = gram[k, k] - F[:t, k] @ F[:t, k]
-        if gain[k] == 0 or not abs(a[k]) > floor * first or not pivot > least:
+        if gain[k] == 0 or not abs(a[k]) > floor * first or not pivot > min_distance:
             break
         L[t, :t], L[t, t] = F[:t, k], np.sqrt(pivot)
         F[t] = (gram[k] - F[:t, k] @ F[:t]) / L[t, t]

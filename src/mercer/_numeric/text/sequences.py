@@ -1,6 +1,6 @@
 """Windows of coded letters, sparse Gram matrices, gapped subsequences and tree fragments.
 
-Letters are whole numbers below 2^bits; segment s of a text is codes[starts[s]] .. codes[starts[s + 1] - 1].
+Letters are integers below 2^bits; segment s of a text is codes[starts[s]] .. codes[starts[s + 1] - 1].
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import numpy as np
 __all__ = ["add_sparse_gram", "count_keys", "subsequence_pairs", "tree_pairs", "window_keys"]
 
 
-def window_keys(codes, starts, offsets, span, bits):
-    """The letters at `offsets` in every window of `span` letters of every segment, packed into 64 bits each.
+def window_keys(codes: np.ndarray, starts: np.ndarray, offsets: np.ndarray, span: int, bits: int) -> np.ndarray:
+    """Letters at `offsets` in each window of `span` letters of each segment, packed into 64 bits.
 
-    The first letter takes the highest bits, so keys are in the order of the words; len(offsets) * bits <= 64.
+    The first letter takes the highest bits, so keys sort like words; len(offsets) * bits <= 64.
     """
     lengths = np.maximum(np.diff(starts) - (span - 1), 0)
     ends = np.cumsum(lengths)
@@ -27,11 +27,13 @@ def window_keys(codes, starts, offsets, span, bits):
     return keys
 
 
-def count_keys(keys, rows, weights, n_rows):
-    """How often each row holds each key: CSR arrays (indptr, indices, data) and the first place of every key.
+def count_keys(
+    keys: np.ndarray, rows: np.ndarray, weights: np.ndarray, n_rows: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Count the keys of each row: CSR arrays (indptr, indices, data) and the index of the first occurrence of each key.
 
-    Columns are numbered in the order of first appearance, and so are the entries of a row. `rows` must not fall;
-    `weights` is one number for each key, or empty where every key counts 1.
+    Columns are numbered in the order of first appearance, and so are the entries of a row. `rows` must not decrease;
+    `weights` has one number per key, or is empty if every key counts 1.
     """
     if len(rows) != len(keys) or len(weights) not in (0, len(keys)):
         raise ValueError(f"{len(keys)} keys need as many rows and weights, not {len(rows)} and {len(weights)}.")
@@ -39,9 +41,9 @@ def count_keys(keys, rows, weights, n_rows):
         raise ValueError(f"rows must rise within 0 .. {n_rows - 1}.")
     _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    columns = place[codes]
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    columns = rank[codes]
     _, entry_first, entries = np.unique(rows * max(len(order), 1) + columns, return_index=True, return_inverse=True)
     sequence = np.argsort(entry_first)
     data = np.bincount(entries, weights if len(weights) else None, minlength=len(entry_first))[sequence]
@@ -50,7 +52,18 @@ def count_keys(keys, rows, weights, n_rows):
     return indptr, columns[kept].astype(np.int32), data.astype(np.float64), first[order].astype(np.int64)
 
 
-def add_sparse_gram(indptr, indices, data, t_indptr, t_rows, t_data, coefficient, symmetric, start, out):
+def add_sparse_gram(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    t_indptr: np.ndarray,
+    t_rows: np.ndarray,
+    t_data: np.ndarray,
+    coefficient: float,
+    symmetric: bool,
+    start: int,
+    out: np.ndarray,
+) -> None:
     """out += coefficient * A B' for rows start, start + 1, ... of A in CSR and all rows of B in CSC.
 
     Symmetric: B is A, and only entries on and above the diagonal of the whole product are added.
@@ -65,27 +78,35 @@ def add_sparse_gram(indptr, indices, data, t_indptr, t_rows, t_data, coefficient
             out[i, rows] += coefficient * data[entry] * values
 
 
-def subsequence_pairs(codes, starts, left, right, length, decay, alike):
-    """The gapped subsequence kernel of the pairs of segments (left[p], right[p]) by dynamic programming.
+def subsequence_pairs(
+    codes: np.ndarray,
+    starts: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    length: int,
+    decay: float,
+    similarity: np.ndarray,
+) -> np.ndarray:
+    """Gapped subsequence kernel of the pairs of segments (left[p], right[p]) by dynamic programming.
 
     Lodhi et al., "Text classification using string kernels", 2002: every common subsequence of `length` letters
-    counts decay to the number of letters it spans, in both. alike[a, b] is what codes a and b, both within the table,
-    count as the same letter, a factor of every subsequence; an empty table means 1 if they are equal, else 0.
+    contributes decay^(letters it spans in both texts), times similarity[a, b] for each pair of matched letters a and b.
+    An empty table means 1 for equal letters, else 0.
     """
     texts = [codes[a:b] for a, b in pairwise(starts)]
-    if not alike.size:
-        alike = np.eye(int(codes.max(initial=0)) + 1)
+    if not similarity.size:
+        similarity = np.eye(int(codes.max(initial=0)) + 1)
     pairs = zip(left, right, strict=True)
-    return np.array([_subsequences(texts[i], texts[j], length, decay, alike) for i, j in pairs], float)
+    return np.array([_subsequences(texts[i], texts[j], length, decay, similarity) for i, j in pairs], float)
 
 
-def _subsequences(s, t, length, decay, alike):
-    """K of two texts; ways[i, j]: weighted pairs of common subsequences of i letters in s so far and t[:j]."""
+def _subsequences(s: np.ndarray, t: np.ndarray, length: int, decay: float, similarity: np.ndarray) -> float:
+    """Kernel of two texts; ways[i, j]: weight of the common subsequences of i letters in s so far and t[:j]."""
     ways = np.zeros((length, len(t) + 1))
     ways[0] = 1.0
     total = 0.0
     for letter in s:
-        same = alike[letter, t]
+        same = similarity[letter, t]
         total += decay**2 * (ways[length - 1, :-1] * same).sum()
         for i in range(length - 1, 0, -1):
             found = 0.0
@@ -95,8 +116,16 @@ def _subsequences(s, t, length, decay, alike):
     return total
 
 
-def tree_pairs(productions, child_starts, children, starts, left, right, decay):
-    """The subset-tree kernel of the pairs of trees (left[p], right[p]).
+def tree_pairs(
+    productions: np.ndarray,
+    child_starts: np.ndarray,
+    children: np.ndarray,
+    starts: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    decay: float,
+) -> np.ndarray:
+    """Subset-tree kernel of the pairs of trees (left[p], right[p]).
 
     Tree i has the nodes starts[i] .. starts[i + 1] - 1, children before parents; node v has the production
     productions[v] and the child nodes children[child_starts[v]] .. (Collins and Duffy, "Convolution kernels for
@@ -113,7 +142,14 @@ def tree_pairs(productions, child_starts, children, starts, left, right, decay):
     )
 
 
-def _fragments(productions, child_starts, children, one, other, decay):
+def _fragments(
+    productions: np.ndarray,
+    child_starts: np.ndarray,
+    children: np.ndarray,
+    one: np.ndarray,
+    other: np.ndarray,
+    decay: float,
+) -> float:
     delta: dict[tuple[int, int], float] = {}
     for v in range(*one):
         for w in range(*other):

@@ -1,7 +1,7 @@
-"""What the running Python knows about each code point, as arrays for compiled code.
+"""Properties of code points in the running Python, as arrays for compiled code.
 
-`str.lower`, `str.isalnum` and `str.isspace` are asked about all code points at once, so that compiled tokens agree with
-Python's whatever version of Unicode it knows.
+The tables come from `str.lower`, `str.isalnum` and `str.isspace`, so compiled tokens agree with those of Python for any
+version of Unicode.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def unicode_tables() -> tuple[np.ndarray, np.ndarray]:
     """(flags, lower): the properties of each code point as bits, and its lower case.
 
     A word character is what ``\\w`` matches: letters, numbers and the underscore, but not combining marks. A value of
-    `lower` from N_CODE_POINTS on is a place in `lower` where several code points stand, followed by a zero.
+    `lower` from N_CODE_POINTS on is an index in `lower` of a zero-terminated sequence of code points.
     """
     points = np.arange(N_CODE_POINTS, dtype=np.uint32)
     letters = points.view("U1")
@@ -44,14 +44,14 @@ def unicode_tables() -> tuple[np.ndarray, np.ndarray]:
     return tables
 
 
-def _with_case(points) -> np.ndarray:
-    """The code points that may have a case, or stand between letters that do: not the million of the other kinds."""
+def _with_case(points: np.ndarray) -> np.ndarray:
+    """Code points that may be cased or case-ignorable; skips the million of other categories."""
     kinds = np.frombuffer("".join(map(unicodedata.category, _text(points))).encode(), dtype="S2")
     return points[~np.isin(kinds, [b"Lo", b"Cn", b"Co", b"Cs"])]
 
 
-def _expanding(points) -> np.ndarray:
-    """The code points whose lower case is longer than one: U+0130, and whatever Unicode may yet bring."""
+def _expanding(points: np.ndarray) -> np.ndarray:
+    """Code points whose lower case has several code points, such as U+0130."""
     halves, found = [points], []
     while halves:
         some = halves.pop()
@@ -64,22 +64,22 @@ def _expanding(points) -> np.ndarray:
     return np.array(sorted(found), dtype=np.uint32)
 
 
-def _casing(points) -> np.ndarray:
-    """CASED and IGNORABLE, which Python does not tell, read off what it makes of a capital sigma after each one."""
+def _casing(points: np.ndarray) -> np.ndarray:
+    """CASED and IGNORABLE, which Python does not expose, inferred from the lower case of a following capital sigma."""
     a, sigma = np.full_like(points, ord("A")), np.full_like(points, ord(_SIGMA))
     after = _sigma_is_final(np.stack([points, sigma], axis=1))
     beyond = _sigma_is_final(np.stack([a, points, sigma], axis=1))
     return np.where(after, CASED, np.where(beyond, IGNORABLE, 0)).astype(np.uint8)
 
 
-def _sigma_is_final(rows) -> np.ndarray:
-    """Whether the sigma that ends each row is lowered to a final one; a blank keeps rows apart."""
+def _sigma_is_final(rows: np.ndarray) -> np.ndarray:
+    """Whether the lower case of the sigma that ends each row is a final sigma; a blank separates rows."""
     rows = np.concatenate([rows, np.full((len(rows), 1), ord(" "), rows.dtype)], axis=1)
     lowered = _utf32(_text(rows.ravel()).lower()).reshape(rows.shape)
     return lowered[:, -2] == _FINAL_SIGMA
 
 
-def _text(points) -> str:
+def _text(points: np.ndarray) -> str:
     return np.ascontiguousarray(points, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 

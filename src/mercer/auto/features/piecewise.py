@@ -45,7 +45,7 @@ class PiecewiseBlock(FeatureBlock):
         return Pipeline([("columns", fitted_picker(self.columns, self.n_columns)), ("bins", self.bins)])
 
     def write(self, X: np.ndarray, out: np.ndarray) -> None:
-        _numeric.write_ramps(X, self._column, self._low, self._length, out)
+        _numeric.write_piecewise_linear(X, self._column, self._low, self._length, out)
 
     def names(self, columns: list[str]) -> list[str]:
         return list(self.bins.get_feature_names_out([str(columns[j]) for j in self.columns]))
@@ -87,7 +87,7 @@ class RampChanges(AdditiveChanges):
         source = np.repeat(np.arange(len(columns)), [len(part) for part in parts])
         bins = np.empty((len(values), len(ramps)), dtype=np.float32)
         values = np.ascontiguousarray(values, dtype=np.float64)
-        _numeric.write_ramps(values, source, self.low[ramps], self.length[ramps], bins)
+        _numeric.write_piecewise_linear(values, source, self.low[ramps], self.length[ramps], bins)
         return (bins - self.before[:, ramps]) @ self.coef[ramps]
 
 

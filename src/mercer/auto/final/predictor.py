@@ -48,7 +48,7 @@ class Predictor:
         step = max(_MIN_BATCH_ROWS, _BATCH_ENTRIES // len(self.coef))
         for start in range(0, len(X), step):
             span = slice(start, start + step)
-            _numeric.row_products(features(span), self.coef, out[span])
+            _numeric.rowwise_matmul(features(span), self.coef, out[span])
         return out + self.intercept
 
     def predict(self, X: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer._numeric.block import take_rows
 from mercer._numeric.linalg.distances import is_sparse
-from mercer._numeric.solvers.rpcholesky import rounding_in
+from mercer._numeric.solvers.rpcholesky import rounding_tolerance
 from mercer._runtime.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
 from mercer.expand.landmarks.certificate import ResidualCertificate
@@ -176,11 +176,11 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
     @property
     def _rounding(self) -> float:
         """Pivots below this share of k(x, x) are rounding, in the precision of the rows seen by fit."""
-        return rounding_in(self._fit_dtype)
+        return rounding_tolerance(self._fit_dtype)
 
     def _rounding_of(self, rows) -> float:
         """The rounding of features of these rows."""
-        return max(self._rounding, rounding_in(getattr(rows, "dtype", None)))
+        return max(self._rounding, rounding_tolerance(getattr(rows, "dtype", None)))
 
     # checking: numbers as every estimator does, objects not at all
 
@@ -253,7 +253,7 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
         """The precision to compute in: float32 only if no pivot is so small that it would show."""
         if dtype != np.float32 or not self.whiten:
             return dtype
-        return dtype if self._smallest_pivot >= rounding_in(np.float32) else np.dtype(np.float64)
+        return dtype if self._smallest_pivot >= rounding_tolerance(np.float32) else np.dtype(np.float64)
 
     def _residual(self, X):
         """r(x) and k(x, x) of checked rows, in float64 and without keeping the features."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._numeric.solvers.rpcholesky import NEGATIVE
+from mercer._numeric.solvers.rpcholesky import NEGATIVE_TOLERANCE
 
 PANEL = 256
 
@@ -64,7 +64,7 @@ def _pivoted(scaled, rounding):
     lower = np.tril(factor)[:rank, :rank]
     dropped = solve_triangular(lower, scaled[np.ix_(order[:rank], order[rank:])], lower=True)
     left = np.diagonal(scaled)[order[rank:]] - np.einsum("ij,ij->j", dropped, dropped)
-    if len(left) and left.min() < -NEGATIVE:
+    if len(left) and left.min() < -NEGATIVE_TOLERANCE:
         raise ValueError(
             "The similarities of the landmarks are not those of a Mercer kernel: their matrix is not positive "
             "semidefinite (see mercer.kernels.check_mercer). Use whiten=False, or repair the matrix."

@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 
 from mercer._numeric.linalg.distances import is_sparse
-from mercer._numeric.linalg.tensor import row_products
+from mercer._numeric.linalg.tensor import khatri_rao
 from mercer._runtime.memory import refuse_too_large
 from mercer.expand.lifts.monomials import MOST_COLUMNS
 from mercer.expand.lifts.parts import Columns, Part, as_csr
@@ -58,7 +58,7 @@ class ProductPart(Part):
 
     def values(self, rows):
         left, right = self.parts
-        return row_products(left.values(rows), right.values(rows))
+        return khatri_rao(left.values(rows), right.values(rows))
 
     def _combined(self, squared_norms):
         return squared_norms[0] * squared_norms[1]

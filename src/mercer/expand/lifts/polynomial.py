@@ -111,7 +111,7 @@ class PolynomialLift(MonomialLift):
         self.offset = offset
 
     def _check_parameters(self):
-        check_whole("degree", self.degree, least=0)
+        check_whole("degree", self.degree, minimum=0)
         if self.scaling not in ("raw", "kernel"):
             raise ValueError(f"scaling must be 'raw' or 'kernel', not {self.scaling!r}.")
         if not isinstance(self.offset, Real) or not 0 <= self.offset < np.inf:

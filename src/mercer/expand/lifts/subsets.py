@@ -43,7 +43,7 @@ class SubsetLift(MonomialLift):
 
     def _check_parameters(self):
         if self.max_size is not None:
-            check_whole("max_size", self.max_size, least=0)
+            check_whole("max_size", self.max_size, minimum=0)
 
     def _monomials(self, n_columns):
         return subset_monomials(n_columns, 0, n_columns if self.max_size is None else min(self.max_size, n_columns))

@@ -46,7 +46,7 @@ class Coder:
             rows = slice(start, start + step)
             part, exponents = _in_range(X[rows])
             found = indices[rows], values[rows], counts[rows]
-            _numeric.pursue(self._correlations(part), self.gram, self.orthogonal, _FLOOR[self.dtype], *found)
+            _numeric.sparse_encode(self._correlations(part), self.gram, self.orthogonal, _FLOOR[self.dtype], *found)
             if exponents is not None:
                 values[rows] = np.ldexp(values[rows], exponents[:, None])
 

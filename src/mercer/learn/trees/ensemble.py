@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer import _numeric
-from mercer._runtime.derived import Beside
+from mercer._runtime.derived import DerivedCache
 from mercer._runtime.pool import for_each
 from mercer.learn.trees.categories import rank_codes
 
@@ -186,5 +186,5 @@ def _leaf_numbers(ensemble: TreeEnsemble, root: int) -> np.ndarray:
     return np.array([numbers[node] for node in sorted(numbers)], dtype=np.float64)
 
 
-_packed_alone = Beside(lambda ensemble: PackedEnsembles([ensemble]))
-_packed_leaves = Beside(_leaves)
+_packed_alone = DerivedCache(lambda ensemble: PackedEnsembles([ensemble]))
+_packed_leaves = DerivedCache(_leaves)

@@ -41,7 +41,7 @@ class TreeLoss:
 
     def gradients(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gradient and Hessian of each output (down) and row (across)."""
-        return _numeric.tree_slopes(scores, self.targets, self.weights(), self.logistic)
+        return _numeric.tree_gradients(scores, self.targets, self.weights(), self.logistic)
 
     def _weight_of(self, rows: np.ndarray | slice) -> np.ndarray | None:
         return None if self.weight is None else self.weight[rows]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mercer._runtime.derived import Beside
+from mercer._runtime.derived import DerivedCache
 from mercer.learn.trees.categories import TreeColumns
 from mercer.learn.trees.ensemble import PackedEnsembles, TreeEnsemble
 from mercer.linear.losses import LogLoss
@@ -44,7 +44,7 @@ class EnsembleScore:
         """The mean of the ensembles for new rows."""
         packed = _packed(self)
         if packed.ensembles is not self.ensembles:
-            packed = _packed.again(self)
+            packed = _packed.refresh(self)
         total, *others = np.moveaxis(packed(self.columns(X)), 1, 0)
         for each in others:
             total += each
@@ -62,7 +62,7 @@ class EnsembleScore:
         return self.from_scores(self.scores(X), dtype)
 
 
-_packed = Beside(lambda score: PackedEnsembles(score.ensembles))
+_packed = DerivedCache(lambda score: PackedEnsembles(score.ensembles))
 
 
 def score_scale(scores: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
