@@ -9,7 +9,7 @@ from scipy import sparse
 
 from mercer._numeric.block import Block
 from mercer.bounds import hashing_risk, sparse_nonzeros
-from mercer.bounds.hashing import row_shapes, spread_threshold
+from mercer.bounds.hashing import row_shapes, norm_ratio_threshold
 from mercer.source import StreamSource
 
 
@@ -109,7 +109,7 @@ def test_heavy_features_need_more_than_one_place_each():
 
 def test_too_few_columns_are_told_apart_from_too_few_places():
     risk = hashing_risk(np.random.default_rng(0).normal(size=(10, 500)), 64)
-    assert risk.share_at_risk == 1
+    assert risk.fraction_at_risk == 1
     assert risk.recommended_components > 64
     assert hashing_risk(np.ones((1, 500)), risk.recommended_components, risk.recommended_nonzeros).safe
 
@@ -118,7 +118,7 @@ def test_awkward_vectors_have_a_defined_answer():
     single = hashing_risk(np.diag([1e200, 1e-200, 1.0]), 16)
     assert single.safe
     assert single.failure == single.kurtosis == single.relative_sd == 0
-    assert single.spread == 1
+    assert single.norm_ratio == 1
     huge = hashing_risk(np.array([[1e200, 1e200], [1e-200, 1e-200]]), 1024)
     assert huge.kurtosis == pytest.approx(1024)
     with pytest.raises(ValueError, match="All vectors are zero"):
@@ -138,11 +138,11 @@ def test_frames_and_large_tables_are_read():
 
 
 def test_the_threshold_of_plain_hashing():
-    assert spread_threshold(2**20, 1, 0.1, 0.01) == 1  # m >= 2 / (eps^2 delta)
-    assert spread_threshold(64, 1, 0.1, 0.01) == 0  # not even enough for a dense projection
-    middle = spread_threshold(8192, 1, 0.1, 0.01)
-    assert 0 < middle < spread_threshold(16384, 1, 0.1, 0.01) < 1
-    assert spread_threshold(8192, 4, 0.1, 0.01) == pytest.approx(min(1, 2 * middle))
+    assert norm_ratio_threshold(2**20, 1, 0.1, 0.01) == 1  # m >= 2 / (eps^2 delta)
+    assert norm_ratio_threshold(64, 1, 0.1, 0.01) == 0  # not even enough for a dense projection
+    middle = norm_ratio_threshold(8192, 1, 0.1, 0.01)
+    assert 0 < middle < norm_ratio_threshold(16384, 1, 0.1, 0.01) < 1
+    assert norm_ratio_threshold(8192, 4, 0.1, 0.01) == pytest.approx(min(1, 2 * middle))
 
 
 @pytest.mark.parametrize("method", ["chernoff", "exact"])

@@ -120,7 +120,7 @@ def test_falkon_is_as_close_to_the_direct_solution_as_its_tolerance_says(tol):
     np.testing.assert_array_equal(chosen.centers, machine.X_fit_)
     K, gram = kernel(X, chosen.centers), kernel(chosen.centers)
     normal = K.T @ (weight[:, None] * K) + alpha * gram
-    M = falkon.Preconditioner.of(chosen, weight.sum(), alpha)
+    M = falkon.FalkonPreconditioner.of(chosen, weight.sum(), alpha)
     values = np.linalg.eigvalsh(M.back(M.back(normal).T))
     direct = np.linalg.solve(normal, K.T @ (weight * y))
     error = machine.dual_coef_ - direct
@@ -135,7 +135,7 @@ def test_the_preconditioned_system_of_falkon_is_nearly_the_identity():
     chosen = falkon.choose(Gaussian(1.0), rows, weight, 100, 0)
     np.testing.assert_allclose(chosen.T.T @ chosen.T, Gaussian(1.0)(chosen.centers), atol=1e-12)
     K = Gaussian(1.0)(X, chosen.centers)
-    M = falkon.Preconditioner.of(chosen, len(X), 1e-3)
+    M = falkon.FalkonPreconditioner.of(chosen, len(X), 1e-3)
     values = np.linalg.eigvalsh(M.back(M.back(K.T @ K + 1e-3 * Gaussian(1.0)(chosen.centers)).T))
     assert 0.4 < values.min() <= values.max() < 2.5
 

@@ -17,11 +17,11 @@ def check_delta(delta: Any) -> float:
     return _number("delta", delta, 0.0, 1.0, "the probability of failure allowed, a number between 0 and 1")
 
 
-def check_count(name: str, value: Any, least: int = 1) -> int:
+def check_count(name: str, value: Any, minimum: int = 1) -> int:
     """A whole number; 1e5 counts as one, 10.5 and True do not."""
     number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not (isinstance(value, Integral) or float(value).is_integer()) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+    if not number or not (isinstance(value, Integral) or float(value).is_integer()) or value < minimum:
+        raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}.")
     return int(value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, log, sqrt
@@ -20,7 +21,7 @@ POPULATIONS = {
 }
 
 
-class Share(NamedTuple):
+class PairFraction(NamedTuple):
     """A share of pairs: as observed, and what it is at most, at the confidence of the certificate."""
 
     observed: float
@@ -63,7 +64,7 @@ class Certificate:
     spectral_rows: int | None = None
     pointwise: np.ndarray | None = field(default=None, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_delta(self.delta)
         if self.kind not in POPULATIONS:
             raise ValueError(f"kind must be one of {', '.join(POPULATIONS)}, got {self.kind!r}.")
@@ -100,11 +101,11 @@ class Certificate:
         """How far the observed distribution of errors may be from the true one, everywhere at once."""
         return 0.0 if self._exhaustive else sqrt(log(2 / self.delta) / (2 * self.n_pairs))
 
-    def quantile(self, q) -> float:
+    def quantile(self, q: float) -> float:
         """The error that the share q of the measured pairs does not exceed."""
         return float(self._sizes[max(0, int(np.ceil(q * self.n_pairs)) - 1)])
 
-    def quantile_bound(self, q) -> float:
+    def quantile_bound(self, q: float) -> float:
         """What the share q of all pairs does not exceed; infinite if there are too few pairs to tell."""
         if self._exhaustive:
             return self.quantile(q)
@@ -114,17 +115,17 @@ class Certificate:
         rank = int(np.searchsorted(bdtr(np.arange(self.n_pairs), self.n_pairs, q), 1 - self.delta))
         return float(self._sizes[rank]) if rank < self.n_pairs else inf
 
-    def fraction_above(self, threshold) -> Share:
+    def fraction_above(self, threshold: float) -> PairFraction:
         """The share of pairs with an error above the threshold, which must be chosen before looking."""
         above = self.n_pairs - int(np.searchsorted(self._sizes, threshold, side="right"))
         observed = above / self.n_pairs
         if self._exhaustive or above == self.n_pairs:
-            return Share(observed, observed)
+            return PairFraction(observed, observed)
         from scipy.special import betaincinv
 
-        return Share(observed, float(betaincinv(above + 1, self.n_pairs - above, 1 - self.delta)))
+        return PairFraction(observed, float(betaincinv(above + 1, self.n_pairs - above, 1 - self.delta)))
 
-    def fitted_value_bound(self, alpha) -> float:
+    def fitted_value_bound(self, alpha: float) -> float:
         """How far ridge on the features can be from kernel ridge, in fitted values, relative to the norm of y.
 
             ||y_kernel - y_features|| <= min(1, ||K - ZZ'||_2 / alpha) ||y||
@@ -153,7 +154,7 @@ class Certificate:
             "rms": self.rms,
             "mean": self.mean,
             "band": self.band,
-            "quantiles": {f"{q:g}": {"observed": o, "at_most": b} for q, o, b in self._quantile_rows()},
+            "quantiles": {f"{q:g}": {"observed": o, "at_most": b} for q, o, b in self.quantile_table()},
             "spectral_norm": self.spectral_norm,
             "spectral_rows": self.spectral_rows,
         }
@@ -174,7 +175,7 @@ class Certificate:
     def _exhaustive(self) -> bool:
         return self.kind == "all pairs"
 
-    def _quantile_rows(self):
+    def quantile_table(self) -> Iterator[tuple[float, float, float | None]]:
         """(q, observed, at most or None) for the usual quantiles."""
         for q in QUANTILES:
             bound = self.quantile_bound(q)

@@ -6,6 +6,7 @@ freedom, exactly, for every v. Everything here follows from that law, or from th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil, exp, log, sqrt
 
 from mercer.bounds.arguments import check_accuracy, check_choice, check_count, check_delta
@@ -14,7 +15,7 @@ METHODS = ("exact", "theorem")
 SMALLEST_LOG = -690.0  # below it the tails of the chi-square law are no floats any more, and the theorem serves
 
 
-def jl_dimension(eps, delta, n=None, method="exact") -> int:
+def jl_dimension(eps: float, delta: float, n: int | None = None, method: str = "exact") -> int:
     """The number m of dimensions a Gaussian projection needs.
 
     With probability at least 1 - delta
@@ -52,7 +53,7 @@ def jl_dimension(eps, delta, n=None, method="exact") -> int:
     return _smallest(lambda m: chi2_failure(m, eps) <= allowed)
 
 
-def jl_interval(m, delta, method="theorem") -> tuple[float, float]:
+def jl_interval(m: int, delta: float, method: str = "theorem") -> tuple[float, float]:
     """Between which factors a Gaussian projection to m dimensions keeps a squared length.
 
     With probability at least 1 - delta, low <= ||Av||^2 / ||v||^2 <= high for a fixed v.
@@ -86,11 +87,11 @@ def jl_interval(m, delta, method="theorem") -> tuple[float, float]:
     return float(2 * gammaincinv(m / 2, delta / 2) / m), float(2 * gammainccinv(m / 2, delta / 2) / m)
 
 
-def log_pairs(n) -> float:
+def log_pairs(n: int | None) -> float:
     """ln of the number of pairs of n points, 0 for a single vector."""
     if n is None:
         return 0.0
-    n = check_count("n", n, least=2)
+    n = check_count("n", n, minimum=2)
     return log(n) + log(n - 1) - log(2)
 
 
@@ -102,7 +103,7 @@ def chi2_failure(m: int, eps: float) -> float:
     return float(below + gammaincc(m / 2, (1 + eps) * m / 2))
 
 
-def _smallest(enough) -> int:
+def _smallest(enough: Callable[[int], bool]) -> int:
     """The smallest m >= 1 with enough(m), for a condition that stays true once it is: doubling, then bisection."""
     high = 1
     while not enough(high):

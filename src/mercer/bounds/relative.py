@@ -13,6 +13,8 @@ for every kernel whose frequencies have no fourth moment: Matern with nu <= 2, e
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 #: R is compared where 1 - k is about these; a bounded R has settled by then, an unbounded one still grows.
@@ -21,11 +23,11 @@ GAPS = (1e-3, 1e-4)
 GROWTH = 1.4
 
 
-def relative_variance(kernel, gap: float, n_columns: int) -> float:
+def relative_variance(kernel: Any, gap: float, n_columns: int) -> float:
     """R at the distance where 1 - k first exceeds `gap`, for a shift-invariant kernel with k(x, x) = 1 or scaled so."""
     direction = np.random.default_rng(0).normal(size=n_columns)
 
-    def similarity(steps):
+    def similarity(steps: np.ndarray) -> np.ndarray:
         return kernel(np.zeros((1, n_columns)), steps[:, None] * direction)[0] / kernel.mass
 
     steps = np.logspace(-100, 100, 20_001)
@@ -37,7 +39,7 @@ def relative_variance(kernel, gap: float, n_columns: int) -> float:
     return float((0.5 + 0.5 * twice - once**2) / (1 - once) ** 2)
 
 
-def refuse_rough(kernel, n_columns: int) -> None:
+def refuse_rough(kernel: Any, n_columns: int) -> None:
     """Raise if relative errors of distances are unbounded for this kernel."""
     try:
         mass = kernel.mass

@@ -7,7 +7,7 @@ from math import ceil, log, sqrt
 from mercer.bounds.arguments import check_choice, check_count, check_delta
 
 
-def sparse_nonzeros(m, d, delta, method="chernoff") -> int:
+def sparse_nonzeros(m: int, d: int, delta: float, method: str = "chernoff") -> int:
     """The number s of nonzeros per column after which no two of d columns overlap too much.
 
     A sparse projection has s blocks of m/s rows and one entry +-1/sqrt(s) per column in each, at a random place. Two
@@ -46,15 +46,15 @@ def sparse_nonzeros(m, d, delta, method="chernoff") -> int:
     if d == 1:
         return 1
     if method == "chernoff":
-        least = sqrt(3 * m * (2 * log(d) - log(2 * delta)))
-        found = next((s for s in divisors(m) if s >= least), None)
+        minimum = sqrt(3 * m * (2 * log(d) - log(2 * delta)))
+        found = next((s for s in divisors(m) if s >= minimum), None)
     else:
-        least = None
+        minimum = None
         found = next((s for s in divisors(m) if _union(m, d, s) <= delta), None)
     if found is None:
         raise ValueError(
             f"No s up to m = {m} keeps {d} columns apart with probability 1 - {delta:g}"
-            + (f": s would have to be {ceil(least)}. " if least else ". ")
+            + (f": s would have to be {ceil(minimum)}. " if minimum else ". ")
             + f"Take m >= {ceil(3 * (2 * log(d) - log(2 * delta)))}, preferably a power of two."
         )
     return found

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import combinations, product
 from math import comb, factorial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mercer import _numeric
-from mercer.kernels.windows import MOST_DENSE, Counts
+from mercer.kernels.windows import MAX_DENSE_ENTRIES, WordCounts
 
 #: Entries of the feature map that may be built for a Gram matrix.
 _MOST_ENTRIES = 1 << 26
@@ -80,7 +80,7 @@ class Neighborhood(NamedTuple):
                     at += 1
         return near.T
 
-    def _changed(self, keys, bits, places, steps):
+    def _changed(self, keys: np.ndarray, bits: int, places: Any, steps: Any) -> np.ndarray:
         """Each letter at one of the places replaced by the one that many steps on in the alphabet."""
         changed, mask = keys, np.uint64((1 << bits) - 1)
         for place, step in zip(places, steps, strict=True):
@@ -90,16 +90,16 @@ class Neighborhood(NamedTuple):
             changed = (changed & ~(mask << shift)) | (other << shift)
         return changed
 
-    def spread(self, counts: Counts, keys: np.ndarray, bits: int) -> Counts:
+    def spread(self, counts: WordCounts, keys: np.ndarray, bits: int) -> WordCounts:
         """The counts of words as counts of the words near them; `keys` are those of the columns."""
         near = self.keys(keys, bits)
         owners = np.repeat(np.arange(len(keys)), self.size)
-        to_near = Counts(*_numeric.count_keys(np.ascontiguousarray(near).ravel(), owners, np.zeros(0), len(keys)))
+        to_near = WordCounts(*_numeric.count_keys(np.ascontiguousarray(near).ravel(), owners, np.zeros(0), len(keys)))
         spread = counts.matrix() @ to_near.matrix() if len(keys) else counts.matrix()
-        return Counts(spread.indptr, spread.indices, spread.data, to_near.first)
+        return WordCounts(spread.indptr, spread.indices, spread.data, to_near.first)
 
 
 def _product(x: float, z: float, n_words: float, shape: tuple[int, int]) -> float:
     """Expected nanoseconds for a Gram matrix of x and z counts of n_words: scattered additions or a dense product."""
-    dense = shape[0] * shape[1] * n_words / 64 if sum(shape) * n_words <= MOST_DENSE else np.inf
+    dense = shape[0] * shape[1] * n_words / 64 if sum(shape) * n_words <= MAX_DENSE_ENTRIES else np.inf
     return min(x * z / n_words, dense)

@@ -47,6 +47,9 @@ class OneOf(NamedTuple):
         return " or ".join(repr(value) for value in self.values)
 
 
+#: The type of a bandwidth: a positive number, or "median" until `resolve` has seen data.
+Bandwidth = Any
+
 BANDWIDTH = Need(words=("median",))
 POSITIVE = Need()
 NON_NEGATIVE = Need(low_included=True)

@@ -1,18 +1,19 @@
 """Ways to keep the support of a kernel perceptron within a budget.
 
-A policy works on a `Board`: the candidates (the support so far, then the rows of the current block), their
+A policy works on a `PerceptronBlock`: the candidates (the support so far, then the rows of the current block), their
 similarities and their coefficients. It is told of every mistake, and decides what the mistake changes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 
 @dataclass
-class Board:
+class PerceptronBlock:
     """The candidates of one block.
 
     B : similarities of the rows of the block to all candidates; G : those among all candidates, if there is a budget.
@@ -63,24 +64,24 @@ class Board:
         return next(iter(self.ages))
 
 
-class Unlimited:
+class UnlimitedSupport:
     """Every row that was a mistake stays."""
 
     sees_near_misses = False
 
-    def mistake(self, board: Board, column: int, change: np.ndarray) -> None:
+    def mistake(self, board: PerceptronBlock, column: int, change: np.ndarray) -> None:
         board.add(column, change)
         board.ages.setdefault(column)
 
 
 @dataclass
-class Oldest:
+class RemoveOldest:
     """The new row takes the place of the oldest."""
 
     budget: int
     sees_near_misses = False
 
-    def mistake(self, board: Board, column: int, change: np.ndarray) -> None:
+    def mistake(self, board: PerceptronBlock, column: int, change: np.ndarray) -> None:
         board.add(column, change)
         board.renew(column)
         if len(board.ages) > self.budget:
@@ -102,7 +103,7 @@ class Forgetron:
     largest: float = field(default=0.0)
     sees_near_misses = False
 
-    def mistake(self, board: Board, column: int, change: np.ndarray) -> None:
+    def mistake(self, board: PerceptronBlock, column: int, change: np.ndarray) -> None:
         self.mistakes += 1
         board.add(column, change)
         board.renew(column)
@@ -111,7 +112,7 @@ class Forgetron:
             board.shrink(self._factor(board, board.oldest))
             board.remove(board.oldest)
 
-    def _factor(self, board: Board, oldest: int) -> float:
+    def _factor(self, board: PerceptronBlock, oldest: int) -> float:
         c = board.coef[oldest]
         several = 2.0 if len(c) > 1 else 1.0  # one mistake changes two scores
         radius = max(several * self.largest, np.finfo(float).tiny)
@@ -133,10 +134,10 @@ def first_crossing(a: float, b: float, c: float) -> float:
 
 
 @dataclass
-class Span:
+class SupportSpan:
     """The support of a board, its Gram matrix K, and K^+ k_S(x) for every candidate x."""
 
-    board: Board
+    board: PerceptronBlock
     columns: np.ndarray
     K: np.ndarray
     coordinates: np.ndarray
@@ -153,10 +154,10 @@ class Projectron:
 
     budget: int
     inverse: np.ndarray | None = None
-    span: Span | None = None
+    span: SupportSpan | None = None
     sees_near_misses = True
 
-    def mistake(self, board: Board, column: int, change: np.ndarray) -> None:
+    def mistake(self, board: PerceptronBlock, column: int, change: np.ndarray) -> None:
         if column in board.ages or not self.is_full(board):
             board.add(column, change)
             board.ages.setdefault(column)
@@ -164,7 +165,7 @@ class Projectron:
             span = self._span(board)
             board.spread(span.columns, span.coordinates[:, column], change)
 
-    def near_miss(self, board: Board, column: int, change: np.ndarray, loss: float) -> None:
+    def near_miss(self, board: PerceptronBlock, column: int, change: np.ndarray, loss: float) -> None:
         """A correct row whose margin falls short of 1 by `loss`, once the budget is used up."""
         span = self._span(board)
         d = span.coordinates[:, column]
@@ -177,21 +178,21 @@ class Projectron:
         if gain > 0 and image > 0:
             board.spread(span.columns, d, change * min(2.0 * gain / image, loss / image, 1.0))
 
-    def is_full(self, board: Board) -> bool:
+    def is_full(self, board: PerceptronBlock) -> bool:
         return len(board.ages) >= self.budget
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "span": None}  # the board of the last block need not be saved
 
-    def _span(self, board: Board) -> Span:
+    def _span(self, board: PerceptronBlock) -> SupportSpan:
         """The full support, which never changes again, with all rows of the block in its coordinates."""
         if self.span is None or self.span.board is not board:
             columns = np.fromiter(board.ages, dtype=np.intp, count=len(board.ages))
             K = board.G[np.ix_(columns, columns)]
             if self.inverse is None:
                 self.inverse = np.linalg.pinv(K, hermitian=True, rcond=1e-12)
-            self.span = Span(board, columns, K, self.inverse @ board.G[columns])
+            self.span = SupportSpan(board, columns, K, self.inverse @ board.G[columns])
         return self.span
 
 
-POLICIES = {"projectron": Projectron, "forgetron": Forgetron, "oldest": Oldest}
+POLICIES = {"projectron": Projectron, "forgetron": Forgetron, "oldest": RemoveOldest}

@@ -15,7 +15,7 @@ from mercer.machines.similarity import BLOCK
 N_ALPHAS = 60
 
 
-class Path(NamedTuple):
+class LeaveOneOutPath(NamedTuple):
     """Coefficients at the best penalty, the penalties, the mean squared leave-one-out error of each, and which won."""
 
     coef: np.ndarray
@@ -54,7 +54,7 @@ def ridge(K: np.ndarray, Y: np.ndarray, alpha: float) -> np.ndarray:
     return a
 
 
-def loo_path(K: np.ndarray, Y: np.ndarray, alphas: np.ndarray | None, weight: np.ndarray) -> Path:
+def loo_path(K: np.ndarray, Y: np.ndarray, alphas: np.ndarray | None, weight: np.ndarray) -> LeaveOneOutPath:
     """Every penalty from one eigendecomposition, scored by the exact leave-one-out error.
 
     With G = (K + alpha)^{-1} and a = G Y, the error at row i of the fit without row i is a_i / G_ii. K and Y are
@@ -75,24 +75,24 @@ def loo_path(K: np.ndarray, Y: np.ndarray, alphas: np.ndarray | None, weight: np
         loo[i] = np.sum((a / diagonal[:, i, None]) ** 2) / (weight.sum() * Y.shape[1])
     # Among penalties that predict equally well, the largest: they come in no particular order.
     best = int(max(np.flatnonzero(loo <= loo.min()), key=lambda i: alphas[i]))
-    return Path(vectors @ (inverse[:, best, None] * rotated), alphas, loo, best)
+    return LeaveOneOutPath(vectors @ (inverse[:, best, None] * rotated), alphas, loo, best)
 
 
-def _eigen(K):
+def _eigen(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     from scipy.linalg import eigh
 
     # Lower for us is upper for LAPACK. Small eigenvalues need the digits of float64.
     return eigh(K.astype(np.float64, copy=False).T, lower=False, overwrite_a=True, check_finite=False, driver="evd")
 
 
-def _ridge_by_eigenvalues(K, Y):
+def _ridge_by_eigenvalues(K: np.ndarray, Y: np.ndarray) -> np.ndarray:
     values, vectors = _eigen(K)
     small = np.abs(values) <= len(K) * np.finfo(K.dtype).eps * np.abs(values).max()
     inverse = np.where(small, 0.0, 1.0 / np.where(small, 1.0, values))
     return vectors @ (inverse[:, None] * (vectors.T @ Y))
 
 
-def _lower_product(K, diagonal, a):
+def _lower_product(K: np.ndarray, diagonal: np.ndarray, a: np.ndarray) -> np.ndarray:
     """S a in float64 for the symmetric S with the strict lower triangle of K and the given diagonal."""
     out = diagonal[:, None] * a
     for start in range(0, len(K), BLOCK):

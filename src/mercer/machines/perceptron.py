@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, Self
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._numeric.block import Block, take_rows
 from mercer._runtime.checks import check_whole
+from mercer.kernels import Kernel
 from mercer.machines import similarity
 from mercer.machines.base import (
     KernelMachine,
+    checked_labels,
     known_classes,
-    labels,
+    predicted_classes,
     refuse_contradiction,
     stacked,
-    winner,
 )
-from mercer.machines.budget import POLICIES, Board, Unlimited
+from mercer.machines.budget import POLICIES, PerceptronBlock, UnlimitedSupport
 from mercer.source import MemorySource, Source
 from mercer.stats import LabelCounts
 
@@ -69,20 +73,27 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
     """
 
     _needs_y = True
-    _unless_mercer = (
+    _if_not_mercer = (
         "The kernel perceptron still runs, but there is no space in which it moves towards a separator: the mistake "
         "bound is void and passes may go on making the same mistakes. Use mercer.machines.KernelHinge with "
         "penalty='coefficients', which any similarity suits."
     )
 
-    def __init__(self, kernel=None, n_epochs=10, average=False, budget=None, policy="projectron"):
+    def __init__(
+        self,
+        kernel: Kernel | str | None = None,
+        n_epochs: int = 10,
+        average: bool = False,
+        budget: int | None = None,
+        policy: str = "projectron",
+    ) -> None:
         self.kernel = kernel
         self.n_epochs = n_epochs
         self.average = average
         self.budget = budget
         self.policy = policy
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Make up to `n_epochs` passes over rows X with labels y, or over a `Source` that brings both."""
         self._check_parameters()
         source, kernel, classes = self._open(X, y)
@@ -90,13 +101,13 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
         for _ in range(self.n_epochs):
             self._n_rows = 0
             self._counts.append(0)
-            for rows, target in _pieces(source):
+            for rows, target in _row_blocks(source):
                 self._visit(rows, target)
             if self._counts[-1] == 0:
                 break
         return self._finish()
 
-    def partial_fit(self, X, y=None, classes=None):
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
         """Visit more rows once. Labels may be named in advance by `classes`; others are added as they come.
 
         The first call settles a bandwidth of "median" on its rows.
@@ -111,15 +122,15 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
         if first:
             if len(known) < 2:
                 raise ValueError("The first call of partial_fit saw one class only: name all of them in classes=.")
-            self._begin(self._settle(X), known)
+            self._begin(self._resolved_kernel(X), known)
             self._counts.append(0)
         else:
-            self._meet(known)
-        for rows, target in _pieces(MemorySource(X, y)):
+            self._add_classes(known)
+        for rows, target in _row_blocks(MemorySource(X, y)):
             self._visit(rows, target)
         return self._finish()
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Score of each class; for two classes one column, positive for the second."""
         check_is_fitted(self)
         coef = np.ascontiguousarray(self.dual_coef_.T)
@@ -129,11 +140,11 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
             scores = self._scores(X, self.support_vectors_, coef, self.support_)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The class with the largest score, row by row."""
-        return winner(self.decision_function(X), self.classes_)
+        return predicted_classes(self.decision_function(X), self.classes_)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_whole("n_epochs", self.n_epochs)
         if self.budget is not None:
             check_whole("budget", self.budget)
@@ -145,15 +156,15 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
                 "Use policy='projectron', which removes none, or average=False."
             )
 
-    def _target(self, y):
-        return labels(y)
+    def _target(self, y: Any) -> np.ndarray:
+        return checked_labels(y)
 
-    def _open(self, X, y):
+    def _open(self, X: Any, y: Any) -> tuple[Source, Kernel, np.ndarray]:
         """The rows as a source, the settled kernel and the labels."""
         if not isinstance(X, Source):
             block = self._read(X, y)
-            classes, _ = known_classes(block.y, self)
-            return MemorySource(block.X, block.y), self._settle(block.X), classes
+            classes, _ = known_classes(np.asarray(block.y), self)
+            return MemorySource(block.X, block.y), self._resolved_kernel(block.X), classes
         refuse_contradiction(y, None)
         source = X.map(lambda block: self._checked_block(block, reset=False))
         first = next((block for block in (task.read() for task in X.tasks()) if len(block)), None)
@@ -161,9 +172,9 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
             raise ValueError("The source has no rows.")
         self._checked_block(first, reset=True)
         classes, _ = known_classes(np.asarray(source.fold(LabelCounts()).finish().levels), self)
-        return source, self._settle_in(source), classes
+        return source, self._kernel_resolved_in(source), classes
 
-    def _checked_block(self, block, reset):
+    def _checked_block(self, block: Block, reset: bool) -> Block:
         if len(block) == 0:
             return block
         X = self._checked_rows(block.X, reset=reset, start=block.start)
@@ -171,27 +182,28 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
 
     # the state: support, coefficients, similarities within the support
 
-    def _begin(self, kernel, classes):
+    def _begin(self, kernel: Kernel, classes: np.ndarray) -> None:
         self.kernel_, self.classes_ = kernel, classes
         width = 1 if len(classes) == 2 else len(classes)
         self._ids = np.empty(0, dtype=np.intp)
         self._rows = None
         self._coef, self._lag = np.zeros((0, width)), np.zeros((0, width))
         self._G = np.zeros((0, 0))
-        self._rule = Unlimited() if self.budget is None else POLICIES[self.policy](self.budget)
+        self._rule: Any = UnlimitedSupport() if self.budget is None else POLICIES[self.policy](self.budget)
         self._time = self._n_rows = 0
-        self._counts, self._history = [], []
+        self._counts: list[int] = []
+        self._history: list[int] = []
 
-    def _meet(self, known):
+    def _add_classes(self, known: np.ndarray) -> None:
         """Make room for labels not met before."""
         together = np.union1d(self.classes_, known)
         if len(together) == len(self.classes_):
             return
         places = np.searchsorted(together, self.classes_)
-        self._coef, self._lag = (_widened(table, places, len(together)) for table in (self._coef, self._lag))
+        self._coef, self._lag = (_with_classes(table, places, len(together)) for table in (self._coef, self._lag))
         self.classes_ = together
 
-    def _visit(self, X, y):
+    def _visit(self, X: Any, y: Any) -> None:
         """Visit the rows of one block in order."""
         n = X.shape[0]
         ids = np.arange(self._n_rows, self._n_rows + n)
@@ -215,7 +227,7 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
         self._n_rows += n
         self._time += n
 
-    def _correct(self, board, column, change, margin, row):
+    def _correct(self, board: PerceptronBlock, column: int, change: np.ndarray, margin: float, row: int) -> None:
         if margin > 0:
             self._rule.near_miss(board, column, change, 1.0 - margin)
             return
@@ -223,24 +235,24 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
         self._history.append(row)
         self._rule.mistake(board, column, change)
 
-    def _board(self, X, ids) -> Board:
+    def _board(self, X: Any, ids: np.ndarray) -> PerceptronBlock:
         K = self._similarities(X, X, ids)
         if len(self._ids) == 0 and self._time == 0:
-            similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
+            similarity.warn_unless_mercer(self.kernel_, K, self._if_not_mercer)
         beside = np.zeros((len(K), 0)) if len(self._ids) == 0 else self._similarities(X, self._rows, self._ids)
         B = np.hstack([beside, K]).astype(np.float64, copy=False)
         G = self._G if self.budget is None else np.vstack([np.hstack([self._G, beside.T]), B])
         room = np.zeros((len(K), self._coef.shape[1]))
         coef, lag = np.vstack([self._coef, room]), np.vstack([self._lag, room])
         ages = dict.fromkeys(range(len(self._ids)))
-        return Board(B, G, coef, lag, ages, beside @ self._coef)
+        return PerceptronBlock(B, G, coef, lag, ages, beside @ self._coef)
 
-    def _similarities(self, X, others, ids):
+    def _similarities(self, X: Any, others: Any, ids: np.ndarray) -> np.ndarray:
         if similarity.is_pairwise(self.kernel_):
             X = X[:, ids]
         return self.kernel_(X) if others is X else similarity.cross(self.kernel_, X, others)
 
-    def _store(self, board, X, ids):
+    def _store(self, board: PerceptronBlock, X: Any, ids: np.ndarray) -> None:
         """Keep what is in the support now, the oldest first."""
         kept = np.fromiter(board.ages, dtype=np.intp, count=len(board.ages))
         size = len(self._ids)
@@ -256,7 +268,7 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
         self._ids = np.concatenate([self._ids, ids])[kept]
         self._coef, self._lag = board.coef[kept], board.lag[kept]
 
-    def _finish(self):
+    def _finish(self) -> Self:
         coef = self._coef - self._lag / max(self._time, 1) if self.average else self._coef
         self.support_, self.support_vectors_ = self._ids, self._rows
         self.dual_coef_ = coef.T.copy()
@@ -270,7 +282,7 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
 class _Targets:
     """The rule of two classes (one score) or of several (the own class must score strictly best)."""
 
-    def __init__(self, codes: np.ndarray, n_classes: int):
+    def __init__(self, codes: np.ndarray, n_classes: int) -> None:
         self.codes, self.n_classes = codes, n_classes
 
     def margins(self, scores: np.ndarray, start: int) -> np.ndarray:
@@ -284,19 +296,19 @@ class _Targets:
         """What a mistake at row j adds to its coefficients."""
         if self.n_classes == 2:
             return np.array([2.0 * self.codes[j] - 1.0])
-        rival = int(self._others(scores[j : j + 1], self.codes[j : j + 1]).argmax())
+        runner_up = int(self._others(scores[j : j + 1], self.codes[j : j + 1]).argmax())
         step = np.zeros(self.n_classes)
-        step[self.codes[j]], step[rival] = 1.0, -1.0
+        step[self.codes[j]], step[runner_up] = 1.0, -1.0
         return step
 
     @staticmethod
-    def _others(scores, codes):
+    def _others(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
         others = scores.copy()
         others[np.arange(len(others)), codes] = -np.inf
         return others
 
 
-def _pieces(source: Source):
+def _row_blocks(source: Source) -> Iterator[tuple[Any, Any]]:
     """Rows and labels, a block of similarities at a time."""
     for block in source.blocks():
         for start in range(0, len(block), _ROWS):
@@ -304,7 +316,7 @@ def _pieces(source: Source):
             yield rows.X, rows.y
 
 
-def _widened(table, places, n_classes):
+def _with_classes(table: np.ndarray, places: np.ndarray, n_classes: int) -> np.ndarray:
     """Coefficients for more classes; the one score of two classes counts against the first, for the second."""
     wide = np.zeros((len(table), n_classes))
     wide[:, places] = np.hstack([-table, table]) if table.shape[1] == 1 else table

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
+from mercer._numeric.block import Block
 from mercer._runtime.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
 from mercer.bounds import DistanceCertificate, jl_dimension
@@ -24,10 +27,10 @@ class RowCount(Statistic):
 
     n: int = 0
 
-    def of(self, block):
+    def of(self, block: Block) -> RowCount:
         return RowCount(len(block))
 
-    def _merge(self, other):
+    def _merge(self, other: RowCount) -> RowCount:
         return RowCount(self.n + other.n)
 
     def finish(self) -> int:
@@ -41,17 +44,17 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
     The data decide nothing but d, and with ``n_components="auto"`` the number of rows decides m.
     """
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         auto = isinstance(self.n_components, str) and self.n_components == "auto"
         if not auto and (not _whole(self.n_components) or self.n_components < 1):
             raise ValueError(f"n_components must be 'auto' or a whole number of at least 1, not {self.n_components!r}.")
         check_accuracy(self.eps)
         check_delta(self.delta)
 
-    def _empty(self):
+    def _empty(self) -> RowCount | None:
         return RowCount() if self.n_components == "auto" else None
 
-    def _finish(self, learned):
+    def _finish(self, learned: int | None) -> None:
         self.n_components_ = int(self.n_components) if learned is None else self._components_for(learned)
         drawn = (seed_of(self.random_state), self.n_components_, self.n_features_in_)
         if getattr(self, "_drawn", None) != drawn:
@@ -74,7 +77,7 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
         """The smallest number of components from m on that this projection can have."""
         return m
 
-    def _apply(self, X):
+    def _apply(self, X: Any) -> np.ndarray:
         out = np.empty((X.shape[0], self.n_components_), dtype=X.dtype)
         step = self._rows_per_block(out.itemsize)
         spans = [slice(i, min(i + step, len(out))) for i in range(0, len(out), step)]
@@ -99,7 +102,7 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
     def _draw(self) -> None:
         """Draw what the map keeps, from the seed, `n_components_` and `n_features_in_`."""
 
-    def _write(self, X, rows: slice, out: np.ndarray) -> None:
+    def _write(self, X: Any, rows: slice, out: np.ndarray) -> None:
         """Write A x for the named rows x of X, dense or CSR, into out."""
         raise NotImplementedError
 
@@ -108,11 +111,11 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
         return self._drawn[0]
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.n_components_
 
 
-def over_all(function, spans) -> None:
+def over_all(function: Callable[[Any], None], spans: Sequence[Any]) -> None:
     """Call `function` on every span on all cores; a single one is not worth waking the pool."""
     if len(spans) == 1:
         function(spans[0])
@@ -120,5 +123,5 @@ def over_all(function, spans) -> None:
         for_each(function, spans)
 
 
-def _whole(value) -> bool:
+def _whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mercer import _numeric
@@ -54,20 +56,22 @@ class HadamardProjection(Projection):
     True
     """
 
-    def __init__(self, n_components="auto", eps=0.1, delta=0.01, random_state=0):
+    def __init__(
+        self, n_components: int | str = "auto", eps: float = 0.1, delta: float = 0.01, random_state: Any = 0
+    ) -> None:
         self.n_components = n_components
         self.eps = eps
         self.delta = delta
         self.random_state = random_state
 
-    def _draw(self):
+    def _draw(self) -> None:
         self.width_ = 1 << (max(self.n_features_in_, self.n_components_) - 1).bit_length()
         places = _numeric.splitmix64(np.arange(self.width_), self._seed)
         signs = _numeric.signs(_numeric.splitmix64(places, _SIGNS))[None]
         self._signs = {np.dtype(dtype): signs.astype(dtype) for dtype in (np.float32, np.float64)}
         self.rows_ = np.argsort(_numeric.splitmix64(places, _ROWS), kind="stable")[: self.n_components_]
 
-    def _write(self, X, rows, out):
+    def _write(self, X: Any, rows: Any, out: np.ndarray) -> None:
         block = X[rows].toarray() if hasattr(X, "tocsr") else np.ascontiguousarray(X[rows])
         spread = np.empty((len(out), self.width_), out.dtype)
         _numeric.hadamard_signs(block, self._signs[out.dtype], spread)
@@ -75,5 +79,5 @@ class HadamardProjection(Projection):
         np.take(spread, self.rows_, axis=1, out=out, mode="clip")
         out *= out.dtype.type(np.sqrt(self.width_ / self.n_components_))
 
-    def _rows_per_block(self, itemsize):
+    def _rows_per_block(self, itemsize: int) -> int:
         return max(1, _SCRATCH_BYTES // (itemsize * self.width_))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def tokens_of(X: np.ndarray, columns: list[str], start: int = 0) -> Tokens:
     return _of_present(list(columns), codes, X, X != 0)
 
 
-def _tokens_of_rows(rows, start) -> Tokens:
+def _tokens_of_rows(rows: Any, start: int) -> Tokens:
     place: dict[str, int] = {}
     codes, values, ends = array("q"), array("d"), [0]
     for i, row in enumerate(rows):
@@ -56,7 +57,7 @@ def _tokens_of_rows(rows, start) -> Tokens:
     return Tokens(list(place), np.array(codes), np.array(values), np.array(ends, np.int64))
 
 
-def row_entries(row, where) -> Iterable[tuple[str, float]]:
+def row_entries(row: int, where: Any) -> Iterable[tuple[str, float]]:
     """(name, number) of each entry of one row."""
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         raise ValueError(
@@ -68,13 +69,13 @@ def row_entries(row, where) -> Iterable[tuple[str, float]]:
     return (entry for entry in named if entry[1] != 0)
 
 
-def cell_entries(names, cells, where) -> Iterable[tuple[str, float]]:
+def cell_entries(names: Any, cells: Any, where: Any) -> Iterable[tuple[str, float]]:
     """(name, number) of each cell of one row of a table of objects, in which NaN is how a missing string is stored."""
     named = (_named(name, value, where) for name, value in zip(names, cells, strict=True) if not is_missing(value))
     return (entry for entry in named if entry[1] != 0)
 
 
-def _pair(item, where):
+def _pair(item: Any, where: Any) -> Any:
     if isinstance(item, str):
         return item, 1.0
     if isinstance(item, tuple | list) and len(item) == 2:
@@ -82,7 +83,7 @@ def _pair(item, where):
     raise TypeError(f"Row {where} holds {item!r}: a token must be a string or a (string, value) pair.")
 
 
-def _named(name, value, where) -> tuple[str, float]:
+def _named(name: str, value: Any, where: Any) -> tuple[str, float]:
     if type(name) is str and type(value) is float and isfinite(value):  # the common case first
         return name, value
     if not isinstance(name, str):
@@ -99,12 +100,12 @@ def _named(name, value, where) -> tuple[str, float]:
     return name, float(value)
 
 
-def _is_absent(value) -> bool:
+def _is_absent(value: Any) -> bool:
     """None and pandas' NA and NaT; a float NaN under a name is a mistake, not an absence."""
     return type(value) not in (float, int, str) and not isinstance(value, Real) and is_missing(value)
 
 
-def _tokens_of_objects(X, columns, start) -> Tokens:
+def _tokens_of_objects(X: np.ndarray, columns: list[str], start: int) -> Tokens:
     """Column by column, each distinct string once."""
     place: dict[str, int] = {}
     codes, values = np.zeros(X.shape, np.intp), np.zeros(X.shape)
@@ -121,12 +122,12 @@ def _tokens_of_objects(X, columns, start) -> Tokens:
     return _of_present(list(place), codes, values, values != 0)
 
 
-def _of_present(names, codes, values, present) -> Tokens:
+def _of_present(names: list[str], codes: np.ndarray, values: np.ndarray, present: np.ndarray) -> Tokens:
     indptr = np.concatenate([[0], np.cumsum(present.sum(axis=1))]).astype(np.int64)
     return Tokens(names, codes[present], values[present], indptr)
 
 
-def as_rows(X) -> np.ndarray:
+def as_rows(X: Any) -> np.ndarray:
     """A sequence of dicts or lists as a one-dimensional array of them."""
     rows = list(X)
     kept = np.empty(len(rows), dtype=object)
@@ -135,7 +136,7 @@ def as_rows(X) -> np.ndarray:
     return kept
 
 
-def is_table(X) -> bool:
+def is_table(X: Any) -> bool:
     """Whether X is a frame, an array or nested lists of numbers rather than a sequence of dicts or tokens."""
     if hasattr(X, "columns") or hasattr(X, "tocsr"):
         return True

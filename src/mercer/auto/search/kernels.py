@@ -86,7 +86,7 @@ def _led_by_gains(X: np.ndarray, gains, names, multiples, masked: bool, plain: f
         chances = ((1 - _EVEN) * shares + _EVEN / d).tolist()
         few = plain * np.sqrt(_ORDER / d)
         gaussians = [kernels.Gaussian(bandwidth=float(multiple * few)) for multiple in multiples]
-        made = [Lens(OnSubsets(each, order=_ORDER, chances=chances), np.ones(d)) for each in gaussians]
+        made = [Lens(OnSubsets(each, order=_ORDER, probabilities=chances), np.ones(d)) for each in gaussians]
         families.append(_titled("Gaussian", multiples, f"on {_ORDER} columns at a time", made))
     return families
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -40,7 +41,7 @@ class LandmarkCertificate(Certificate):
         """The share of the trace of K that is left: sum of r(x) / sum of k(x, x)."""
         return self.residual_sum / self.diagonal_sum if self.diagonal_sum > 0 else 0.0
 
-    def fitted_value_bound(self, alpha) -> float:
+    def fitted_value_bound(self, alpha: float) -> float:
         """How far ridge on the features can be from kernel ridge, in fitted values, relative to the norm of y.
 
             ||y_kernel - y_features|| <= min(1, sum of r(x) / alpha) ||y||
@@ -69,9 +70,9 @@ class LandmarkCertificate(Certificate):
 
 
 class ResidualCertificate:
-    """For fitted maps that project on a span: `_residual(X)` gives r(x) and k(x, x) of checked rows."""
+    """Mixin of fitted maps that project onto a span: `_residual(X)` gives r(x) and k(x, x) of checked rows."""
 
-    def residual(self, X):
+    def residual(self, X: Any) -> np.ndarray:
         """r(x) = k(x, x) - ||z(x)||^2 >= 0 for every row, in float64: what the landmarks do not explain of it.
 
         It is the square of the distance of phi(x) from the span of the landmarks. A `Source` gives the residuals of
@@ -79,7 +80,9 @@ class ResidualCertificate:
         """
         return self._residual_and_diagonal(X)[0]
 
-    def certificate(self: Any, X, delta=0.05, n_pairs=N_PAIRS, random_state=0) -> LandmarkCertificate:
+    def certificate(
+        self: Any, X: Any, delta: float = 0.05, n_pairs: int = N_PAIRS, random_state: Any = 0
+    ) -> LandmarkCertificate:
         """How well <z, z'> agrees with the kernel on the rows of X: for certain, and measured on random pairs.
 
         Certain are the bound sqrt(r(x) r(x')) of every pair (``pointwise``; 64 roundings of k(x, x) are added to each
@@ -103,25 +106,28 @@ class ResidualCertificate:
             diagonal_sum=float(diagonal.sum()),
         )
 
-    def _pair_bounds(self, x, z):
+    def _pair_bounds(self: Any, x: Any, z: Any) -> np.ndarray:
         left, right = (_with_rounding(*self._residual_and_diagonal(rows), self._rounding_of(rows)) for rows in (x, z))
         return np.sqrt(left * right)
 
-    def _residual_and_diagonal(self, X):
+    def _residual_and_diagonal(self: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
         if not self.whiten:
             raise ValueError("Plain similarities approximate no kernel: there is a residual with whiten=True only.")
         if not isinstance(X, Source):
             return self._residual(self._checked_X(X, reset=False))
         found = [self._residual(self._checked_rows(block)) for block in X.blocks() if len(block)]
-        return tuple(np.concatenate(part) for part in zip(*found, strict=True))
+        residuals, diagonal = (np.concatenate(part) for part in zip(*found, strict=True))
+        return residuals, diagonal
 
 
-def _with_rounding(residuals, diagonal, rounding):
+def _with_rounding(residuals: np.ndarray, diagonal: np.ndarray, rounding: float) -> np.ndarray:
     return residuals + rounding * diagonal
 
 
-def _by_position(features, K, residuals, diagonal):
+def _by_position(
+    features: Any, K: Any, residuals: np.ndarray, diagonal: np.ndarray
+) -> tuple[Any, Any, Callable[..., np.ndarray]]:
     """A precomputed matrix as a map, a kernel and bounds of pairs on the positions 0..n-1 of its rows."""
     K = K.toarray() if is_sparse(K) else K
     safe = np.sqrt(_with_rounding(residuals, diagonal, features._rounding_of(K)))
@@ -129,27 +135,27 @@ def _by_position(features, K, residuals, diagonal):
 
 
 class _MapOfPositions:
-    def __init__(self, features, K):
+    def __init__(self, features: Any, K: np.ndarray) -> None:
         self.features, self.K = features, K
 
-    def transform(self, rows):
+    def transform(self, rows: Any) -> np.ndarray:
         return self.features.transform(self.K[_positions(rows)])
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self.features)
 
 
 class _MatrixKernel:
-    def __init__(self, K):
+    def __init__(self, K: np.ndarray) -> None:
         self.K = K
 
-    def __call__(self, rows, others=None):
+    def __call__(self, rows: Any, others: Any = None) -> np.ndarray:
         chosen = np.ix_(_positions(rows), _positions(rows if others is None else others))
         return self.K[chosen].astype(np.float64)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "the matrix given"
 
 
-def _positions(rows):
+def _positions(rows: Any) -> np.ndarray:
     return np.asarray(rows)[:, 0].astype(np.intp)

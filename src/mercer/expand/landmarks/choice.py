@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -14,10 +15,11 @@ from mercer._numeric.block import take_rows
 from mercer._numeric.hashing.rows import hash_rows
 from mercer._numeric.linalg.distances import is_sparse
 from mercer._numeric.solvers.rpcholesky import rp_cholesky
-from mercer.expand.landmarks.rows import for_kernel, identities, of_objects, wide
+from mercer.expand.landmarks.rows import as_double, for_kernel, identities, of_objects
+from mercer.kernels import Kernel
 
 #: The most landmarks taken to reach a tolerance.
-MOST = 4096
+MAX_LANDMARKS = 4096
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Choice:
     path: np.ndarray | None = None
 
 
-def choose_landmarks(how: str, kernel, sample, n_landmarks, seed: int, rounding: float) -> Choice:
+def choose_landmarks(how: str, kernel: Kernel, sample: Any, n_landmarks: Any, seed: int, rounding: float) -> Choice:
     """Landmarks among the distinct rows of a sample, by the named method."""
     if how == "all":
         return Choice(sample.X)
@@ -36,16 +38,16 @@ def choose_landmarks(how: str, kernel, sample, n_landmarks, seed: int, rounding:
         return Choice(take_rows(sample.X, uniform_order(identities(sample.X), seed)[:n_landmarks]))
     if how == "kmeans":
         return Choice(cluster_centers(sample, n_landmarks, seed))
-    X = wide(sample.X)
+    X = as_double(sample.X)
 
-    def gram(rows, columns):
+    def gram(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         return kernel(for_kernel(X[rows]), for_kernel(X[columns]))
 
     chosen, path = pivots(gram, kernel.diag(for_kernel(X)), sample.weight, n_landmarks, seed, rounding)
     return Choice(take_rows(sample.X, chosen), path)
 
 
-def choose_columns(how: str, K, weight, n_landmarks, seed: int, rounding: float) -> Choice:
+def choose_columns(how: str, K: np.ndarray, weight: np.ndarray, n_landmarks: Any, seed: int, rounding: float) -> Choice:
     """Landmarks among the rows of a precomputed matrix of similarities, as positions."""
     n = K.shape[0]
     if how == "all":
@@ -58,7 +60,7 @@ def choose_columns(how: str, K, weight, n_landmarks, seed: int, rounding: float)
     return Choice(*pivots(lambda i, j: K[i][:, j], diagonal, weight, n_landmarks, seed, rounding))
 
 
-def check_columns(landmarks, n: int) -> np.ndarray:
+def check_columns(landmarks: Any, n: int) -> np.ndarray:
     """Positions of landmarks among n training rows, distinct and in range."""
     positions = np.atleast_1d(np.asarray(landmarks))
     if positions.ndim != 1 or positions.dtype.kind not in "iu" or len(positions) == 0:
@@ -68,35 +70,42 @@ def check_columns(landmarks, n: int) -> np.ndarray:
     return positions.astype(np.intp)
 
 
-def pivots(gram, diagonal, weight, n_landmarks, seed, rounding):
+def pivots(
+    gram: Callable[..., np.ndarray],
+    diagonal: np.ndarray,
+    weight: np.ndarray,
+    n_landmarks: Any,
+    seed: int,
+    rounding: float,
+) -> tuple[np.ndarray, np.ndarray]:
     """Randomly pivoted Cholesky up to a number of landmarks, or until a share of the trace is left."""
     rng = np.random.default_rng([seed, 2])
     total = float(weight @ np.asarray(diagonal, dtype=np.float64))
     if isinstance(n_landmarks, Integral):
         found = rp_cholesky(gram, diagonal, int(n_landmarks), rng, weight, rounding=rounding)
     else:
-        found = rp_cholesky(gram, diagonal, MOST, rng, weight, n_landmarks * total, rounding)
+        found = rp_cholesky(gram, diagonal, MAX_LANDMARKS, rng, weight, n_landmarks * total, rounding)
         _warn_unless_reached(found, n_landmarks, total)
     chosen = found.chosen if len(found.chosen) else np.zeros(1, dtype=np.intp)  # the kernel is 0 on all rows
     return chosen, found.traces / weight.sum()
 
 
-def _warn_unless_reached(found, tolerance, total):
+def _warn_unless_reached(found: Any, tolerance: float, total: float) -> None:
     if found.traces[-1] > tolerance * total:
         warnings.warn(
             f"{len(found.chosen)} landmarks leave {found.traces[-1] / total:.2g} of the trace of the kernel matrix, "
-            f"more than the tolerance {tolerance:g}, and no more than {MOST} are taken. "
+            f"more than the tolerance {tolerance:g}, and no more than {MAX_LANDMARKS} are taken. "
             "The kernel is too narrow for these rows: widen it or raise the tolerance.",
             stacklevel=6,
         )
 
 
-def uniform_order(rows, seed: int) -> np.ndarray:
+def uniform_order(rows: Any, seed: int) -> np.ndarray:
     """A random order of distinct rows that depends on their contents and the seed alone."""
     return np.argsort(_numeric.splitmix64(hash_rows(rows), seed), kind="stable")
 
 
-def cluster_centers(sample, n_landmarks: int, seed: int) -> np.ndarray:
+def cluster_centers(sample: Any, n_landmarks: int, seed: int) -> np.ndarray:
     """Centers of k-means on the sample: good for smooth isotropic kernels and few landmarks (Zhang et al. 2008)."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
@@ -108,11 +117,11 @@ def cluster_centers(sample, n_landmarks: int, seed: int) -> np.ndarray:
     # Threads of k-means add up in any order: on one thread the centers are the same every time.
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer clusters than asked: repeated centers drop out
-        clusters.fit(wide(sample.X), sample_weight=sample.weight)
+        clusters.fit(as_double(sample.X), sample_weight=sample.weight)
     return clusters.cluster_centers_.astype(sample.X.dtype)
 
 
-def stored_as(landmarks, sparse: bool):
+def stored_as(landmarks: Any, sparse: bool) -> Any:
     """Landmarks dense or sparse, as the rows they will be compared with."""
     if sparse == is_sparse(landmarks):
         return landmarks

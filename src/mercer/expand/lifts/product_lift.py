@@ -55,7 +55,7 @@ class ProductLift(StreamingTransformer):
 
     _check_X = {"dtype": [np.float64, np.float32]}
 
-    def __init__(self, pairs: Sequence[Any], center: bool = True, scale: bool = True):
+    def __init__(self, pairs: Sequence[Any], center: bool = True, scale: bool = True) -> None:
         self.pairs = pairs
         self.center = center
         self.scale = scale

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 
-def share_columns(n: int, weights: list[float], enough: list[int | None], in_pairs: list[bool]) -> list[int]:
+def allocate_columns(n: int, weights: list[float], enough: list[int | None], in_pairs: list[bool]) -> list[int]:
     """Split n columns in proportion to the weights, at least one each.
 
     A term for which `enough` columns are exact gets no more than these. Of the terms whose columns come in pairs as
     few as possible get an odd number. The result sums to n unless every term has enough.
 
-    >>> share_columns(100, [3.0, 1.0], [None, None], [True, True])
+    >>> allocate_columns(100, [3.0, 1.0], [None, None], [True, True])
     [76, 24]
-    >>> share_columns(100, [3.0, 1.0, 1.0], [None, 4, 1], [True, False, False])
+    >>> allocate_columns(100, [3.0, 1.0, 1.0], [None, 4, 1], [True, False, False])
     [95, 4, 1]
     """
     counts: dict[int, int] = {}
@@ -34,7 +34,7 @@ def share_columns(n: int, weights: list[float], enough: list[int | None], in_pai
     return _even([counts[i] for i in range(len(weights))], in_pairs)
 
 
-def _proportional(n, weights):
+def _proportional(n: int, weights: np.ndarray) -> list[int]:
     """One each, and the rest by largest remainders."""
     shares = weights / weights.sum() * (n - len(weights))
     whole = np.floor(shares).astype(int)
@@ -43,7 +43,7 @@ def _proportional(n, weights):
     return [int(count) + 1 for count in whole]
 
 
-def _even(counts, in_pairs):
+def _even(counts: list[int], in_pairs: list[bool]) -> list[int]:
     """Move single columns between terms of odd size, so that pairs stay whole."""
     counts = list(counts)
     odd = [i for i, paired in enumerate(in_pairs) if paired and counts[i] % 2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
@@ -11,11 +11,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from mercer._runtime.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
 from mercer.bounds import KernelCertificate
-from mercer.expand.random.compose import Plan, bind_columns, check_kernel, is_stationary, prepare
+from mercer.expand.random.compose import MapPlan, bind_columns, check_kernel, is_stationary, prepare
 from mercer.expand.random.fourier import FourierMap
 from mercer.expand.random.maps import FeatureMap
 from mercer.expand.random.sampling import SAMPLINGS
-from mercer.expand.random.seeds import Seed
+from mercer.expand.random.seed import Seed
 from mercer.kernels import Kernel, KernelParameter
 from mercer.stats import Sample
 
@@ -102,7 +102,15 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
     True
     """
 
-    def __init__(self, kernel=None, *, n_components=1024, sampling="orthogonal", pairing="cos-sin", random_state=0):
+    def __init__(
+        self,
+        kernel: Kernel | str | None = None,
+        *,
+        n_components: int = 1024,
+        sampling: str = "orthogonal",
+        pairing: str = "cos-sin",
+        random_state: Any = 0,
+    ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.sampling = sampling
@@ -135,7 +143,7 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
             raise ValueError(
                 f"frequencies must be a matrix (m, n_features) of finite numbers, got {frequencies!r:.60}."
             )
-        if kernel is not None and (not is_stationary(kernel) or kernel.waits_for_data):
+        if kernel is not None and (not is_stationary(kernel) or kernel.is_data_dependent):
             raise ValueError(f"{kernel!r} is not shift-invariant with every parameter a number: it has no frequencies.")
         made = cls(kernel, n_components=2 * len(frequencies))
         made.n_features_in_ = frequencies.shape[1]
@@ -144,7 +152,7 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
         made._set_map(FourierMap(frequencies, np.zeros(0), float(np.sqrt(mass / len(frequencies))), "given"))
         return made
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if not isinstance(self.n_components, Integral) or self.n_components < 1:
             raise ValueError(f"n_components must be a positive whole number, not {self.n_components!r}.")
         for name, allowed in (("sampling", SAMPLINGS), ("pairing", _PAIRINGS)):
@@ -152,16 +160,16 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}.")
         check_kernel(self._kernel())
 
-    def _empty(self):
-        learns = self._kernel().waits_for_data
+    def _empty(self) -> Sample | None:
+        learns = self._kernel().is_data_dependent
         return Sample(_SAMPLE_ROWS) if learns else None
 
-    def _finish(self, learned):
+    def _finish(self, learned: Any) -> None:
         names = getattr(self, "feature_names_in_", None)
         kernel = bind_columns(self._kernel(), self.n_features_in_, None if names is None else list(names))
         self.kernel_ = kernel if learned is None else kernel.resolve(learned.X)
         seed = Seed(seed_of(self.random_state))
-        plan = Plan(self.n_features_in_, int(self.n_components), self.sampling, self.pairing, seed)
+        plan = MapPlan(self.n_features_in_, int(self.n_components), self.sampling, self.pairing, seed)
         self._set_map(prepare(self.kernel_, plan))
 
     def _set_map(self, feature_map: FeatureMap) -> None:
@@ -172,7 +180,7 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
             if self._map.frequencies is not None:
                 setattr(self, f"{name}_", getattr(self._map, name))
 
-    def _apply(self, X):
+    def _apply(self, X: Any) -> np.ndarray:
         out = np.empty((X.shape[0], self.n_components), dtype=X.dtype)
         sparse = hasattr(X, "tocsr")
         X = X if sparse else np.ascontiguousarray(X)
@@ -183,5 +191,5 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
         return out
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.n_components

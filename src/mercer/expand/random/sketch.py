@@ -24,13 +24,16 @@ independent signs for all of the kernel have 15/D and 63/D.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
 from mercer import _numeric
 from mercer.expand.random.count_sketch import CountSketch
-from mercer.expand.random.maps import Columns, FeatureMap, Flat, SideBySide
+from mercer.expand.random.maps import ConcatenatedMap, ConstantMap, FeatureMap, IdentityMap
+from mercer.expand.random.seed import Seed
 from mercer.kernels import Polynomial
 
 #: The degree up to which all factors are convolved at once.
@@ -43,7 +46,9 @@ BLOCK = 2**16
 LONGEST = 2**14
 
 
-def polynomial_map(kernel: Polynomial, d: int, n_components: int, weight: float, seed, spread: bool) -> FeatureMap:
+def polynomial_map(
+    kernel: Polynomial, d: int, n_components: int, weight: float, seed: Seed, spread: bool
+) -> FeatureMap:
     """The features of sqrt(weight) times the kernel, of degree >= 1: exact terms and a sketch, or all of it a sketch.
 
     The exact terms need columns enough, and are out of place where all columns are to matter alike (`spread`).
@@ -51,9 +56,9 @@ def polynomial_map(kernel: Polynomial, d: int, n_components: int, weight: float,
     p, c = kernel.degree, kernel.offset
     if p not in (2, 3) or c == 0 or spread or 1 + d > EXACT * n_components:
         return TensorSketch(kernel, d, n_components, weight, seed)
-    exact = [Flat(1, weight * c**p), Columns(d, d, weight * p * c ** (p - 1) * kernel.scale)]
+    exact = [ConstantMap(1, weight * c**p), IdentityMap(d, d, weight * p * c ** (p - 1) * kernel.scale)]
     rest = Polynomial(p, offset=0.0 if p == 2 else 3 * c, scale=kernel.scale)
-    both = SideBySide([*exact, TensorSketch(rest, d, n_components - 1 - d, weight, seed, plain=2)])
+    both = ConcatenatedMap([*exact, TensorSketch(rest, d, n_components - 1 - d, weight, seed, plain=2)])
     both.how = TensorSketch.how
     return both
 
@@ -67,12 +72,14 @@ class TensorSketch(FeatureMap):
     how = ("tensor sketch",)
     plain = 0
 
-    def __init__(self, kernel: Polynomial, d: int, n_components: int, weight: float, seed, plain: int = 0):
+    def __init__(
+        self, kernel: Polynomial, d: int, n_components: int, weight: float, seed: Seed, plain: int = 0
+    ) -> None:
         self.offset, self.scale, self.plain = kernel.offset, kernel.scale, plain
         self.n_components, self.weight = n_components, weight
         self.tree = _Tree(kernel.degree, d + (self.offset > 0), n_components, seed)
 
-    def apply(self, X, out):
+    def apply(self, X: Any, out: np.ndarray) -> None:
         step = max(1, BLOCK // min(self.n_components, LONGEST))
         for start in range(0, X.shape[0], step):
             rows = slice(start, start + step)
@@ -82,7 +89,7 @@ class TensorSketch(FeatureMap):
 class _Rows:
     """A block of rows sqrt(scale) x with sqrt(offset) appended, before any is made."""
 
-    def __init__(self, X, scale, offset, plain=0):
+    def __init__(self, X: Any, scale: float, offset: float, plain: int = 0) -> None:
         self.X, self.scale, self.offset, self.plain = X, scale, offset, plain
 
     def sketched(self, sketch: CountSketch, factor: int) -> np.ndarray:
@@ -99,7 +106,7 @@ class _Tree:
     `sketches` has a list of CountSketches, one for each factor, for every transform.
     """
 
-    def __init__(self, degree: int, d: int, D: int, seed):
+    def __init__(self, degree: int, d: int, D: int, seed: Seed) -> None:
         self.D = D
         self.branches = []
         if degree > FLAT:
@@ -143,7 +150,7 @@ def transforms(D: int) -> list[int]:
     return lengths
 
 
-def _turned(sketches, rows, below):
+def _turned(sketches: list[CountSketch], rows: _Rows, below: list[np.ndarray]) -> Iterator[np.ndarray]:
     """H C / sqrt(P) of the rows, or of the features below, for each CountSketch C."""
     for i, sketch in enumerate(sketches):
         turned = sketch.of(below[i]) if below else rows.sketched(sketch, i)

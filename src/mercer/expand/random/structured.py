@@ -12,6 +12,8 @@ uniformly random rotation; it is below 0.001 for P >= 64, so shorter rows are pa
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mercer import _numeric
@@ -22,12 +24,12 @@ SHORTEST = 64
 class StructuredFrequencies:
     """m frequencies in blocks of P; a smaller set is the beginning of a larger one."""
 
-    def __init__(self, signs: np.ndarray, lengths: np.ndarray):
+    def __init__(self, signs: np.ndarray, lengths: np.ndarray) -> None:
         self.signs = signs  # (blocks, 3, P), int8
         self.lengths = lengths  # (m,), s chi
 
     @classmethod
-    def draw(cls, kernel, m: int, d: int, rng: np.random.Generator) -> StructuredFrequencies:
+    def draw(cls, kernel: Any, m: int, d: int, rng: np.random.Generator) -> StructuredFrequencies:
         """m frequencies of an isotropic kernel in d dimensions."""
         P = max(SHORTEST, 1 << (d - 1).bit_length())
         signs, lengths = [], []
@@ -37,7 +39,7 @@ class StructuredFrequencies:
             lengths.append(np.sqrt(rng.chisquare(P, size=rows)) * kernel.spectral_scales(rows, rng))
         return cls(np.array(signs), np.concatenate(lengths))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.lengths)
 
     @property
@@ -45,7 +47,7 @@ class StructuredFrequencies:
         """P, to which rows are padded."""
         return self.signs.shape[2]
 
-    def products(self, X) -> np.ndarray:
+    def products(self, X: Any) -> np.ndarray:
         """<omega_i, x> for the rows x of X, shape (rows, m)."""
         P, m = self.width, len(self)
         rows = X.toarray() if hasattr(X, "tocsr") else X
