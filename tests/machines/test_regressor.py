@@ -109,7 +109,7 @@ def test_falkon_with_some_centers_solves_its_own_normal_equations():
 
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-8])
-def test_falkon_is_as_close_to_the_direct_solution_as_its_tolerance_says(tol):
+def test_falkon_is_as_close_to_the_direct_solution_as_its_tolerance(tol):
     """In the norm ||f||_H^2 = sum w f^2 + alpha ||f||^2 the relative error is at most tol sqrt(condition of H)."""
     X, y = data(3000)
     weight = np.random.default_rng(3).uniform(0.5, 2.0, 3000)
@@ -188,7 +188,7 @@ def test_falkon_reads_a_source_in_any_pieces_with_the_same_bits():
     np.testing.assert_array_equal(machine.fit(MemorySource(X, y)).dual_coef_, whole)
 
 
-def test_falkon_says_that_it_stopped_early():
+def test_falkon_warns_if_it_stopped_early():
     from sklearn.exceptions import ConvergenceWarning
 
     X, y = data(6000)

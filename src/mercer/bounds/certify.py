@@ -111,13 +111,13 @@ def certify_distances(
         refuse_rough(kernel, pairs.table.rows.shape[1])
         wanted, distance = _over(pairs, lambda x, z: kernel_distances(kernel, x, z)), "||phi - phi'||^2"
     found = _over(pairs, lambda x, z: _feature_distances(transformer, x, z))
-    apart = wanted > 0  # rows that differ, but not for this kernel
-    if not apart.any():
+    is_distinct = wanted > 0  # different rows may coincide for the kernel
+    if not is_distinct.any():
         raise ValueError("All pairs measured are at distance 0: there is no relative error.")
     return Certificate(
         subject=_described(transformer) + ("" if kernel is None else f" for {kernel}"),
         measured=f"|||z - z'||^2 / {distance} - 1|",
-        errors=(found[apart] / wanted[apart]) ** 2 - 1,
+        errors=(found[is_distinct] / wanted[is_distinct]) ** 2 - 1,
         delta=delta,
         kind=pairs.kind,
         n_rows=len(pairs.table),
@@ -180,7 +180,7 @@ def _features(transformer: Any, x: Any) -> Any:
 
 
 def _as_double(x: Any) -> Any:
-    """Numbers in float64: the rounding of the judge must not be mistaken for an error of the map."""
+    """Numbers in float64, so that rounding of the reference does not count as an error of the map."""
     return x.astype(np.float64) if getattr(getattr(x, "dtype", None), "kind", None) in set("fiub") else x
 
 

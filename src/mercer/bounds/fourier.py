@@ -1,4 +1,4 @@
-"""How many random Fourier features make every entry of a kernel matrix right to within eps."""
+"""Number of random Fourier features that approximates every kernel value to within eps."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def fourier_dimension(
 
     Returns
     -------
-    int, the ``n_components`` to ask for
+    int, the ``n_components`` needed
 
     Examples
     --------
@@ -73,8 +73,8 @@ def fourier_dimension(
     union = log(n) + log(n - 1 if paired else n + 1) - log(delta)
     per_union = 2.0 if paired else 8.0
     if method == "bernstein":
-        spread, reach = (v, 2.0) if paired else (v + 0.5, 3.0)
-        per_union = min(per_union, 2 * spread + 2 / 3 * reach * eps)
+        term_variance, term_range = (v, 2.0) if paired else (v + 0.5, 3.0)
+        per_union = min(per_union, 2 * term_variance + 2 / 3 * term_range * eps)
     frequencies = max(1, ceil(per_union / eps**2 * union))
     return 2 * frequencies if paired else frequencies
 
@@ -102,7 +102,7 @@ def fourier_variance(kernel: Kernel) -> float:
     if not _is_function_of_a_norm(kernel) or mass == 0:
         return 1.0
     kernel.require_resolved()
-    # Bandwidths may be anything: 200 powers of ten, two per cent apart, then finely around the best of them.
+    # Bandwidths may be anything: 200 powers of ten, spaced by two percent, then finely around the best of them.
     coarse = np.logspace(-100, 100, 20_001)
     best = coarse[np.argmax(_term_variance(kernel, coarse, mass))]
     fine = best * np.linspace(0.97, 1.03, 2_001)

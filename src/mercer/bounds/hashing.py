@@ -1,6 +1,6 @@
 """Is hashing into this many columns safe on these data?
 
-Hash each column of v to one of w = m/s places in each of s blocks, with a random sign, and let Q = ||Av||^2 - ||v||^2.
+Hash each column of v to one of w = m/s buckets in each of s blocks, with a random sign, and let Q = ||Av||^2 - ||v||^2.
 Q is the mean of s independent copies of
 
     Q_1 = 2 sum_{i<j} [h(i) = h(j)] sigma_i sigma_j v_i v_j.
@@ -30,7 +30,7 @@ from mercer.bounds.arguments import check_accuracy, check_choice, check_count, c
 from mercer.bounds.pairs import CHUNK, draw_pairs, sample_rows
 from mercer.bounds.sparse import divisors
 
-MAX_NONZEROS = 64  # more are never worth their cost
+MAX_NONZEROS = 64  # more never pay off
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class RowShapes:
         return np.divide(self.fourth_moment(m, s), square, out=np.zeros_like(square), where=square > 0)
 
     def collisions(self, m: int, s: int) -> np.ndarray:
-        """The expected number of places where two entries of a row meet, over all blocks."""
+        """The expected number of collisions of two entries of a row, over all blocks."""
         return self.pairs * s * s / m
 
     def failure(self, m: int, s: int, eps: float) -> np.ndarray:
@@ -76,13 +76,13 @@ class HashingRisk:
     ----------
     n_components, nonzeros, eps, delta : the question
     n_vectors : number of vectors examined
-    failure : the largest bound on the probability that a vector's squared length is off by more than a share eps
-    fraction_at_risk : share of the vectors whose bound exceeds delta
+    failure : the largest bound on the probability that a vector's squared length is off by more than a fraction eps
+    fraction_at_risk : fraction of the vectors whose bound exceeds delta
     relative_sd : the largest standard deviation of ||Av||^2 / ||v||^2
     kurtosis : the largest kurtosis of it; 3 is normal, and much more means rare but gross errors
     norm_ratio : the largest ||v||_inf / ||v||_2; 1 for a vector with a single entry
-    threshold : up to about which norm_ratio one may hope for (eps, delta)
-    colliding_pairs : the expected number of meetings of two entries of a vector, on average over the vectors
+    threshold : norm ratio up to which (eps, delta) can be expected
+    colliding_pairs : the expected number of collisions of two entries of a vector, on average over the vectors
     recommended_components, recommended_nonzeros : the smallest that are proven safe, at this size if it can be
     """
 
@@ -126,13 +126,13 @@ def hashing_risk(
     n_vectors: int = 2000,
     random_state: int = 0,
 ) -> HashingRisk:
-    """Is feature hashing into `n_components` columns with `nonzeros` places for each feature safe on these data?
+    """Is feature hashing into `n_components` columns with `nonzeros` buckets per feature safe on these data?
 
     For each vector v the exact second and fourth moments of the error Q = ||Av||^2 / ||v||^2 - 1 are known (see
     ``mercer.bounds.hashing``), with Var Q = (2/m)(1 - ||v||_4^4 / ||v||_2^4) whatever s is. They bound
     P[|Q| >= eps] by the minimum of Var Q / eps^2, E Q^4 / eps^4 and the expected number of collisions. The vectors are
-    safe if that is at most delta for all. The bounds are cautious: when they fail by little, the norm_ratio against the
-    threshold is a second opinion. For s = 1 hashing works iff ||v||_inf / ||v||_2 is below about
+    safe if that is at most delta for all. The bounds are cautious: when they fail by little, compare the norm
+    ratio with the threshold. For s = 1 hashing works iff ||v||_inf / ||v||_2 is below about
 
         sqrt(eps) min( ln(eps m / L) / L, sqrt(ln(eps^2 m / L) / L) ),   L = ln(1/delta),
 
@@ -205,7 +205,7 @@ def shapes_of(parts: Iterable[Any]) -> RowShapes:
     found = [row_shapes(V) for V in parts]
     shapes = RowShapes(*(np.concatenate([getattr(s, f.name) for s in found]) for f in fields(RowShapes)))
     if len(shapes.pairs) == 0:
-        raise ValueError("All vectors are zero: there is nothing that hashing could harm.")
+        raise ValueError("All vectors are zero: hashing cannot change them.")
     return shapes
 
 

@@ -23,13 +23,13 @@ def jl_dimension(eps: float, delta: float, n: int | None = None, method: str = "
         (1 - eps) ||v||^2 <= ||Av||^2 <= (1 + eps) ||v||^2
 
     for one fixed vector v (``n=None``), or for all differences v = x_i - x_j of n points at once. The union bound over
-    P = n (n - 1) / 2 pairs asks for delta' = delta / P for each.
+    P = n (n - 1) / 2 pairs requires delta' = delta / P for each.
 
     - ``"exact"``: the smallest m with P[chi2_m <= (1 - eps) m] + P[chi2_m >= (1 + eps) m] <= delta'. No Gaussian
       projection gets by with less for one vector.
     - ``"theorem"``: m = ceil(4 t / (sqrt(1 + 2 eps) - 1)^2), t = ln(2 / delta'), the inversion of the bounds
       1 - 2 sqrt(t/m) and 1 + 2 sqrt(t/m) + 2 t/m of Laurent and Massart (Annals of Statistics, 2000, lemma 1).
-      It asks for 15 to 40 % more.
+      It requires 15 to 40 % more.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def jl_interval(m: int, delta: float, method: str = "theorem") -> tuple[float, f
     With probability at least 1 - delta, low <= ||Av||^2 / ||v||^2 <= high for a fixed v.
 
     - ``"theorem"``: low = 1 - 2 sqrt(t/m), high = 1 + 2 sqrt(t/m) + 2 t/m, t = ln(2 / delta) (Laurent and Massart
-      2000). low is 0, which says nothing, up to m = 4 t. The true failure probability is smaller by a factor of 10 to
+      2000). low is 0, an empty statement, up to m = 4 t. The true failure probability is smaller by a factor of 10 to
       50.
     - ``"exact"``: the delta/2 and 1 - delta/2 quantiles of chi2_m / m; the failure probability is delta itself.
 
@@ -103,13 +103,13 @@ def chi2_failure(m: int, eps: float) -> float:
     return float(below + gammaincc(m / 2, (1 + eps) * m / 2))
 
 
-def _smallest(enough: Callable[[int], bool]) -> int:
-    """The smallest m >= 1 with enough(m), for a condition that stays true once it is: doubling, then bisection."""
+def _smallest(suffices: Callable[[int], bool]) -> int:
+    """The smallest m >= 1 with suffices(m), for a condition that stays true once it is: doubling, then bisection."""
     high = 1
-    while not enough(high):
+    while not suffices(high):
         high *= 2
-    low = high // 2  # not enough, or 0
+    low = high // 2  # too small, or 0
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return high

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-#: R is compared where 1 - k is about these; a bounded R has settled by then, an unbounded one still grows.
+#: R is compared where 1 - k is about these; a bounded R has converged by then, an unbounded one still grows.
 GAPS = (1e-3, 1e-4)
 #: Matern(nu=2), where R grows like a logarithm, comes to 1.44; Matern(nu=2.1), where it is bounded, to 1.31.
 GROWTH = 1.4
@@ -31,10 +31,10 @@ def relative_variance(kernel: Any, gap: float, n_columns: int) -> float:
         return kernel(np.zeros((1, n_columns)), steps[:, None] * direction)[0] / kernel.mass
 
     steps = np.logspace(-100, 100, 20_001)
-    apart = 1 - similarity(steps) > gap
-    if not apart.any():  # a constant, as far as anyone can see
+    is_distinct = 1 - similarity(steps) > gap
+    if not is_distinct.any():  # numerically constant
         return 0.0
-    at = steps[np.argmax(apart)]
+    at = steps[np.argmax(is_distinct)]
     once, twice = similarity(np.array([at, 2 * at]))
     return float((0.5 + 0.5 * twice - once**2) / (1 - once) ** 2)
 
@@ -52,6 +52,6 @@ def refuse_rough(kernel: Any, n_columns: int) -> None:
         raise ValueError(
             f"{kernel} is too rough at 0 for a certificate of relative distances: the relative variance of an "
             f"estimated distance grows without bound as two rows come closer ({far:.3g} at k = {1 - GAPS[0]:g}, "
-            f"{near:.3g} at k = {1 - GAPS[1]:g}), so no number of features keeps near pairs apart as they are. "
+            f"{near:.3g} at k = {1 - GAPS[1]:g}), so no number of features preserves the distances of near pairs. "
             "Certify kernel values instead (`certify`, `.certificate`), or use a smooth kernel such as Gaussian."
         )

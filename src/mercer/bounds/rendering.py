@@ -39,30 +39,29 @@ def table_row(name: str, *values: float | None) -> str:
     return f"  {name:<14}" + "".join(f"{'-' if value is None else format(value, '.3g'):>12}" for value in values)
 
 
-def percent(share: float) -> str:
-    """A share as per cent, in two digits."""
-    return f"{100 * share:.2g} %"
+def percent(fraction: float) -> str:
+    """A fraction as a percentage with two digits."""
+    return f"{100 * fraction:.2g} %"
 
 
 def risk_table(risk: Any) -> str:
     """The table that `print(hashing_risk(...))` shows."""
     lines = [
-        f"Hashing into {risk.n_components:,} columns, {risk.nonzeros} place(s) for each feature: "
+        f"Hashing into {risk.n_components:,} columns, {risk.nonzeros} nonzero(s) per feature: "
         + ("safe" if risk.safe else "NOT PROVEN SAFE"),
         f"squared lengths of {risk.n_vectors:,} vectors to within {percent(risk.eps)}, each with probability "
         f"{100 * (1 - risk.delta):g} %",
         "",
         table_row("failure", risk.failure)
         + f"  largest bound; {percent(risk.fraction_at_risk)} of vectors above delta",
-        table_row("relative sd", risk.relative_sd) + "  of a squared length, for any number of places",
+        table_row("relative sd", risk.relative_sd) + "  of a squared length, for any number of nonzeros",
         table_row("kurtosis", risk.kurtosis) + "  3 is normal; more means rare but gross errors",
-        table_row("norm_ratio", risk.norm_ratio)
-        + f"  largest max|v|/||v||; up to about {risk.threshold:.2g} is harmless",
-        table_row("collisions", risk.colliding_pairs) + "  expected meetings of two entries of a vector",
+        table_row("norm ratio", risk.norm_ratio) + f"  largest max|v|/||v||; up to about {risk.threshold:.2g} is safe",
+        table_row("collisions", risk.colliding_pairs) + "  expected collisions of two entries of a vector",
     ]
     if not risk.safe:
         where = (
             "" if risk.recommended_components == risk.n_components else f", columns = {risk.recommended_components:,}"
         )
-        lines.append(f"safe from: places = {risk.recommended_nonzeros}{where}")
+        lines.append(f"safe from: nonzeros = {risk.recommended_nonzeros}{where}")
     return "\n".join(lines)

@@ -16,7 +16,7 @@ from mercer.kernels.rows import KernelInput, column_positions
 
 
 class CompositeKernel(Kernel):
-    """A kernel made of kernels: checks and resolves its parts."""
+    """A kernel made of kernels: validates and resolves its parts."""
 
     def _parts(self) -> dict[str, Kernel]:
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name in ("left", "right", "kernel")}
@@ -34,8 +34,8 @@ class CompositeKernel(Kernel):
 
     def _resolve(self, X: KernelInput) -> Kernel:
         parts = self._parts()
-        settled = {name: part._resolve(X) for name, part in parts.items()}
-        return replace(self, **settled) if any(settled[name] is not parts[name] for name in parts) else self
+        resolved = {name: part._resolve(X) for name, part in parts.items()}
+        return replace(self, **resolved) if any(resolved[name] is not parts[name] for name in parts) else self
 
 
 @dataclass
@@ -82,8 +82,8 @@ class Sum(CompositeKernel):
         return scales
 
     def _draw_sides(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, int]:
-        share = self.left.mass / self.mass if self.mass > 0 else 1.0
-        from_left = rng.random(n) < share
+        fraction = self.left.mass / self.mass if self.mass > 0 else 1.0
+        from_left = rng.random(n) < fraction
         return from_left, int(from_left.sum())
 
     def _series(self, order: int) -> np.ndarray:
@@ -194,8 +194,8 @@ class Restricted(CompositeKernel):
         return self.kernel._diag(X.select(self.columns))
 
     def _resolve(self, X: KernelInput) -> Kernel:
-        settled = self.kernel._resolve(X.select(self.columns))
-        return self if settled is self.kernel else replace(self, kernel=settled)
+        resolved = self.kernel._resolve(X.select(self.columns))
+        return self if resolved is self.kernel else replace(self, kernel=resolved)
 
     @property
     def mass(self) -> float:
@@ -267,7 +267,7 @@ class Normalized(CompositeKernel):
 
 
 def _combine(operation: np.ufunc, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """operation(a, b), in place where the precision allows it."""
+    """operation(a, b), in place if the precision allows it."""
     if a.shape != b.shape:
         raise ValueError(
             f"the parts of a composed kernel gave matrices of shapes {a.shape} and {b.shape}; "

@@ -25,14 +25,14 @@ class Kernel:
 
     _needs: ClassVar[dict[str, Any]] = {}
     __dataclass_fields__: ClassVar[dict[str, Any]]
-    __array_ufunc__ = None  # so that numpy_scalar * kernel comes to __rmul__
+    __array_ufunc__ = None  # so that numpy_scalar * kernel calls __rmul__
 
     # the verbs
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         """Gram matrix of k(x, z) for the rows x of X and z of Y (of X when Y is None), shape (n, m).
 
-        Parameters that wait for data (``bandwidth="median"``) are settled on the rows of X.
+        Data-dependent parameters (``bandwidth="median"``) are resolved on the rows of X.
         """
         X, Y = input_pair(X, Y)
         ready = self._ready(X)
@@ -74,7 +74,7 @@ class Kernel:
 
     @property
     def is_data_dependent(self) -> bool:
-        """Whether a parameter (``bandwidth="median"``) is to be settled on data."""
+        """Whether a parameter (``bandwidth="median"``) depends on data."""
         return any(isinstance(value, str) and value == "median" for value in self.get_params(deep=True).values())
 
     # the algebra
@@ -122,7 +122,7 @@ class Kernel:
 
         return Through(self, matrix)
 
-    # the mathematical facts that feature maps build on
+    # mathematical properties used by feature maps
 
     @property
     def isotropic(self) -> bool:
@@ -179,7 +179,7 @@ class Kernel:
         check_parameters(self, self._needs)
 
     def require_resolved(self) -> None:
-        """Raise when a parameter still waits for data."""
+        """Raise if a parameter still depends on data (``bandwidth="median"``)."""
 
     def _ready(self, X: KernelInput) -> Kernel:
         self._validate()
@@ -222,12 +222,12 @@ def _weight(value: Any, verb: str) -> Any:
 
 
 def _finite(values: np.ndarray, kernel: Kernel) -> np.ndarray:
-    """The values, unless one of them left the range of floats."""
+    """The values; raises if one of them is not finite."""
     with np.errstate(all="ignore"):
         if np.isfinite(values.sum()) or np.isfinite(values).all():
             return values
     rows = " and ".join(f"row {i}" for i in np.argwhere(~np.isfinite(values))[0])
     raise ValueError(
-        f"{kernel} leaves the range of {values.dtype} at {rows}: "
+        f"{kernel} exceeds the range of {values.dtype} at {rows}: "
         "bring the columns to a common scale first (for example unit variance)"
     )

@@ -1,4 +1,4 @@
-"""The user's own similarity: a function, or a matrix of values already computed."""
+"""User-defined similarities: a function, or a matrix of precomputed values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Custom(Kernel):
     """k(x, z) = function(x, z) for any two objects: rows of an array, items of a list.
 
     Nothing is assumed of the function: it is called for every ordered pair, and :func:`check_mercer`
-    tells whether it is a kernel. It sees rows of arrays and data frames as 1-D arrays, rows of a CSR
+    checks whether it is a kernel. It sees rows of arrays and data frames as 1-D arrays, rows of a CSR
     matrix as 1 x d CSR matrices and items of other sequences as they are.
 
     Parameters

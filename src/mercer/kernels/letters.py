@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer.kernels.rows import KernelInput
 
-#: A window whose ambiguous letters stand for more words than this says next to nothing, and is left out.
+#: A window whose ambiguous letters stand for more words than this carries little information and is skipped.
 MAX_READINGS = 256
 
 _PAIRS = {"R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC"}
@@ -40,7 +40,7 @@ NAMED = {
 
 
 class AnyAlphabet:
-    """What the parameter `alphabet` must be."""
+    """Constraint on the parameter `alphabet`."""
 
     def met_by(self, value: Any) -> bool:
         """Whether the value is None, a name, or a text of distinct letters."""
@@ -272,8 +272,8 @@ def match_probabilities(segments: Segments, alphabet: Alphabet | None) -> np.nda
     if alphabet is None or not len(segments.codes) or segments.codes.max() < segments.n_letters:
         return np.zeros((0, 0))
     meanings = [*alphabet.letters, *alphabet.ambiguous.values()]
-    shares = np.array([[(letter in meant) / len(meant) for letter in alphabet.letters] for meant in meanings])
-    return shares @ shares.T
+    probabilities = np.array([[(letter in meant) / len(meant) for letter in alphabet.letters] for meant in meanings])
+    return probabilities @ probabilities.T
 
 
 def with_opposite_rows(segments: Segments, alphabet: Alphabet) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Rows as the user gave them, read once as numbers or as objects, whichever a kernel asks for."""
+"""Inputs of kernels, read lazily as numbers or as objects."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from mercer._numeric.linalg.distances import is_sparse
 class KernelInput:
     """The rows of X: an array, a CSR matrix, a data frame of numbers, or any sequence of objects.
 
-    Nothing is read before a kernel asks; what was read is kept, so that a sum of ten kernels
-    checks its input once.
+    Values are read and validated on first use and cached, so that a sum of kernels validates its
+    input once.
     """
 
     def __init__(self, raw: Any, name: str = "X", is_column: bool = False) -> None:
@@ -101,10 +101,10 @@ def column_positions(columns: Any, width: int, names: list[Any] | None = None) -
 def _position(column: Any, width: int, names: list[Any] | None) -> int:
     if isinstance(column, int | np.integer):
         if not -width <= column < width:
-            raise ValueError(f"column {column} was asked for, but there are only {width} columns")
+            raise ValueError(f"column {column} does not exist: there are only {width} columns")
         return int(column) % width
     if names is None:
-        raise ValueError(f"column {column!r} was asked for by name, but the rows are not a data frame")
+        raise ValueError(f"column {column!r} is given by name, but the rows are not a data frame")
     if column not in names:
         raise ValueError(f"there is no column {column!r}; the columns are {', '.join(map(str, names))}")
     return names.index(column)
@@ -163,7 +163,7 @@ def _as_float(array: np.ndarray, rows: KernelInput) -> np.ndarray:
     except (TypeError, ValueError):
         row, column, value = _first_non_number(array)
         raise ValueError(
-            f"{rows.name} must hold numbers, found {value!r} in {_place(row, column, rows)}: "
+            f"{rows.name} must hold numbers, found {value!r} in {_location(row, column, rows)}: "
             "encode it as numbers first, or restrict the kernel to the numeric columns with .on(columns)"
         ) from None
 
@@ -196,9 +196,11 @@ def _sparse_numbers(rows: KernelInput) -> Any:
 
 def _refuse(value: Any, row: int, column: int, rows: KernelInput) -> NoReturn:
     what = "NaN (a missing value)" if np.isnan(value) else "an infinite value"
-    raise ValueError(f"{rows.name} has {what} in {_place(row, column, rows)}: impute, clip or drop such values first")
+    raise ValueError(
+        f"{rows.name} has {what} in {_location(row, column, rows)}: impute, clip or drop such values first"
+    )
 
 
-def _place(row: int, column: int, rows: KernelInput) -> str:
+def _location(row: int, column: int, rows: KernelInput) -> str:
     names = _names(rows.raw)
     return f"column {column if names is None else repr(names[column])}, first in row {row}"

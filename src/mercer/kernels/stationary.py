@@ -1,4 +1,4 @@
-"""What kernels of x - z share: distances, the bandwidth, frequencies."""
+"""Base of shift-invariant kernels: distances, the bandwidth, frequencies."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Stationary(Kernel):
 
     def require_resolved(self) -> None:
         if self.bandwidth == "median":
-            raise ValueError(f"{self}: the bandwidth waits for data; call resolve(X) first")
+            raise ValueError(f"{self}: the bandwidth depends on data; call resolve(X) first")
 
 
 def median_distance(A: Any, p: float = 2) -> float:

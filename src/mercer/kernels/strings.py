@@ -98,10 +98,10 @@ class Spectrum(WindowKernel):
     k : int
         Letters per word.
     alphabet : {"dna", "protein"}, text of distinct letters, or None
-        None takes any letters. A letter outside a given alphabet is an error that names its place. "dna" and "protein"
+        None takes any letters. A letter outside a given alphabet is an error with its position. "dna" and "protein"
         read lower case as upper case, U as T in DNA, and U as C, O as K in proteins. Their ambiguous letters (the IUPAC
-        codes R Y S W K M B D H V N, and B J X Z) make a window count as each of the words it can stand for, in
-        equal shares that sum to 1; windows that stand for more than 256 words, such as runs of N, are left out.
+        codes R Y S W K M B D H V N, and B J X Z) make a window count as each of the words it can stand for, with
+        equal weights that sum to 1; windows that stand for more than 256 words, such as runs of N, are skipped.
     reverse_complement : bool
         Each word of DNA is counted as the first in the alphabet of itself and its reverse complement, so that
         k(x, z) does not depend on which strand was read.
@@ -148,8 +148,8 @@ class Mismatch(WindowKernel):
 
     Without an alphabet A is unknown, and the kernel is the limit of many letters, divided by A^mismatches: then
     I(d) = C(k - d, mismatches - d), and k(x, z) counts the pairs of windows that agree after the same `mismatches`
-    places are struck out of both, once for each choice of places (the gapped k-mer kernel of Ghandi et al. 2014). It
-    needs no alphabet, is faster, and its feature map is smaller.
+    positions are removed from both, once for each choice of positions (the gapped k-mer kernel of Ghandi et al.
+    2014). It needs no alphabet, is faster, and its feature map is smaller.
 
     Parameters
     ----------
@@ -211,10 +211,12 @@ class Mismatch(WindowKernel):
         return with_opposite_strands(found) if self.reverse_complement else found
 
     def patterns(self) -> list[Pattern]:
-        near, share = self.neighborhood, self.strand_weight
+        near, strand_weight = self.neighborhood, self.strand_weight
         if near is None:
-            return gapped(self.k, self.mismatches, share)
-        coefficients = ((dropped, share * weight) for dropped, weight in enumerate(near.gap_coefficients()) if weight)
+            return gapped(self.k, self.mismatches, strand_weight)
+        coefficients = (
+            (dropped, strand_weight * weight) for dropped, weight in enumerate(near.gap_coefficients()) if weight
+        )
         return [pattern for dropped, weight in coefficients for pattern in gapped(self.k, dropped, weight)]
 
     def _add_gram(self, out: np.ndarray, segments: Segments, symmetric: bool) -> None:
@@ -229,14 +231,17 @@ class Mismatch(WindowKernel):
         readable = self.readable(segments, self.k)
         words = windows_of(readable, whole)
         counts = words.counts(segments.n_rows)
-        add_gram(out, near.spread(counts, words.keys[counts.first], readable.bits), symmetric, self.strand_weight)
+        add_gram(
+            out, near.neighbor_counts(counts, words.keys[counts.first], readable.bits), symmetric, self.strand_weight
+        )
 
 
 def gapped(k: int, dropped: int, weight: float) -> list[Pattern]:
-    """All ways to strike `dropped` places out of a window of k letters."""
-    places = range(k)
+    """All ways to strike `dropped` positions out of a window of k letters."""
+    positions = range(k)
     return [
-        Pattern(tuple(p for p in places if p not in gaps), k, float(weight)) for gaps in combinations(places, dropped)
+        Pattern(tuple(p for p in positions if p not in gaps), k, float(weight))
+        for gaps in combinations(positions, dropped)
     ]
 
 
@@ -272,23 +277,23 @@ class WeightedDegree(WindowKernel):
 
 @dataclass
 class Subsequence(Kernel):
-    """k(x, z) = sum over words w of k letters, over places i of w in x and j of w in z, of decay^(l(i) + l(j)).
+    """k(x, z) = sum over words w of k letters, over positions i of w in x and j of w in z, of decay^(l(i) + l(j)).
 
-    Places are rising, not always adjacent: w is a subsequence.
+    Positions increase, not always adjacent: w is a subsequence.
 
-    l(i) is the number of letters from the first to the last of the places i: gaps are allowed, and cost. Rows are
-    text, bytes or lists of hashable tokens. Longer rows have more subsequences, so ``.normalized()`` is what one
-    usually wants (Lodhi et al., "Text classification using string kernels", 2002). Time is k |x| |z| per pair.
+    l(i) is the number of letters from the first to the last of the positions i: gaps are allowed but penalized. Rows
+    are text, bytes or lists of hashable tokens. Longer rows have more subsequences; use ``.normalized()`` to compare
+    rows of different lengths (Lodhi et al., "Text classification using string kernels", 2002). Time is k |x| |z| per pair.
 
     Parameters
     ----------
     k : int
         Letters per subsequence.
     decay : float in (0, 1]
-        What one letter of length costs.
+        Factor for each letter of length.
     alphabet : {"dna", "protein"}, text of distinct letters, or None
-        See `Spectrum`. An ambiguous letter is each of those it can stand for, in equal shares, independently of the
-        others: two letters are the same with the probability that what they stand for is.
+        See `Spectrum`. An ambiguous letter is each of those it can stand for with equal probability, independently of
+        the others: two letters match with the probability that they are the same.
     reverse_complement : bool
         Read both strands of DNA, as `Mismatch` does: k0(x, z) + k0(x, reverse complement of z).
 
@@ -324,8 +329,8 @@ class Subsequence(Kernel):
 
     def _diag(self, X: KernelInput) -> np.ndarray:
         segments = _read(X, X, self.letters)
-        places = np.arange(len(X))
-        return self._compare(segments)(places, places)
+        indices = np.arange(len(X))
+        return self._compare(segments)(indices, indices)
 
     def _compare(self, segments: Segments) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         k, decay, codes, starts = int(self.k), float(self.decay), segments.codes, segments.starts

@@ -1,4 +1,4 @@
-"""A kernel on a few columns at a time, averaged over the choice of columns."""
+"""Kernels averaged over random subsets of columns."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from mercer.kernels.rows import KernelInput
 class OnSubsets(CompositeKernel):
     """k(x, z) = E k(x[S], z[S]), S the set of `order` columns drawn independently with the given probabilities.
 
-    A sum of functions of at most `order` columns each (Duvenaud, Nickisch and Rasmussen 2011): of single columns for
-    order 1, of pairs for order 2. A frequency of k becomes one with zeros outside of a drawn S. For shift-invariant k.
+    Functions in its space are sums of functions of at most `order` columns each (Duvenaud, Nickisch and Rasmussen
+    2011): additive for order 1, with pairwise interactions for order 2. Its frequencies are those of k set to zero
+    outside of a random S.
 
     Parameters
     ----------
     kernel : shift-invariant Kernel
     order : int >= 1
-    probabilities : list of positive numbers, one per column, in any common unit; None for equal probabilities
+    probabilities : list of positive numbers, one per column, proportional to the probabilities; None for equal ones
 
     >>> from mercer.kernels import Gaussian
     >>> from mercer.kernels.subsets import OnSubsets
@@ -58,18 +59,18 @@ class OnSubsets(CompositeKernel):
         return sum(probability * part for probability, part in self._parts_of(X, lambda S: self._on(S)._diag(X)))
 
     def _parts_of(self, X: KernelInput, value: Callable[[list[int]], np.ndarray]) -> Iterator[tuple[Any, np.ndarray]]:
-        """The probability of each set of columns, with a value of it."""
-        shares = self._shares(X.numbers.shape[1])
+        """(probability, value) of every set of columns."""
+        single = self._column_probabilities(X.numbers.shape[1])
         probabilities: Counter = Counter()
-        for drawn in product(range(len(shares)), repeat=self.order):
-            probabilities[tuple(sorted(set(drawn)))] += prod(shares[j] for j in drawn)
+        for drawn in product(range(len(single)), repeat=self.order):
+            probabilities[tuple(sorted(set(drawn)))] += prod(single[j] for j in drawn)
         dtype = X.numbers.dtype.type
         return ((dtype(probability), value(list(columns))) for columns, probability in probabilities.items())
 
     def _on(self, columns: list[int]) -> Kernel:
         return self.kernel.on(columns)
 
-    def _shares(self, d: int) -> np.ndarray:
+    def _column_probabilities(self, d: int) -> np.ndarray:
         if self.probabilities is None:
             return np.full(d, 1.0 / d)
         if len(self.probabilities) != d:
@@ -79,8 +80,8 @@ class OnSubsets(CompositeKernel):
         return np.asarray(self.probabilities, dtype=np.float64) / np.sum(self.probabilities)
 
     def _resolve(self, X: KernelInput) -> Kernel:
-        settled = self.kernel._resolve(X)
-        return self if settled is self.kernel else replace(self, kernel=settled)
+        resolved = self.kernel._resolve(X)
+        return self if resolved is self.kernel else replace(self, kernel=resolved)
 
     @property
     def mass(self) -> float:
@@ -88,7 +89,7 @@ class OnSubsets(CompositeKernel):
 
     def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         omega = self.kernel._frequencies(n, d, rng)
-        drawn = rng.choice(d, size=(n, self.order), p=self._shares(d))
+        drawn = rng.choice(d, size=(n, self.order), p=self._column_probabilities(d))
         kept = np.zeros((n, d), dtype=bool)
         np.put_along_axis(kept, drawn, True, axis=1)
         return np.where(kept, omega, 0.0)

@@ -64,8 +64,8 @@ class Through(CompositeKernel):
         return self.kernel._diag(self._image(X))
 
     def _resolve(self, X: KernelInput) -> Kernel:
-        settled = self.kernel._resolve(self._image(X))
-        return self if settled is self.kernel else replace(self, kernel=settled)
+        resolved = self.kernel._resolve(self._image(X))
+        return self if resolved is self.kernel else replace(self, kernel=resolved)
 
     def _image(self, X: KernelInput) -> KernelInput:
         self.check_width(X.numbers.shape[1])

@@ -52,8 +52,8 @@ class SubsetTree(Kernel):
         return pair_gram(self._compare(parsed), np.diff(parsed.starts), len(X), None if Y is X else len(Y))
 
     def _diag(self, X: KernelInput) -> np.ndarray:
-        places = np.arange(len(X))
-        return self._compare(parse_trees([X]))(places, places)
+        indices = np.arange(len(X))
+        return self._compare(parse_trees([X]))(indices, indices)
 
     def _compare(self, parsed: ParsedTrees) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         return lambda left, right: _numeric.tree_pairs(*parsed, left, right, float(self.decay))

@@ -1,4 +1,4 @@
-"""Is a similarity a Mercer kernel? A check that names the offending rows, and repairs of a matrix."""
+"""Check whether a similarity is a Mercer kernel, with a witness, and repair a matrix that is not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHORT_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 32)
 
 @dataclass(frozen=True, eq=False)
 class MercerReport:
-    """What :func:`check_mercer` found; print it to read it.
+    """Result of :func:`check_mercer`; ``print`` shows it as text.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class MercerReport:
 
     @property
     def valid(self) -> bool:
-        """Whether nothing speaks against a Mercer kernel."""
+        """Whether no condition of a Mercer kernel is violated."""
         return self.symmetric and self.positive and self.psd
 
     def __str__(self) -> str:
@@ -76,8 +76,8 @@ class MercerReport:
 def check_mercer(kernel_or_matrix: Any, X: Any = None, tolerance: float | None = None) -> MercerReport:
     """Check symmetry, k(x, x) >= 0 and positive semidefiniteness on the rows of X.
 
-    A finite sample can refute a kernel, never prove one: a clean report says that these rows found
-    nothing wrong.
+    A finite sample can refute a kernel, never prove one: a clean report means that no violation was found
+    on these rows.
 
     Parameters
     ----------

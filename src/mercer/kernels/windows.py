@@ -1,4 +1,4 @@
-"""Words in windows of sequences: their exact names, their counts per row, and Gram matrices of counts."""
+"""Words in windows of sequences: exact keys, counts per row, and Gram matrices of counts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from mercer.kernels.letters import Segments
 
 #: Rows of a Gram matrix computed at a time.
 _ROWS = 256
-#: A dense product takes this many entries while scattered additions take one.
+#: Entries that a dense product processes in the time of one scattered addition.
 _DENSE = 16
-#: Entries of dense counts that may be held.
+#: Maximum number of entries of dense counts.
 MAX_DENSE_ENTRIES = 1 << 25
 
 
 class Pattern(NamedTuple):
-    """Which letters of a window of `span` letters are read, what a word counts, and whether its position matters."""
+    """The letters read in a window of `span` letters, the weight of a word, and whether its position matters."""
 
     offsets: tuple[int, ...]
     span: int
@@ -60,23 +60,23 @@ class WordCounts(NamedTuple):
 def windows_of(
     segments: Segments, pattern: Pattern, both_strands: bool = False, known: Segments | None = None
 ) -> Windows:
-    """The words that a pattern reads; of both strands, the smaller of each word and its reverse complement.
+    """The words that a pattern reads; for both strands, the smaller of each word and its reverse complement.
 
-    `known` are words, one per segment, that are to come first.
+    `known` are words, one per segment, that come first.
     """
     rows, weights, positions = segments.window_rows(pattern.span)
     words = [letter_chunks(segments, pattern.offsets, pattern.span)]
-    places = [positions]
+    starts_in_row = [positions]
     if both_strands:
         words.append(letter_chunks(opposite(segments), pattern.offsets[::-1], pattern.span))
     if known is not None:
         width = len(pattern.offsets)
         words.insert(0, letter_chunks(known, tuple(range(width)), width))
-        places.insert(0, known.positions)
+        starts_in_row.insert(0, known.positions)
     if pattern.positional:
-        bits = max(*(int(place.max(initial=0)) for place in places), 1, 1).bit_length()
-        for pieces, place in zip(words, places, strict=True):
-            pieces.append((place.astype(np.uint64), bits))
+        bits = max(*(int(position.max(initial=0)) for position in starts_in_row), 1, 1).bit_length()
+        for pieces, position in zip(words, starts_in_row, strict=True):
+            pieces.append((position.astype(np.uint64), bits))
     keys = joined(words)
     if both_strands:
         before, there, back = np.split(keys, [len(keys) - 2 * len(rows), len(keys) - len(rows)])
@@ -88,7 +88,7 @@ def windows_of(
 
 
 def opposite(segments: Segments) -> Segments:
-    """Every letter of DNA in its place replaced by its complement: A - T, C - G."""
+    """Every letter of DNA replaced by its complement: A - T, C - G."""
     return replace(segments, codes=segments.n_letters - 1 - segments.codes)
 
 

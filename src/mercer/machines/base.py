@@ -1,4 +1,4 @@
-"""What all kernel machines share: reading rows of any kind, settling the kernel, comparing rows with those kept."""
+"""Base of kernel machines: reading rows of any kind, resolving the kernel, scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mercer.machines import similarity
 from mercer.source import MemorySource, Source
 from mercer.stats import Sample
 
-#: Distinct rows on which a bandwidth is settled.
+#: Distinct rows on which a bandwidth is resolved.
 _SAMPLE_ROWS = 2048
 
 
@@ -30,7 +30,7 @@ class KernelMachine(KernelParameter, BaseEstimator):
     """
 
     _needs_y = False
-    #: What follows if the similarity is not Mercer, said in the warning.
+    #: Consequence of a similarity that is not Mercer, for the warning.
     _if_not_mercer = ""
 
     def _checked_rows(self, X: Any, reset: bool, start: int = 0) -> Any:
@@ -77,7 +77,7 @@ class KernelMachine(KernelParameter, BaseEstimator):
         raise NotImplementedError
 
     def _resolved_kernel(self, X: Any, weight: np.ndarray | None = None) -> Kernel:
-        """The kernel with every parameter a number. Repeated rows and rows of weight zero settle nothing."""
+        """The kernel with every parameter a number; repeated rows and rows of weight zero have no influence."""
         if self._is_data_dependent and _is_numeric_table(X):
             return self._kernel_resolved_in(MemorySource(X, weight=weight))
         return self._kernel_resolved_on(X)
@@ -101,7 +101,7 @@ class KernelMachine(KernelParameter, BaseEstimator):
         return self._checked_rows(X, reset=False)
 
     def _scores(self, X: Any, kept: Any, dual_coef: np.ndarray, support: np.ndarray | None = None) -> np.ndarray:
-        """sum_i a_i k(x, x_i) for each row x of X; `support` says which training rows were kept."""
+        """sum_i a_i k(x, x_i) for each row x of X; `support` are the indices of the training rows kept."""
         X = self._new_rows(X)
         if support is not None and similarity.is_pairwise(self.kernel_):
             X = X[:, support]
@@ -145,7 +145,7 @@ def predicted_classes(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def refuse_contradiction(y: Any, sample_weight: Any) -> None:
-    """A source has target and weights already."""
+    """Raise if target or weights are given beside a source."""
     if y is not None or sample_weight is not None:
         raise ValueError("A Source brings its own target and weights: give them to the source, not to fit.")
 

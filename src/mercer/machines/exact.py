@@ -16,7 +16,7 @@ N_ALPHAS = 60
 
 
 class LeaveOneOutPath(NamedTuple):
-    """Coefficients at the best penalty, the penalties, the mean squared leave-one-out error of each, and which won."""
+    """Coefficients at the best penalty; penalties, their mean squared leave-one-out errors, and the index of the best."""
 
     coef: np.ndarray
     alphas: np.ndarray
@@ -28,7 +28,7 @@ def minimum_norm(K: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, int]:
     """a = K^+ Y and the rank of K; eigenvalues below n eps lambda_max count as zero.
 
     K a = Y need not have a solution; K^2 a = K Y, the normal equations of least squares, always does, and K^+ Y is
-    the one whose function has the least norm.
+    the solution of minimum norm.
     """
     values, vectors = _eigen(K)
     eps = np.finfo(K.dtype).eps
@@ -40,7 +40,7 @@ def minimum_norm(K: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, int]:
 def ridge(K: np.ndarray, Y: np.ndarray, alpha: float) -> np.ndarray:
     """a = (K + alpha)^{-1} Y by Cholesky, by eigenvalues where rounding or an indefinite K forbid that.
 
-    K is given up: the factor takes its upper triangle. The lower one stays, for the eigenvalues or, in float32, for
+    K is overwritten: the factor takes its upper triangle. The lower one stays, for the eigenvalues or, in float32, for
     two refinements with residuals in float64: float64 accuracy up to a condition number of about 1e6.
     """
     diagonal = K.diagonal().astype(np.float64) + alpha
@@ -63,8 +63,8 @@ def loo_path(K: np.ndarray, Y: np.ndarray, alphas: np.ndarray | None, weight: np
     values, vectors = _eigen(K)
     if alphas is None:
         top = max(float(np.abs(values).max()), np.finfo(float).tiny)
-        least = max(1e-10, 10 * len(K) * float(np.finfo(K.dtype).eps))
-        alphas = np.geomspace(10.0 * top, least * top, N_ALPHAS)
+        smallest = max(1e-10, 10 * len(K) * float(np.finfo(K.dtype).eps))
+        alphas = np.geomspace(10.0 * top, smallest * top, N_ALPHAS)
     rotated = vectors.T @ Y
     inverse = 1.0 / (np.maximum(values, 0.0)[:, None] + alphas)
     left_out = (1.0 / np.maximum(weight, 1.0))[:, None]

@@ -1,4 +1,4 @@
-"""Kernel ridge regression on a few centers, beyond memory: Falkon (Rudi, Carratino and Rosasco 2017).
+"""Kernel ridge regression on centers, out of core: Falkon (Rudi, Carratino and Rosasco 2017).
 
 f = sum_j a_j k(., c_j) over m centers minimizes sum_i w_i (y_i - f(x_i))^2 + alpha ||f||^2, that is
 
@@ -10,7 +10,7 @@ one pass over the rows; K_nm exists only a block at a time. The paper samples th
 times as many rows cost no pass more and keep the number of steps small for small penalties too.
 
 The centers are the pivots of a randomly pivoted Cholesky factorization of K_ss (Chen, Epperly, Tropp and Webber 2023),
-which span more of it than as many rows drawn uniformly (for one target the gain is within the luck of the draw), and
+which span more of it than as many rows drawn uniformly (for one target the gain is within sampling noise), and
 whose factor is T^{-T} K_ms already.
 """
 
@@ -107,7 +107,7 @@ class FalkonPasses:
         return total
 
     def _in_order(self, work: Callable[[Any], Any]) -> Iterable[Any]:
-        # The user's own function may not expect to be called from several threads.
+        # A user-defined function may not be thread-safe.
         tasks = self.source.tasks()
         return ordered_map(work, tasks) if is_mercer_by_construction(self.kernel) else map(work, tasks)
 
@@ -155,9 +155,9 @@ def sample_objects(X: Any, n_centers: int, seed: int) -> tuple[Any, np.ndarray]:
 
 
 def choose(kernel: Kernel, rows: Any, weight: np.ndarray, n_centers: int, seed: int) -> Centers:
-    """Centers among the sampled rows, fewer than asked for where the others are combinations of these.
+    """Centers among the sampled rows, fewer than requested if the others are linear combinations of these.
 
-    By pivots where the kernel is known to be Mercer. Where the similarity is the user's own, the first of the rows,
+    By pivots where the kernel is known to be Mercer. For a user-defined similarity, the first of the rows,
     which come in random order.
     """
     if is_mercer_by_construction(kernel):
@@ -183,7 +183,7 @@ def _pivots(kernel: Kernel, rows: Any, weight: np.ndarray, n_centers: int, seed:
 
 
 def _moment(factor: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The mean of f f' over the columns f of the factor, which is given up."""
+    """The mean of f f' over the columns f of the factor, which is overwritten."""
     factor *= np.sqrt(weight / weight.sum())
     return factor @ factor.T
 

@@ -1,4 +1,4 @@
-"""The hinge loss in the space of a kernel, with either of two penalties."""
+"""Kernel support vector machines with two kinds of penalties."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from mercer.kernels import Kernel
 from mercer.machines import similarity
 from mercer.machines.base import KernelMachine, checked_labels, known_classes, predicted_classes
 
-#: More rows than this do not fit their Gram matrix into the memory of an ordinary machine.
+#: The Gram matrix of more rows exceeds the memory of an ordinary machine.
 MAX_ROWS = 30_000
-#: Free coordinates up to which they are also moved together.
+#: Maximum number of free coordinates for a joint Newton step.
 _MAX_FREE = 2000
 #: Steps per row between two joint steps.
 _ROUND = 5
@@ -46,11 +46,11 @@ class KernelHinge(ClassifierMixin, KernelMachine):
         penalty="coefficients":  minimizes  sum_i w_i max(0, 1 - y_i f(x_i)) + alpha ||a||^2
 
     The first is the usual one, scikit-learn's ``SVC(C=1/(2 alpha))`` less its intercept; few rows have a_i != 0. The
-    second is a linear machine on the similarities to all training rows as features: it asks nothing of the
-    similarity, which may be indefinite or asymmetric. A row of weight w counts as w rows in both: the second penalty
+    second is a linear machine on the similarities to all training rows as features: the
+    similarity may be indefinite or asymmetric. A row of weight w counts as w rows in both: the second penalty
     is then alpha sum_i a_i^2 / w_i. Add ``kernels.Constant()`` to the kernel for an intercept.
     Both are solved in the dual, b in [0, w]: a = b y / (2 alpha), or a = K'(b y) / (2 alpha); the duality gap bounds
-    how far from the optimum the result is. More than two classes are told one from the rest.
+    how far from the optimum the result is. More than two classes are handled one versus rest.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class KernelHinge(ClassifierMixin, KernelMachine):
     tol : float, default=1e-4
         Stop when the duality gap is at most `tol` times the objective.
     max_iter : int, default=1000
-        At most so many steps per row.
+        Maximum number of steps per row.
 
     Attributes
     ----------

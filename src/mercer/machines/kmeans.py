@@ -1,4 +1,4 @@
-"""k-means in the space of a kernel."""
+"""Kernel k-means."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ def plus_plus(K: np.ndarray, n_clusters: int, rng: np.random.RandomState) -> np.
         nearest[chosen] = 0.0
         total = nearest.sum()
         if total > 0:
-            place = np.searchsorted(np.cumsum(nearest), rng.uniform() * total, side="right")
-            chosen.append(min(int(place), len(K) - 1))
+            index = np.searchsorted(np.cumsum(nearest), rng.uniform() * total, side="right")
+            chosen.append(min(int(index), len(K) - 1))
         else:  # fewer distinct rows than clusters: any row not chosen yet
             chosen.append(int(rng.choice(np.setdiff1d(np.arange(len(K)), chosen))))
     return np.array(chosen)

@@ -1,4 +1,4 @@
-"""Principal components in the space of a kernel, and the way back."""
+"""Kernel PCA and pre-images."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _NO_ROWS = "Only rows of numbers have pre-images: these are seen through their s
 
 
 def _has_rows(machine: KernelPCA) -> bool:
-    """Similarities handed in ready-made have no rows to go back to."""
-    if similarity.is_pairwise(machine._kernel_if_valid()):
+    """Precomputed similarities have no rows, and so no pre-images."""
+    if machine.__sklearn_tags__().input_tags.pairwise:
         raise AttributeError(_NO_ROWS)
     return True
 
@@ -33,7 +33,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine
     The coordinates are those of PCA on the explicit features, each up to its sign; here the largest coordinate in
     magnitude of every component is positive on the training rows.
 
-    The way back, `inverse_transform`, is learned: kernel ridge regression from the coordinates to the training rows,
+    `inverse_transform` is learned: kernel ridge regression from the coordinates to the training rows,
     its penalty chosen by leave-one-out (Bakir, Weston and Schoelkopf 2004). For the Gaussian kernel the result is then
     improved by the fixed-point iteration of Mika et al. (1999), which lowers ||phi(z) - P phi||.
 
@@ -62,7 +62,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine
     """
 
     _if_not_mercer = (
-        "Kernel PCA then leaves out the directions of negative squared length: distances between the coordinates are "
+        "Kernel PCA then leaves out the directions of negative eigenvalues: distances between the coordinates are "
         "not those the similarity implies. mercer.kernels.repair shows the options for a matrix."
     )
 
@@ -97,7 +97,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine
         n = len(self.eigenvectors_)
         with_means = np.hstack([scaled, np.full((n, 1), 1.0 / n)])
         found = similarity.products(self.kernel_, rows, self.X_fit_, with_means)
-        # What is left of the row means multiplies the sums of the columns, which are zero up to rounding.
+        # The remaining row means multiply the sums of the columns, which are zero up to rounding.
         sums = scaled.sum(axis=0)
         result = found[:, :-1] - self._means @ scaled - (found[:, -1:] - self._means.mean()) * sums
         return result.astype(getattr(rows, "dtype", float), copy=False) if not are_objects(rows) else result

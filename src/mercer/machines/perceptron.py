@@ -47,7 +47,7 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
     average : bool, default=False
         Predict with the mean of the hypotheses after each row (Freund and Schapire 1999).
     budget : int or None, default=None
-        At most so many rows in the support.
+        Maximum number of rows in the support.
     policy : {"projectron", "forgetron", "oldest"}, default="projectron"
         What happens beyond the budget: project onto the support (Projectron++), shrink and forget the oldest
         (Forgetron, self-tuned), or replace the oldest.
@@ -110,11 +110,11 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
         """Visit more rows once. Labels may be named in advance by `classes`; others are added as they come.
 
-        The first call settles a bandwidth of "median" on its rows.
+        The first call resolves a bandwidth of "median" on its rows.
         """
         self._check_parameters()
         if similarity.is_pairwise(self._kernel()):
-            raise ValueError("partial_fit meets rows that fit never saw: Precomputed() cannot compare them. Use fit.")
+            raise ValueError("Precomputed() has no similarities to rows of later calls of partial_fit. Use fit.")
         first = not hasattr(self, "_coef")
         X = self._checked_rows(X, reset=first)
         y = self._checked_y(y, X.shape[0])
@@ -160,7 +160,7 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
         return checked_labels(y)
 
     def _open(self, X: Any, y: Any) -> tuple[Source, Kernel, np.ndarray]:
-        """The rows as a source, the settled kernel and the labels."""
+        """The rows as a source, the resolved kernel and the labels."""
         if not isinstance(X, Source):
             block = self._read(X, y)
             classes, _ = known_classes(np.asarray(block.y), self)
@@ -195,47 +195,47 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
         self._history: list[int] = []
 
     def _add_classes(self, known: np.ndarray) -> None:
-        """Make room for labels not met before."""
+        """Add columns for labels not seen before."""
         together = np.union1d(self.classes_, known)
         if len(together) == len(self.classes_):
             return
-        places = np.searchsorted(together, self.classes_)
-        self._coef, self._lag = (_with_classes(table, places, len(together)) for table in (self._coef, self._lag))
+        positions = np.searchsorted(together, self.classes_)
+        self._coef, self._lag = (_with_classes(table, positions, len(together)) for table in (self._coef, self._lag))
         self.classes_ = together
 
     def _visit(self, X: Any, y: Any) -> None:
         """Visit the rows of one block in order."""
         n = X.shape[0]
         ids = np.arange(self._n_rows, self._n_rows + n)
-        board = self._board(X, ids)
+        state = self._block_state(X, ids)
         column_of = {int(i): c for c, i in enumerate(self._ids)}
         columns = [column_of.get(int(i), len(self._ids) + j) for j, i in enumerate(ids)]
         target = _Targets(np.searchsorted(self.classes_, y), len(self.classes_))
-        watchful = self._rule.sees_near_misses
+        uses_margins = self._rule.sees_near_misses
         j = 0
         while j < n:
-            margins = target.margins(board.scores, j)
-            wanting = margins < 1 if watchful and self._rule.is_full(board) else margins <= 0
-            if not wanting.any():
+            margins = target.margins(state.scores, j)
+            is_update = margins < 1 if uses_margins and self._rule.is_full(state) else margins <= 0
+            if not is_update.any():
                 break
-            j += int(np.argmax(wanting))
-            margin = float(margins[int(np.argmax(wanting))])
-            board.time = self._time + j
-            self._correct(board, columns[j], target.change(board.scores, j), margin, int(ids[j]))
+            j += int(np.argmax(is_update))
+            margin = float(margins[int(np.argmax(is_update))])
+            state.time = self._time + j
+            self._correct(state, columns[j], target.change(state.scores, j), margin, int(ids[j]))
             j += 1
-        self._store(board, X, ids)
+        self._store(state, X, ids)
         self._n_rows += n
         self._time += n
 
-    def _correct(self, board: PerceptronBlock, column: int, change: np.ndarray, margin: float, row: int) -> None:
+    def _correct(self, state: PerceptronBlock, column: int, change: np.ndarray, margin: float, row: int) -> None:
         if margin > 0:
-            self._rule.near_miss(board, column, change, 1.0 - margin)
+            self._rule.near_miss(state, column, change, 1.0 - margin)
             return
         self._counts[-1] += 1
         self._history.append(row)
-        self._rule.mistake(board, column, change)
+        self._rule.mistake(state, column, change)
 
-    def _board(self, X: Any, ids: np.ndarray) -> PerceptronBlock:
+    def _block_state(self, X: Any, ids: np.ndarray) -> PerceptronBlock:
         K = self._similarities(X, X, ids)
         if len(self._ids) == 0 and self._time == 0:
             similarity.warn_unless_mercer(self.kernel_, K, self._if_not_mercer)
@@ -252,12 +252,12 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
             X = X[:, ids]
         return self.kernel_(X) if others is X else similarity.cross(self.kernel_, X, others)
 
-    def _store(self, board: PerceptronBlock, X: Any, ids: np.ndarray) -> None:
+    def _store(self, state: PerceptronBlock, X: Any, ids: np.ndarray) -> None:
         """Keep what is in the support now, the oldest first."""
-        kept = np.fromiter(board.ages, dtype=np.intp, count=len(board.ages))
+        kept = np.fromiter(state.ages, dtype=np.intp, count=len(state.ages))
         size = len(self._ids)
         if self.budget is not None:
-            self._G = board.G[np.ix_(kept, kept)]
+            self._G = state.G[np.ix_(kept, kept)]
         if not np.array_equal(kept, np.arange(size)):
             new = take_rows(X, kept[kept >= size] - size)
             old = None if self._rows is None else take_rows(self._rows, kept[kept < size])
@@ -266,7 +266,7 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
             rows = new if old is None else stacked(old, new)
             self._rows = rows if np.array_equal(order, np.arange(len(order))) else take_rows(rows, order)
         self._ids = np.concatenate([self._ids, ids])[kept]
-        self._coef, self._lag = board.coef[kept], board.lag[kept]
+        self._coef, self._lag = state.coef[kept], state.lag[kept]
 
     def _finish(self) -> Self:
         coef = self._coef - self._lag / max(self._time, 1) if self.average else self._coef
@@ -286,7 +286,7 @@ class _Targets:
         self.codes, self.n_classes = codes, n_classes
 
     def margins(self, scores: np.ndarray, start: int) -> np.ndarray:
-        """How far each row from `start` on is on the right side; at most 0 is a mistake."""
+        """Margin of each row from `start` on; at most 0 is a mistake."""
         if self.n_classes == 2:
             return (2.0 * self.codes[start:] - 1.0) * scores[start:, 0]
         own = scores[np.arange(start, len(scores)), self.codes[start:]]
@@ -316,8 +316,8 @@ def _row_blocks(source: Source) -> Iterator[tuple[Any, Any]]:
             yield rows.X, rows.y
 
 
-def _with_classes(table: np.ndarray, places: np.ndarray, n_classes: int) -> np.ndarray:
+def _with_classes(table: np.ndarray, positions: np.ndarray, n_classes: int) -> np.ndarray:
     """Coefficients for more classes; the one score of two classes counts against the first, for the second."""
-    wide = np.zeros((len(table), n_classes))
-    wide[:, places] = np.hstack([-table, table]) if table.shape[1] == 1 else table
-    return wide
+    expanded = np.zeros((len(table), n_classes))
+    expanded[:, positions] = np.hstack([-table, table]) if table.shape[1] == 1 else table
+    return expanded

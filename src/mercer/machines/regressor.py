@@ -23,11 +23,11 @@ EXACT_ROWS = 5000
 
 
 class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
-    """Least squares in the space of a kernel: minimizes sum_i w_i (y_i - f(x_i))^2 + alpha ||f||^2.
+    """Kernel ridge regression: minimizes sum_i w_i (y_i - f(x_i))^2 + alpha ||f||^2.
 
     f = sum_i a_i k(., x_i) with (K + alpha) a = y: scikit-learn's ``KernelRidge(alpha)``. With alpha=0 it is kernel
-    OLS, a = K^+ y: of all functions with the least squared error the one of minimum norm, repeated rows and rank
-    deficiency included. There is no intercept: add ``kernels.Constant()`` to the kernel for one.
+    OLS, a = K^+ y: the least-squares solution of minimum norm, also with repeated rows and rank deficiency. There is no
+    intercept: add ``kernels.Constant()`` to the kernel for one.
 
     Parameters
     ----------
@@ -39,10 +39,11 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     solver : {"auto", "exact", "falkon"}, default="auto"
         "exact" holds the n x n Gram matrix. "falkon" (Rudi, Carratino and Rosasco 2017) represents f on `n_centers`
         rows and needs memory for those only: a few passes over the data, which may be a `Source` larger than memory.
-        "auto" is exact up to 5,000 rows or where leave-one-out is asked for, falkon beyond.
+        "auto" is exact up to 5,000 rows and for leave-one-out, falkon beyond.
     n_centers : int, default=2000
         Centers of falkon: pivots of a randomly pivoted Cholesky factorization (Chen et al. 2023) of a sample of the
-        distinct rows, fewer where the others are combinations of these; drawn uniformly if the similarity is your own.
+        distinct rows, fewer if the others are linear combinations of these; drawn uniformly for a user-defined
+        similarity.
     max_iter, tol : int, default=50, and float, default=1e-6
         Falkon stops after that many steps (one pass each), or when its residual is `tol` times the first one.
     random_state : int, RandomState or None, default=0
@@ -53,7 +54,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     dual_coef_ : array (rows kept,) or (rows kept, targets), the coefficients a
     X_fit_ : the rows kept: all training rows, or the centers
     kernel_ : the kernel with every parameter a number
-    alpha_ : the penalty used. Falkon raises 0 to the least penalty that rounding allows.
+    alpha_ : the penalty used. Falkon raises it to the smallest penalty that rounding allows.
     rank_ : rank of the Gram matrix (exact, alpha=0)
     alphas_, loo_ : the penalties tried and their mean squared leave-one-out error (alpha="loo" or a list)
     n_iter_, residuals_ : steps of falkon and the relative residual after each; 1 and None for exact

@@ -1,4 +1,4 @@
-"""Matrices of similarities in blocks on all cores, and what can be said of the kernel they come from."""
+"""Gram matrices in blocks on all cores, and properties of kernels."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from mercer.kernels.dot import DotProduct
 
 #: Rows of a matrix of similarities computed at a time.
 BLOCK = 512
-#: Rows on which a similarity that nobody vouches for is checked.
+#: Rows on which a user-defined similarity is checked.
 CHECKED_ROWS = 200
 
 
 class NotMercerWarning(UserWarning):
-    """The similarity is not a Mercer kernel on the training rows; the message says what follows for this learner."""
+    """The similarity is not a Mercer kernel on the training rows; the message states the consequence."""
 
 
 def nodes(kernel: Kernel) -> Iterator[Kernel]:
@@ -60,7 +60,7 @@ def reads_objects(kernel: Kernel) -> bool:
 
 
 def names_columns(kernel: Kernel) -> bool:
-    """Whether some part of the kernel asks for columns of a data frame by name."""
+    """Whether some part of the kernel selects columns of a data frame by name."""
     chosen = (node.columns for node in nodes(kernel) if isinstance(node, Restricted))
     return any(isinstance(name, str) for columns in chosen for name in np.atleast_1d(np.asarray(columns, dtype=object)))
 
@@ -89,7 +89,7 @@ def gram(kernel: Kernel, X: Any) -> np.ndarray:
 
 
 def cross(kernel: Kernel, X: Any, Y: Any) -> np.ndarray:
-    """k(x, z) for the rows of X, a few, and of Y, maybe many."""
+    """k(x, z) for few rows X and possibly many rows Y."""
     m = Y.shape[0]
     if m <= 2 * BLOCK or is_pairwise(kernel) or not is_mercer_by_construction(kernel):
         return kernel(X, Y)
@@ -128,13 +128,13 @@ def symmetric_part(K: np.ndarray) -> np.ndarray:
 
 
 def warn_unless_mercer(kernel: Kernel, K: np.ndarray, consequence: str) -> bool:
-    """Check a sample of a square matrix of similarities, unless the kernel is Mercer by construction; was it fine?"""
+    """Warn if a sample of the square matrix K is not that of a Mercer kernel; returns whether it is."""
     if is_mercer_by_construction(kernel):
         return True
     if len(K) > CHECKED_ROWS:
         rows = np.sort(np.random.default_rng(0).choice(len(K), CHECKED_ROWS, replace=False))
         K = K[np.ix_(rows, rows)]
-    # Eigenvalues this close to zero change no prediction: whoever computed the values may have rounded them.
+    # Eigenvalues this close to zero do not change predictions and may come from rounded values.
     tolerance = np.finfo(K.dtype).eps ** 0.5 * float(np.abs(K).sum(axis=1).max())
     report = check_mercer(K, tolerance=tolerance)
     if not report.valid:

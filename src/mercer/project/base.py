@@ -1,4 +1,4 @@
-"""What all linear projections share: how many components, blocks of rows, the matrix on demand."""
+"""Base of linear projections: number of components, blocks of rows, the matrix on request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BLOCK_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class RowCount(Statistic):
-    """How many rows there are."""
+    """Number of rows."""
 
     n: int = 0
 
@@ -41,7 +41,7 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
     """A random linear map A from d columns to m, with E||Ax||^2 = ||x||^2.
 
     A subclass states `_draw()`, what of A it keeps, and `_write(X, rows, out)`, the product for some rows of X.
-    The data decide nothing but d, and with ``n_components="auto"`` the number of rows decides m.
+    The map depends on the data through d only, and with ``n_components="auto"`` through the number of rows.
     """
 
     def _check_parameters(self) -> None:
@@ -62,14 +62,14 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
             self._draw()
 
     def _components_for(self, n_rows: int) -> int:
-        """The dimension that keeps the distances of n_rows points, or why it is no use."""
+        """The dimension that keeps the distances of n_rows points, or an error if it exceeds the number of columns."""
         m = self._possible(jl_dimension(self.eps, self.delta, n=max(n_rows, 2)))
         if m > self.n_features_in_:
             raise ValueError(
                 f"To keep all squared distances of n_samples={n_rows} points within eps={self.eps} with "
                 f"probability 1 - {self.delta} takes {m:,} components, but there are only "
-                f"n_features={self.n_features_in_:,} columns: a projection would be pointless. Allow a larger eps "
-                "or delta, set n_components yourself, or leave the projection out."
+                f"n_features={self.n_features_in_:,} columns: a projection would not reduce the dimension. "
+                "Allow a larger eps or delta, set n_components, or omit the projection."
             )
         return m
 
@@ -90,7 +90,7 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
     def matrix(self) -> np.ndarray:
         """The m x d matrix A of the map, written out (transform is x -> A x).
 
-        It is meant for looking and testing: transform never needs it, and only `GaussianProjection` stores it.
+        For inspection and tests: transform does not need it, and only `GaussianProjection` stores it.
         """
         if self.n_components_ * self.n_features_in_ > _LARGEST_MATRIX:
             raise ValueError(
@@ -116,7 +116,7 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
 
 
 def over_all(function: Callable[[Any], None], spans: Sequence[Any]) -> None:
-    """Call `function` on every span on all cores; a single one is not worth waking the pool."""
+    """Call `function` on every span on all cores; a single one runs in the calling thread."""
     if len(spans) == 1:
         function(spans[0])
     else:

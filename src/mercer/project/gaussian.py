@@ -20,7 +20,7 @@ class GaussianProjection(Projection):
 
     For every fixed x, m ||A x||^2 / ||x||^2 has exactly the chi-square law with m degrees of freedom (Johnson and
     Lindenstrauss 1984; Dasgupta and Gupta 2003), so ``n_components="auto"`` is exact: the smallest m whose
-    chi-square tails leave every squared distance of the n rows seen by `fit` within a factor of 1 +- eps, all at once,
+    chi-square tails keep every squared distance of the n rows seen by `fit` within a factor of 1 +- eps, all at once,
     with probability 1 - delta (`mercer.bounds.jl_dimension`).
 
     The matrix is stored, d x m numbers. For many columns, or sparse ones, use `SparseProjection`.
@@ -30,7 +30,7 @@ class GaussianProjection(Projection):
     n_components : int or "auto", default="auto"
         Number of output columns m. "auto" counts the rows in one pass; a number needs no pass.
     eps, delta : float, default=0.1, 0.01
-        What "auto" keeps to: accuracy, and probability of failure.
+        Accuracy and probability of failure that "auto" guarantees.
     random_state : int, RandomState or None, default=0
         The same seed gives the same map on any machine; up to the scale 1/sqrt(m) a smaller map is the beginning of a
         larger one.

@@ -1,7 +1,7 @@
-"""Named values: what rows of dicts, token lists and tables say, as names and numbers.
+"""Named values: rows of dicts, token lists and tables as pairs of a name and a number.
 
-A string is told apart from a number: `color: "red"` is the name `color=red` with the value 1, `age: 37` is the name
-`age` with the value 37. A token is a name with the value 1. None is an absent entry.
+Strings and numbers are encoded differently: `color: "red"` is the name `color=red` with the value 1, `age: 37` is the
+name `age` with the value 37. A token is a name with the value 1. None is an absent entry.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ def tokens_of(X: np.ndarray, columns: list[str], start: int = 0) -> Tokens:
 
 
 def _tokens_of_rows(rows: Any, start: int) -> Tokens:
-    place: dict[str, int] = {}
+    index_of: dict[str, int] = {}
     codes, values, ends = array("q"), array("d"), [0]
     for i, row in enumerate(rows):
         if type(row) in (list, tuple) and set(map(type, row)) == {str}:  # most rows of text are plain tokens
-            codes.fromlist([place.setdefault(name, len(place)) for name in row])
+            codes.fromlist([index_of.setdefault(name, len(index_of)) for name in row])
             values.fromlist([1.0] * len(row))
         else:
             for name, value in row_entries(row, start + i):
-                codes.append(place.setdefault(name, len(place)))
+                codes.append(index_of.setdefault(name, len(index_of)))
                 values.append(value)
         ends.append(len(codes))
-    return Tokens(list(place), np.array(codes), np.array(values), np.array(ends, np.int64))
+    return Tokens(list(index_of), np.array(codes), np.array(values), np.array(ends, np.int64))
 
 
 def row_entries(row: int, where: Any) -> Iterable[tuple[str, float]]:
@@ -107,19 +107,19 @@ def _is_absent(value: Any) -> bool:
 
 def _tokens_of_objects(X: np.ndarray, columns: list[str], start: int) -> Tokens:
     """Column by column, each distinct string once."""
-    place: dict[str, int] = {}
+    index_of: dict[str, int] = {}
     codes, values = np.zeros(X.shape, np.intp), np.zeros(X.shape)
     for j, column in enumerate(columns):
         known: dict[str, int] = {}  # strings of this column
         for i, value in enumerate(X[:, j].tolist()):
             if isinstance(value, str):
                 if value not in known:
-                    known[value] = place.setdefault(f"{column}={value}", len(place))
+                    known[value] = index_of.setdefault(f"{column}={value}", len(index_of))
                 codes[i, j], values[i, j] = known[value], 1.0
             elif not is_missing(value):  # in a column of objects NaN is how a missing string is stored
                 name, values[i, j] = _named(column, value, start + i)
-                codes[i, j] = place.setdefault(name, len(place))
-    return _of_present(list(place), codes, values, values != 0)
+                codes[i, j] = index_of.setdefault(name, len(index_of))
+    return _of_present(list(index_of), codes, values, values != 0)
 
 
 def _of_present(names: list[str], codes: np.ndarray, values: np.ndarray, present: np.ndarray) -> Tokens:

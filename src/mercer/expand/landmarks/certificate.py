@@ -1,4 +1,4 @@
-"""What landmarks leave unexplained: for certain, pair by pair and in total."""
+"""Deterministic error bounds of landmark features, per pair and in total."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mercer.source import Source
 
 @dataclass(frozen=True, eq=False)
 class LandmarkCertificate(Certificate):
-    """`Certificate` with what is certain about landmarks: with r(x) = k(x, x) - ||z(x)||^2,
+    """`Certificate` with deterministic bounds for landmarks. With r(x) = k(x, x) - ||z(x)||^2,
 
         |k(x, x') - <z(x), z(x')>| <= sqrt(r(x) r(x'))   for every pair (Cauchy and Schwarz off the span),
         ||K - ZZ'||_2 <= trace(K - ZZ') = sum of r(x)    on all rows together.
@@ -38,7 +38,7 @@ class LandmarkCertificate(Certificate):
 
     @property
     def unexplained(self) -> float:
-        """The share of the trace of K that is left: sum of r(x) / sum of k(x, x)."""
+        """The unexplained fraction of the trace of K: sum of r(x) / sum of k(x, x)."""
         return self.residual_sum / self.diagonal_sum if self.diagonal_sum > 0 else 0.0
 
     def fitted_value_bound(self, alpha: float) -> float:
@@ -46,7 +46,7 @@ class LandmarkCertificate(Certificate):
 
             ||y_kernel - y_features|| <= min(1, sum of r(x) / alpha) ||y||
 
-        on all rows of X, for certain, for the same penalty alpha (sum of squares + alpha ||w||^2), no intercept.
+        on all rows of X, for the same penalty alpha (sum of squares + alpha ||w||^2), no intercept.
         """
         if not alpha > 0:
             raise ValueError(f"alpha must be positive, got {alpha!r}.")
@@ -73,7 +73,7 @@ class ResidualCertificate:
     """Mixin of fitted maps that project onto a span: `_residual(X)` gives r(x) and k(x, x) of checked rows."""
 
     def residual(self, X: Any) -> np.ndarray:
-        """r(x) = k(x, x) - ||z(x)||^2 >= 0 for every row, in float64: what the landmarks do not explain of it.
+        """r(x) = k(x, x) - ||z(x)||^2 >= 0 for every row, in float64: the residual of the projection.
 
         It is the square of the distance of phi(x) from the span of the landmarks. A `Source` gives the residuals of
         all its rows. With ``Precomputed()``, X is the square matrix of the training rows.
@@ -83,11 +83,11 @@ class ResidualCertificate:
     def certificate(
         self: Any, X: Any, delta: float = 0.05, n_pairs: int = N_PAIRS, random_state: Any = 0
     ) -> LandmarkCertificate:
-        """How well <z, z'> agrees with the kernel on the rows of X: for certain, and measured on random pairs.
+        """Agreement of <z, z'> with the kernel on the rows of X: deterministic bounds, and errors of random pairs.
 
-        Certain are the bound sqrt(r(x) r(x')) of every pair (``pointwise``; 64 roundings of k(x, x) are added to each
-        r) and ``residual_sum``, which bounds ||K - ZZ'||_2 and with it the effect on ridge regression. Chance, and
-        delta, enter only in what is said of pairs beyond those measured; see ``mercer.bounds.certify``. A `Source` is
+        The bound sqrt(r(x) r(x')) of every pair (``pointwise``; 64 roundings of k(x, x) are added to each r) and
+        ``residual_sum``, which bounds ||K - ZZ'||_2 and with it the effect on ridge regression, are deterministic. The
+        confidence 1 - delta applies only to pairs beyond those measured; see ``mercer.bounds.certify``. A `Source` is
         read twice.
         """
         residuals, diagonal = self._residual_and_diagonal(X)
@@ -107,8 +107,11 @@ class ResidualCertificate:
         )
 
     def _pair_bounds(self: Any, x: Any, z: Any) -> np.ndarray:
-        left, right = (_with_rounding(*self._residual_and_diagonal(rows), self._rounding_of(rows)) for rows in (x, z))
-        return np.sqrt(left * right)
+        bounds = []
+        for rows in (x, z):
+            residuals, diagonal = self._residual_and_diagonal(rows)
+            bounds.append(_with_rounding(residuals, diagonal, self._rounding_of(rows)))
+        return np.sqrt(bounds[0] * bounds[1])
 
     def _residual_and_diagonal(self: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)

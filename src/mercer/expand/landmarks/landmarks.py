@@ -1,4 +1,4 @@
-"""Landmarks: a kernel as the similarity to a few chosen rows."""
+"""Landmarks: similarities to chosen rows, and the Nystrom approximation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
 
     Whitened, <z(x), z(x')> is the inner product of the projections of phi(x) and phi(x') on the span of the landmarks:
     exact when every row is a landmark, and otherwise with an error that is known for each pair (`residual`,
-    `certificate`). What is left of k(x, x) is r(x) = k(x, x) - ||z(x)||^2 >= 0, and
+    `certificate`). The residual of k(x, x) is r(x) = k(x, x) - ||z(x)||^2 >= 0, and
     |k(x, x') - <z(x), z(x')>| <= sqrt(r(x) r(x')).
 
     Parameters
@@ -61,7 +61,7 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
         rows, "kmeans" takes the centers of clusters, "all" every distinct row in the order of the data. All but "all"
         choose from a sample of at most 16,384 distinct rows (or n_components, if that is more).
     landmarks : array, CSR matrix or list of objects, default=None
-        Landmarks of your own; with ``Precomputed()``, numbers of columns. Nothing else is learned then.
+        Given landmarks; with ``Precomputed()``, indices of columns.
     whiten : bool, default=True
         False gives the plain similarities, for which k need not be a Mercer kernel.
     random_state : int, RandomState or None, default=0
@@ -81,7 +81,7 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
     Notes
     -----
     Features are a product with the inverse factor, computed in float64. Landmarks whose pivot is below 64 times the
-    rounding of the rows are dropped, so its entries stay harmless: fitted on float32, the map works in float32; a map
+    rounding of the rows are dropped, so its entries stay moderate: fitted on float32, the map works in float32; a map
     fitted on float64 works on float32 rows in float64 when its smallest pivot demands it.
 
     Examples
@@ -162,7 +162,7 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
         self._prepared: dict[Any, Any] = {}
 
     def _rows(self, sample: Any) -> tuple[Any, Callable[[Any], np.ndarray]]:
-        """Landmarks, and how to get the matrix of their similarities."""
+        """Landmarks, and a function that computes their Gram matrix."""
         kernel = self._kernel()
         first = None if sample is None else for_kernel(take_rows(sample.X, slice(0, _MEDIAN_ROWS)))
         self.kernel_ = kernel if sample is None else kernel.resolve(first)
@@ -171,30 +171,30 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
         else:
             seed = seed_of(self.random_state)
             choice = choose_landmarks(self.choose, self.kernel_, sample, self.n_components, seed, self._rounding)
-            landmarks = self._noted(choice)
+            landmarks = self._with_path(choice)
         return landmarks, lambda chosen: self.kernel_(for_kernel(as_double(chosen))).astype(np.float64, copy=False)
 
     def _columns(self, known: Any) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-        """The same for a precomputed matrix, whose landmarks are positions."""
+        """The same for a precomputed matrix, whose landmarks are column indices."""
         self.kernel_, K = self._kernel(), as_double(known.X)
         K = K.toarray() if is_sparse(K) else K
         if self.landmarks is not None:
             landmarks = check_columns(self.landmarks, K.shape[0])
         else:
             seed = seed_of(self.random_state)
-            landmarks = self._noted(
+            landmarks = self._with_path(
                 choose_columns(self.choose, K, known.weight, self.n_components, seed, self._rounding)
             )
         return landmarks, lambda chosen: K[np.ix_(chosen, chosen)]
 
-    def _noted(self, choice: Choice) -> Any:
+    def _with_path(self, choice: Choice) -> Any:
         if choice.path is not None:
             self.residual_path_ = choice.path
         return choice.landmarks
 
     @property
     def _rounding(self) -> float:
-        """Pivots below this share of k(x, x) are rounding, in the precision of the rows seen by fit."""
+        """Pivots below this fraction of k(x, x) are rounding, in the precision of the rows seen by fit."""
         return rounding_in(self._fit_dtype)
 
     def _rounding_of(self, rows: Any) -> float:
@@ -221,7 +221,7 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
 
     def _checked_block(self, X: Any, y: Any, sample_weight: Any, reset: bool | None, start: int = 0) -> Block:
         if self._precomputed and sample_weight is not None and np.any(np.asarray(sample_weight) == 0):
-            raise ValueError("A row of weight zero is left out: with Precomputed(), leave out its column too.")
+            raise ValueError("Rows of weight zero are dropped: with Precomputed(), drop their columns as well.")
         return super()._checked_block(X, y, sample_weight, reset, start)
 
     # applying
@@ -259,7 +259,7 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
         """Landmarks and whitening as rows of this kind need them, made once."""
         if (dtype, sparse) in self._prepared:
             return
-        working = self._working(dtype)
+        working = self._working_dtype(dtype)
         landmarks = self._landmarks
         if of_objects(landmarks):
             landmarks = for_kernel(landmarks)
@@ -268,7 +268,7 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
         upper = self.whitening_.astype(working if working.kind == "f" else np.float64) if self.whiten else None
         self._prepared[dtype, sparse] = landmarks, upper, working
 
-    def _working(self, dtype: np.dtype) -> np.dtype:
+    def _working_dtype(self, dtype: np.dtype) -> np.dtype:
         """The precision to compute in: float32 only if no pivot is so small that it would show."""
         if dtype != np.float32 or not self.whiten:
             return dtype

@@ -1,4 +1,4 @@
-"""Rows that may become landmarks: numbers, or objects of any kind, that wait in a sample or are all kept.
+"""Candidate rows for landmarks, numbers or objects: a sample, or all rows.
 
 Objects travel as an (n, 1) array of dtype object, so that blocks, sources and statistics treat them as a table with one
 column; kernels are given the list of them.
@@ -75,7 +75,7 @@ def identities(X: Any) -> Any:
 
 
 def canonical(item: Any) -> str | bytes:
-    """A text that equal objects share: items of sets and dictionaries in sorted order.
+    """A canonical text of an object: items of sets and dictionaries in sorted order.
 
     >>> canonical({"b", "a"}) == canonical({"a", "b"}), canonical(("a", "b")) == canonical(("a", "b", ""))
     (True, False)
@@ -109,7 +109,7 @@ class RowSample(Sample):
 
 @dataclass(frozen=True)
 class CollectedRows(Statistic):
-    """Every row in the order of the data; `finish` leaves out repetitions if they are to be `distinct`."""
+    """Every row in the order of the data; `finish` drops duplicates if `distinct`."""
 
     distinct: bool = True
     n: int = 0

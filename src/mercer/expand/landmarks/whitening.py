@@ -1,4 +1,4 @@
-"""Similarities to landmarks, turned into features whose inner product is the kernel."""
+"""Whitening: similarities to landmarks as features whose inner product is the kernel."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _pivoted(scaled: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarra
 
 
 def triangular_product(similarities: np.ndarray, upper: np.ndarray, out: np.ndarray) -> None:
-    """out = similarities @ upper in panels of columns, which leaves out nearly half of the multiplications."""
+    """out = similarities @ upper in panels of columns, which skips nearly half of the multiplications."""
     m = upper.shape[0]
     for start in range(0, m, PANEL):
         stop = min(start + PANEL, m)

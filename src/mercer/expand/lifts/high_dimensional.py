@@ -1,4 +1,4 @@
-"""Transformers whose output may have more columns than anybody can name."""
+"""Transformers with too many output columns to list their names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mercer.source import Source
 
 
 class HighDimensionalTransformer(StreamingTransformer):
-    """A map of a source that never lists the names of its output columns: there may be billions."""
+    """A map of a source that never lists the names of its output columns, of which there may be billions."""
 
     def _mapped(self, X: Any, function: Callable[..., Any]) -> Any:
         if not isinstance(X, Source):

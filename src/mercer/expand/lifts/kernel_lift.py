@@ -95,12 +95,12 @@ class KernelLift(HighDimensionalTransformer):
 
     def _finish(self, learned: Any) -> None:
         self._vocabularies = learned or ()
-        self._part = self._settled(self._input_names())
+        self._part = self._bound_part(self._input_names())
         self.n_output_features_ = self._part.n_outputs
 
-    def _settled(self, labels: list[str]) -> parts.LiftPart:
+    def _bound_part(self, labels: list[str]) -> parts.LiftPart:
         part = part_of(self.kernel)
-        part.settle(parts.ColumnLabels(labels, hasattr(self, "feature_names_in_")), iter(self._vocabularies))
+        part.bind(parts.ColumnLabels(labels, hasattr(self, "feature_names_in_")), iter(self._vocabularies))
         return part
 
     def _apply(self, X: Any) -> Any:
@@ -127,7 +127,7 @@ class KernelLift(HighDimensionalTransformer):
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """A name for each output column; at most ten million."""
         labels = self._input_names(input_features)
-        return np.array(parts.checked_names(self._settled(labels)), dtype=object)
+        return np.array(parts.checked_names(self._bound_part(labels)), dtype=object)
 
 
 @dataclass(frozen=True)

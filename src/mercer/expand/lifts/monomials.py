@@ -1,4 +1,4 @@
-"""The set of monomials a lift consists of: how many, which, their names, and their values on rows."""
+"""Sets of monomials: their number, order, names, and values on rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mercer._numeric.sketch.monomials import n_products
 from mercer._runtime.memory import refuse_too_large, refuse_too_many_entries
 from mercer._runtime.pool import for_each
 
-MAX_COLUMNS = 2**63 - 1  # what a 64-bit index can say
+MAX_COLUMNS = 2**63 - 1  # largest 64-bit index
 MAX_NAMES = 10**7
 #: Output entries written by one call on one thread.
 _ENTRIES = 2**19
@@ -121,12 +121,12 @@ class Monomials:
         if results.size == 0 or values.size == 0:
             return
         largest = max(1.0, float(values.max()), -float(values.min()))
-        # logarithms, because the bound itself may leave the floats
+        # logarithms, because the bound itself may overflow
         bound = self.high * np.log(largest) + max(np.log(np.maximum(np.asarray(self.degree_factors), 1.0)))
         if bound < np.log(np.finfo(results.dtype).max) - 1 or np.isfinite(results).all():
             return
         raise ValueError(
-            f"A product of {self.high} entries as large as {largest:.3g} leaves the range of {results.dtype}: "
+            f"A product of {self.high} entries as large as {largest:.3g} exceeds the range of {results.dtype}: "
             "bring the columns to a common scale first (for example mercer.normalize.Standardize)."
         )
 

@@ -23,8 +23,8 @@ class SumPart(LiftPart):
         # a sum of sums is one concatenation
         self.parts = tuple(leaf for part in parts for leaf in (part.parts if isinstance(part, SumPart) else [part]))
 
-    def settle(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
-        super().settle(columns, vocabularies)
+    def bind(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
+        super().bind(columns, vocabularies)
         self.n_outputs = _checked_size(sum(part.n_outputs for part in self.parts))
 
     def values(self, rows: KernelInput) -> Any:
@@ -53,8 +53,8 @@ class ProductPart(LiftPart):
     def __init__(self, left: LiftPart, right: LiftPart) -> None:
         self.parts = left, right
 
-    def settle(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
-        super().settle(columns, vocabularies)
+    def bind(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
+        super().bind(columns, vocabularies)
         left, right = self.parts
         self.n_outputs = _checked_size(left.n_outputs * right.n_outputs)
 
@@ -76,8 +76,8 @@ class ScaledPart(LiftPart):
     def __init__(self, part: LiftPart, scale: float) -> None:
         self.parts, self.root = (part,), sqrt(scale)
 
-    def settle(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
-        super().settle(columns, vocabularies)
+    def bind(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
+        super().bind(columns, vocabularies)
         self.n_outputs = self.parts[0].n_outputs
 
     def values(self, rows: KernelInput) -> Any:
@@ -99,8 +99,8 @@ class NormalizedPart(LiftPart):
     def __init__(self, part: LiftPart) -> None:
         self.parts = (part,)
 
-    def settle(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
-        super().settle(columns, vocabularies)
+    def bind(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
+        super().bind(columns, vocabularies)
         self.n_outputs = self.parts[0].n_outputs
 
     def values(self, rows: KernelInput) -> Any:
@@ -129,11 +129,11 @@ class RestrictedPart(LiftPart):
     def tokens(self, rows: KernelInput) -> list[Any]:
         return self.parts[0].tokens(rows.select(self.columns))
 
-    def settle(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
+    def bind(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
         labels = columns.labels
         self.positions = column_positions(self.columns, len(labels), labels if columns.named else None)
         chosen = [self.positions] if isinstance(self.positions, int) else self.positions
-        self.parts[0].settle(ColumnLabels([labels[j] for j in chosen], columns.named), vocabularies)
+        self.parts[0].bind(ColumnLabels([labels[j] for j in chosen], columns.named), vocabularies)
         self.n_outputs = self.parts[0].n_outputs
 
     def values(self, rows: KernelInput) -> Any:

@@ -142,7 +142,7 @@ def region_of_rule(coef: np.ndarray, intercept: float) -> Region:
     With coef = (v, w) and w != 0 the rule is w (||x - c||^2 - r^2) > 0, c = -v/(2w), r^2 = (||v||^2 - 4 w b)/(4 w^2).
     """
     size = max(np.abs(coef).max(), abs(intercept)) or 1.0
-    v, w, b = coef[:-1] / size, float(coef[-1] / size), intercept / size  # of size 1: squares stay among the floats
+    v, w, b = coef[:-1] / size, float(coef[-1] / size), intercept / size  # of size 1, so that squares stay finite
     rule = v, w, b
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         center = -v / (2 * w)
@@ -163,7 +163,7 @@ def _squared_norms(X: Any) -> np.ndarray:
     if not np.isfinite(squares).all():
         row = int(np.argmin(np.isfinite(squares)))
         raise ValueError(
-            f"The squared norm of row {row} leaves the range of {X.dtype}: "
+            f"The squared norm of row {row} exceeds the range of {X.dtype}: "
             "bring the columns to a common scale first (for example mercer.normalize.Standardize)."
         )
     return squares

@@ -1,6 +1,6 @@
 """The leaves of an exact lift: one small class per kind of kernel, each a finite feature map phi.
 
-A part is settled once it knows the columns it will be given; then `n_outputs` is known before anything is computed.
+A part is bound to the columns of the data first; `n_outputs` is then known before anything is computed.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class LiftPart:
         """The tokens that each map of sets among the parts finds in the rows, None for one given numbers."""
         return [found for part in self.parts for found in part.tokens(rows)]
 
-    def settle(self, columns: ColumnLabels, vocabularies: Iterator) -> None:
+    def bind(self, columns: ColumnLabels, vocabularies: Iterator) -> None:
         """Learn the columns to come and, for maps of sets in the order of `tokens`, their vocabularies."""
         for part in self.parts:
-            part.settle(columns, vocabularies)
+            part.bind(columns, vocabularies)
 
     def values(self, rows: KernelInput) -> Any:
         """phi of every row: a fresh array, or CSR where the rows are sparse or sets."""
@@ -55,7 +55,7 @@ class LiftPart:
 
     @property
     def reads_tokens(self) -> bool:
-        """Whether there is a map of sets among the parts, once settled."""
+        """Whether there is a map of sets among the bound parts."""
         return any(part.reads_tokens for part in self.parts)
 
     def names(self) -> list[str]:
@@ -82,7 +82,7 @@ class ConstantPart(LiftPart):
 class LinearPart(LiftPart):
     """phi(x) = x."""
 
-    def settle(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
+    def bind(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
         self.columns, self.n_outputs = columns, len(columns.labels)
 
     def values(self, rows: KernelInput) -> Any:
@@ -93,14 +93,14 @@ class LinearPart(LiftPart):
 
 
 class MonomialPart(LiftPart):
-    """phi(x) = weighted monomials; `make(n_columns)` says which."""
+    """phi(x) = weighted monomials; `make(n_columns)` returns them."""
 
-    _transient = ("make",)  # not needed once settled, and no data
+    _transient = ("make",)  # not needed once bound
 
     def __init__(self, make: Callable[[int], Monomials]) -> None:
         self.make = make
 
-    def settle(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
+    def bind(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
         self.columns, self.monomials = columns, self.make(len(columns.labels))
         self.n_outputs = self.monomials.n_outputs
 
@@ -114,17 +114,19 @@ class MonomialPart(LiftPart):
 class OverlapPart(LiftPart):
     """phi(A) = the indicator of every item: of the columns of a table of numbers, or of the tokens seen in `fit`."""
 
+    _former = {"place": "column_of"}
+
     def tokens(self, rows: KernelInput) -> list[Any]:
         if is_table(rows):
             return [None]
         items = enumerate(sets_of(rows))
         return [set().union(*(tokens_of(item, i, rows.name) for i, item in items))]
 
-    def settle(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
+    def bind(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
         self.vocabulary = next(vocabularies)
         self.columns = columns
         if self.vocabulary is not None:
-            self.place = {token: j for j, token in enumerate(self.vocabulary)}
+            self.column_of = {token: j for j, token in enumerate(self.vocabulary)}
         self.n_outputs = len(columns.labels if self.vocabulary is None else self.vocabulary)
 
     def values(self, rows: KernelInput) -> Any:
@@ -132,7 +134,7 @@ class OverlapPart(LiftPart):
             raise ValueError(f"{rows.name} must hold {'numbers' if self.vocabulary is None else 'sets'}, as in fit.")
         if self.vocabulary is None:
             return presence(rows.numbers)
-        return incidence(rows, self.place, grow=False)[:, : self.n_outputs]
+        return incidence(rows, self.column_of, grow=False)[:, : self.n_outputs]
 
     def squared_norms(self, rows: KernelInput, values: Any = None) -> np.ndarray:
         if self.vocabulary is None:

@@ -13,11 +13,11 @@ from mercer._runtime.checks import check_whole
 from mercer.expand.lifts.high_dimensional import HighDimensionalTransformer
 from mercer.expand.lifts.monomials import Monomials, monomial_name
 
-MAX_SCALED_DEGREE = 170  # 170! is the last factorial among the floats
+MAX_SCALED_DEGREE = 170  # 170! is the largest factorial in float64
 
 
 class MonomialLift(HighDimensionalTransformer):
-    """A map to monomials: the subclass says which, in `_monomials(n_columns)`."""
+    """A map to monomials, which a subclass defines in `_monomials(n_columns)`."""
 
     def _monomials(self, n_columns: int) -> Monomials:
         raise NotImplementedError
@@ -49,7 +49,7 @@ class MonomialLift(HighDimensionalTransformer):
 
     @property
     def powers_(self) -> np.ndarray:
-        """The exponent of each input column in each output column, made when asked for."""
+        """The exponent of each input column in each output column, computed on access."""
         check_is_fitted(self)
         return self._products.powers()
 
@@ -86,7 +86,7 @@ class PolynomialLift(MonomialLift):
     Attributes
     ----------
     n_output_features_ : int
-    powers_ : array of shape (n_output_features_, n_features_in_), made when asked for
+    powers_ : array of shape (n_output_features_, n_features_in_), computed on access
 
     Examples
     --------
@@ -119,7 +119,7 @@ class PolynomialLift(MonomialLift):
         self.offset = offset
 
     def _check_parameters(self) -> None:
-        check_whole("degree", self.degree, least=0)
+        check_whole("degree", self.degree, 0)
         if self.scaling not in ("raw", "kernel"):
             raise ValueError(f"scaling must be 'raw' or 'kernel', not {self.scaling!r}.")
         if not isinstance(self.offset, Real) or not 0 <= self.offset < np.inf:
@@ -137,7 +137,9 @@ def kernel_monomials(
 ) -> Monomials:
     """Monomials whose inner product is (offset + scale <x, z>)^degree, or its part of degree at least `low`."""
     if degree > MAX_SCALED_DEGREE:
-        raise ValueError(f"The weights of degree {degree} leave the range of floats; the limit is {MAX_SCALED_DEGREE}.")
+        raise ValueError(
+            f"The weights of degree {degree} exceed the range of float64; the limit is {MAX_SCALED_DEGREE}."
+        )
     if offset == 0:
         low = degree
     factors = [sqrt(perm(degree, k)) * offset ** ((degree - k) / 2) * scale ** (k / 2) for k in range(degree + 1)]

@@ -108,7 +108,7 @@ class ProductLift(StreamingTransformer):
                 return
         name = self.get_feature_names_out()[int(np.argmin(np.isfinite(products).all(axis=0)))]
         raise ValueError(
-            f"The product {name} leaves the range of {dtype}: "
+            f"The product {name} exceeds the range of {dtype}: "
             "bring the columns to a common scale first (for example mercer.normalize.Standardize)."
         )
 

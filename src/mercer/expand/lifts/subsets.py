@@ -26,7 +26,7 @@ class SubsetLift(MonomialLift):
     Attributes
     ----------
     n_output_features_ : int
-    powers_ : array of shape (n_output_features_, n_features_in_), 1 where a column is in a subset; made when asked for
+    powers_ : array of shape (n_output_features_, n_features_in_), 1 where a column is in a subset; computed on access
 
     Examples
     --------
@@ -43,7 +43,7 @@ class SubsetLift(MonomialLift):
 
     def _check_parameters(self) -> None:
         if self.max_size is not None:
-            check_whole("max_size", self.max_size, least=0)
+            check_whole("max_size", self.max_size, 0)
 
     def _monomials(self, n_columns: int) -> Monomials:
         return subset_monomials(n_columns, 0, n_columns if self.max_size is None else min(self.max_size, n_columns))

@@ -44,8 +44,8 @@ class WindowPart(LiftPart):
         words = texts.words(texts.letters_in(first, pattern.offsets, pattern.span))
         if self.kernel.both_strands:
             words = [min(word, word[::-1].translate(_COMPLEMENT)) for word in words]
-        places = windows.positions[first].tolist() if pattern.positional else [-1] * len(words)
-        return {(p, place, word) for place, word in zip(places, words, strict=True)}
+        positions = windows.positions[first].tolist() if pattern.positional else [-1] * len(words)
+        return {(p, position, word) for position, word in zip(positions, words, strict=True)}
 
     def _windows(self, rows: KernelInput, pattern: Pattern, known: list | None = None) -> tuple[Segments, Windows]:
         """The windows of rows, after those of known words in as many rows of their own."""
@@ -54,11 +54,11 @@ class WindowPart(LiftPart):
         groups = [(words, "the vocabulary"), (sequences_of(rows), rows.name)]
         vocabulary, texts = read_letters(groups, self.kernel.letters).split(n_known)
         texts = self.kernel.readable(texts, pattern.span)
-        positions = np.array([place for _, place, _ in known or ()], np.int64)
+        positions = np.array([position for _, position, _ in known or ()], np.int64)
         vocabulary = replace(vocabulary, letters=texts.letters, positions=positions)
         return texts, windows_of(texts, pattern, self.kernel.both_strands, vocabulary)
 
-    def settle(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
+    def bind(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
         self.vocabulary = next(vocabularies)
         self.n_outputs = len(self.vocabulary)
         self.known = [[t for t in self.vocabulary if t[0] == p] for p in range(len(self.kernel.patterns()))]
@@ -82,7 +82,7 @@ class WindowPart(LiftPart):
 
     def names(self) -> list[str]:
         patterns = self.kernel.patterns()
-        return [_name(patterns[p], place, word) for p, place, word in self.vocabulary]
+        return [_name(patterns[p], position, word) for p, position, word in self.vocabulary]
 
 
 class MismatchPart(WindowPart):
@@ -101,8 +101,8 @@ class MismatchPart(WindowPart):
         codes = (found[:, None] >> shifts) & np.uint64((1 << texts.bits) - 1)
         return [{(0, -1, word) for word in texts.words(codes.astype(np.int64))}]
 
-    def settle(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
-        super().settle(columns, vocabularies)
+    def bind(self, columns: ColumnLabels, vocabularies: Iterator[Any]) -> None:
+        super().bind(columns, vocabularies)
         self.known = [self.vocabulary]
 
     def values(self, rows: KernelInput) -> Any:
@@ -114,8 +114,8 @@ class MismatchPart(WindowPart):
         owners = np.repeat(np.arange(1, len(keys) + 1), near.size)
         owners = np.append(np.zeros(len(known), np.int64), owners)
         all_keys = np.append(keys[: len(known)], self._near(near, keys, texts.bits).ravel())
-        spread = WordCounts(*_numeric.count_keys(all_keys, owners, np.zeros(0), len(keys) + 1)).matrix()
-        values = counts.matrix()[len(known) :, : len(keys)] @ spread[1:, : len(known)] if len(keys) else None
+        neighbors = WordCounts(*_numeric.count_keys(all_keys, owners, np.zeros(0), len(keys) + 1)).matrix()
+        values = counts.matrix()[len(known) :, : len(keys)] @ neighbors[1:, : len(known)] if len(keys) else None
         if values is None:
             return counts.matrix()[:, :0]
         values.sort_indices()
@@ -140,10 +140,10 @@ def part_of_windows(kernel: WindowKernel) -> WindowPart:
     return MismatchPart(kernel) if has_alphabet else WindowPart(kernel)
 
 
-def _name(pattern: Pattern, place: int, word: Any) -> str:
+def _name(pattern: Pattern, position: int, word: Any) -> str:
     """The word in quotes, with _ for letters struck out, and its position if that matters."""
     letters: list[Any] = ["_"] * pattern.span
     for offset, letter in zip(pattern.offsets, word, strict=True):
         letters[offset] = letter
     shown = repr("".join(letters) if isinstance(word, str) else tuple(letters))
-    return f"{shown} at {place}" if pattern.positional else shown
+    return f"{shown} at {position}" if pattern.positional else shown

@@ -1,13 +1,13 @@
 """From a kernel to a drawn feature map, by recursion over the structure of the kernel.
 
-shift-invariant (compositions included)   waves                        sqrt(mass/m) cos, sin
+shift-invariant (compositions included)   Fourier features              sqrt(mass/m) cos, sin
 constant, linear                          the columns themselves, or a sketch of degree 1
 polynomial                                TensorSketch, beside the constant and linear terms
 all subsets, ANOVA                        polynomials of randomly signed columns
 sum                                       the maps of its terms, side by side
 product                                   products of the columns of two independent maps
 scale, restriction, normalization         sqrt(scale) z,  z(x[columns]),  z(x) / sqrt(k(x, x))
-linear map of the rows                    the waves of A omega, or z(x A)
+linear map of the rows                    Fourier features of A omega, or z(x A)
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ from mercer.kernels.through import linear_image
 
 @dataclass(frozen=True)
 class MapPlan:
-    """What a map is to be drawn for: d input columns, n output columns, `weight` times the kernel.
+    """The map to draw: d input columns, n output columns, for `weight` times the kernel.
 
-    `spread` asks for a map in which every column matters alike, as a factor of a product must be.
+    `balanced` requires that all columns have the same expected magnitude, as factors of a product must.
     """
 
     d: int
@@ -65,7 +65,7 @@ class MapPlan:
     pairing: str
     seed: Seed
     weight: float = 1.0
-    spread: bool = False
+    balanced: bool = False
 
     def child(self, i: int, **changes: Any) -> MapPlan:
         return replace(self, seed=self.seed.child(i), **changes)
@@ -82,7 +82,7 @@ def prepare(kernel: Kernel, plan: MapPlan) -> FeatureMap:
 
 
 def check_kernel(kernel: Kernel) -> None:
-    """Refuse a kernel that has no random features, saying which part of it and what to do."""
+    """Raise for a kernel without random features, naming the part and an alternative."""
     if type(kernel) in _NODES:
         for part in _named_parts(kernel).values():
             check_kernel(part)
@@ -102,7 +102,7 @@ def is_stationary(kernel: Kernel) -> bool:
 
 
 def bind_columns(kernel: Kernel, d: int, names: list[Any] | None = None) -> Kernel:
-    """The kernel with the columns of every restriction as a list of positions; refuses columns that are not there."""
+    """The kernel with the columns of every restriction as a list of positions; raises for columns that do not exist."""
     if isinstance(kernel, Restricted):
         columns = np.atleast_1d(column_positions(kernel.columns, d, names)).tolist()
         below = None if names is None else [names[j] for j in columns]
@@ -132,7 +132,7 @@ def _constant(kernel: Any, plan: MapPlan) -> FeatureMap:
 
 
 def _linear(kernel: Any, plan: MapPlan) -> FeatureMap:
-    if plan.d <= plan.n and not plan.spread:
+    if plan.d <= plan.n and not plan.balanced:
         return IdentityMap(plan.d, plan.n, plan.weight)
     return TensorSketch(Polynomial(1, offset=0.0), plan.d, plan.n, plan.weight, plan.seed)
 
@@ -140,7 +140,7 @@ def _linear(kernel: Any, plan: MapPlan) -> FeatureMap:
 def _polynomial(kernel: Any, plan: MapPlan) -> FeatureMap:
     if kernel.degree == 0:
         return ConstantMap(plan.n, plan.weight)
-    return polynomial_map(kernel, plan.d, plan.n, plan.weight, plan.seed, plan.spread)
+    return polynomial_map(kernel, plan.d, plan.n, plan.weight, plan.seed, plan.balanced)
 
 
 def _all_subsets(kernel: Any, plan: MapPlan) -> FeatureMap:
@@ -178,31 +178,31 @@ def _sum(kernel: Any, plan: MapPlan) -> FeatureMap:
     masses = [weight * (term.mass if is_stationary(term) else 1.0) for term, weight in terms]
     if len(terms) > plan.n:
         return _sum_at_random(terms, masses, plan)
-    enough = [None if plan.spread else _exact_width(term, plan.d) for term, _ in terms]
-    waves = [is_stationary(term) and not isinstance(term, Constant) for term, _ in terms]
-    in_pairs = [wave and plan.pairing == "cos-sin" for wave in waves]
-    counts = allocate_columns(plan.n, masses, enough, in_pairs)
+    exact_sizes = [None if plan.balanced else _exact_width(term, plan.d) for term, _ in terms]
+    are_fourier = [is_stationary(term) and not isinstance(term, Constant) for term, _ in terms]
+    in_pairs = [is_fourier and plan.pairing == "cos-sin" for is_fourier in are_fourier]
+    counts = allocate_columns(plan.n, masses, exact_sizes, in_pairs)
     parts = [
         prepare(term, plan.child(i, n=count, weight=plan.weight * weight))
         for i, ((term, weight), count) in enumerate(zip(terms, counts, strict=True))
     ]
-    spare = plan.n - sum(counts)
-    return ConcatenatedMap([*parts, ConstantMap(spare, 0.0)] if spare else parts)
+    unused = plan.n - sum(counts)
+    return ConcatenatedMap([*parts, ConstantMap(unused, 0.0)] if unused else parts)
 
 
 def _sum_at_random(terms: list[tuple[Kernel, float]], masses: list[float], plan: MapPlan) -> FeatureMap:
-    """One term per column, drawn in proportion to its mass p and divided by n p, when there are too few columns."""
-    chances = np.array(masses) / sum(masses)
-    drawn = plan.seed.rng().choice(len(terms), size=plan.n, p=chances)
+    """For fewer columns than terms: one term per column, drawn in proportion to its mass p and divided by n p."""
+    probabilities = np.array(masses) / sum(masses)
+    drawn = plan.seed.rng().choice(len(terms), size=plan.n, p=probabilities)
     parts = []
     for i, t in enumerate(drawn):
         term, weight = terms[t]
-        parts.append(prepare(term, plan.child(i, n=1, weight=plan.weight * weight / (plan.n * chances[t]))))
+        parts.append(prepare(term, plan.child(i, n=1, weight=plan.weight * weight / (plan.n * probabilities[t]))))
     return ConcatenatedMap(parts)
 
 
 def _gathered(kernel: Any) -> list[tuple[Kernel, float]]:
-    """The terms with their weights, the constants as one; those of no weight are left out."""
+    """The terms with their weights, constants merged, without terms of weight 0."""
     terms = _terms(kernel)
     constant = sum(weight * term.value for term, weight in terms if isinstance(term, Constant))
     terms = [(term, weight) for term, weight in terms if weight > 0 and not isinstance(term, Constant)]
@@ -221,7 +221,7 @@ def _terms(kernel: Any, weight: float = 1.0) -> list[tuple[Kernel, float]]:
 
 
 def _exact_width(kernel: Any, d: int) -> int | None:
-    """How many columns make the map of the kernel exact, if that is known to be few."""
+    """Number of columns with which the map of the kernel is exact, or None."""
     if isinstance(kernel, Constant):
         return 1
     if isinstance(kernel, Restricted):
@@ -231,11 +231,11 @@ def _exact_width(kernel: Any, d: int) -> int | None:
 
 def _product(kernel: Any, plan: MapPlan) -> FeatureMap:
     factors = _factors(kernel)
-    waves = [factor for factor in factors if is_stationary(factor)]
+    stationary = [factor for factor in factors if is_stationary(factor)]
     others = [factor for factor in factors if not is_stationary(factor)]
-    kernels = ([reduce(Product, waves)] if waves else []) + others
-    maps = [prepare(part, plan.child(i, weight=1.0, spread=True)) for i, part in enumerate(kernels[1:], start=1)]
-    first = prepare(kernels[0], plan.child(0, spread=True))
+    kernels = ([reduce(Product, stationary)] if stationary else []) + others
+    maps = [prepare(part, plan.child(i, weight=1.0, balanced=True)) for i, part in enumerate(kernels[1:], start=1)]
+    first = prepare(kernels[0], plan.child(0, balanced=True))
     orders = (plan.seed.child(len(kernels) + i).rng().permutation(plan.n) for i in range(len(maps)))
     return reduce(lambda left, right: ProductMap(left, *right), zip(maps, orders, strict=True), first)
 

@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 class CountSketch:
     """x -> (sum of sign_j x_j over the coordinates j of bucket b)_b; stored as one bucket and one sign per column.
 
-    No two coordinates share a bucket where there are buckets enough for that: the sketch is then x itself, signed and
-    in random order.
+    If there are at least as many buckets as coordinates, no two share one: the sketch is then x itself, signed and in
+    random order.
     """
 
     def __init__(self, buckets: np.ndarray, signs: np.ndarray, n_buckets: int) -> None:

@@ -1,7 +1,7 @@
-"""What a prepared feature map is, and the maps that are made of other maps.
+"""Feature maps, and maps composed of other maps.
 
-A map is drawn once (`prepare` in `compose`) and then only applied. It writes the features of a block of rows into a
-given array, so nothing larger than a block is ever held beside the output.
+A map is drawn once (`prepare` in `compose`) and then applied. It writes the features of a block of rows into a given
+array, so it needs no memory beyond a block and the output.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from mercer.kernels.through import linear_image
 class FeatureMap:
     """z with E <z(x), z(x')> = k(x, x'): `n_components` columns for every row.
 
-    `how` names the ways its columns were drawn, in order of appearance.
+    `how` names the sampling methods of its columns, in order of appearance.
     """
 
     n_components: int
     how: tuple[str, ...] = ()
-    #: Rows to apply it to at a time: few where much is computed on the way to the features.
+    #: Rows per block: fewer for maps with large intermediate results.
     rows = 64
     #: The frequencies, where the map is one set of Fourier features.
     frequencies: Any = None
@@ -30,13 +30,13 @@ class FeatureMap:
     shift: Any = None
 
     def ready(self, dtype: np.dtype, sparse: bool) -> None:
-        """Lay out what `apply` needs for such input, before threads share the map."""
+        """Prepare what `apply` needs for such input, before several threads use the map."""
 
     def check(self, X: Any) -> None:
-        """Refuse rows outside the domain of the map, saying where they are."""
+        """Raise for rows outside the domain of the map, with their position."""
 
     def apply(self, X: Any, out: np.ndarray) -> None:
-        """Write the features of the rows of X, an array or CSR matrix, into `out`, maybe columns of a wider array."""
+        """Write the features of the rows of X, an array or CSR matrix, into `out`, which may be a view."""
         raise NotImplementedError
 
 

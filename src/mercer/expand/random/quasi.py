@@ -1,9 +1,9 @@
-"""Quasi-random numbers in the place of random ones.
+"""Quasi-Monte Carlo frequencies (Avron, Sindhwani, Yang and Mahoney, Quasi-Monte Carlo feature maps for shift-invariant
+kernels, JMLR 2016).
 
-A sampler that asks its generator for normal, uniform, exponential, ... numbers is a function of the unit cube: each
-number it asks for is the inverse distribution function of one coordinate. Handing it evenly spread points of the cube
-gives evenly spread draws (Avron, Sindhwani, Yang and Mahoney, Quasi-Monte Carlo feature maps for shift-invariant
-kernels, JMLR 2016), for every kernel whose frequencies are sampled so, compositions included.
+A sampler of normal, uniform, exponential, ... numbers is a function of the unit cube: each number is the inverse
+distribution function of one coordinate. Low-discrepancy points of the cube give low-discrepancy frequencies, for every
+kernel whose frequencies are sampled this way, compositions included.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _ANYWHERE = 0.4
 def quasi_frequencies(kernel: Any, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """The first n of a randomly shifted and scrambled Sobol sequence, as frequencies of the kernel.
 
-    Each single frequency has the spectral law of the kernel, so features are unbiased; together they fill the space
-    more evenly than independent draws.
+    Each frequency has the spectral law of the kernel, so features are unbiased; together they have lower discrepancy
+    than independent draws.
     """
     counter = _Coordinates(np.empty((1, 0)))
     _draw(kernel, d, counter)
@@ -36,7 +36,7 @@ def _sobol(n: int, dimension: int, kernel: Any, rng: np.random.Generator) -> np.
     if dimension > _LARGEST_DIMENSION:
         raise ValueError(
             f"sampling='quasi' needs {dimension} coordinates per frequency for {kernel!r}, and Sobol points have at "
-            f"most {_LARGEST_DIMENSION}. Use sampling='orthogonal' or 'iid'; in so many columns they are as good."
+            f"most {_LARGEST_DIMENSION}. Use sampling='orthogonal' or 'iid'; in this many dimensions they are as good."
         )
     if dimension == 0:
         return np.empty((n, 0))
@@ -62,17 +62,17 @@ def _draw(kernel: Any, d: int, numbers: _Coordinates) -> np.ndarray:
 
 
 def _draw_mixture(kernel: Sum, d: int, numbers: _Coordinates) -> np.ndarray:
-    share = kernel.left.mass / kernel.mass if kernel.mass > 0 else 1.0
-    from_left = numbers.random(len(numbers)) < share
+    fraction = kernel.left.mass / kernel.mass if kernel.mass > 0 else 1.0
+    from_left = numbers.random(len(numbers)) < fraction
     # Both are drawn for every point, so that each part has coordinates of its own.
     left, right = _draw(kernel.left, d, numbers), _draw(kernel.right, d, numbers)
     return np.where(from_left[:, None], left, right)
 
 
 class _Coordinates:
-    """Reads like a `numpy.random.Generator` of n numbers at a time: the next coordinates of the points, transformed.
+    """The interface of `numpy.random.Generator` for n numbers at a time: transformed coordinates of n points.
 
-    Given points without coordinates it answers with one number and counts how many it was asked for.
+    Points without coordinates yield a constant, and `used` counts the coordinates requested.
     """
 
     def __init__(self, points: np.ndarray) -> None:
@@ -85,7 +85,7 @@ class _Coordinates:
     def random(self, size: Any) -> Any:
         n, *rest = np.atleast_1d(size)
         if n != len(self.points):
-            raise ValueError("A quasi-random sampler must ask for one number, or one vector, per point.")
+            raise ValueError("A quasi-random sampler must draw one number, or one vector, per point.")
         count = int(np.prod(rest, dtype=int))
         first, self.used = self.used, self.used + count
         if self.points.shape[1] == 0:

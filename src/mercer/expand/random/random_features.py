@@ -1,4 +1,4 @@
-"""Random features: a kernel as the inner product of a few random columns."""
+"""Random features: a kernel approximated by the inner product of random columns."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _PAIRINGS = ("cos-sin", "phase")
 
 
 class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
-    """Random features z(x) with E <z(x), z(x')> = k(x, x'), for shift-invariant and polynomial kernels and what is
-    composed of them.
+    """Random features z(x) with E <z(x), z(x')> = k(x, x'), for shift-invariant and polynomial kernels and their
+    compositions.
 
     **Shift-invariant kernels** (Rahimi and Recht 2007), sums, products, scales and restrictions of them included. With
     frequencies omega_1..omega_m from the spectral law of the kernel and mass = k(x, x),
@@ -38,14 +38,14 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
 
     **Polynomial** kernels: TensorSketch (Pham and Pagh 2013), a tree of sketches from degree 4 on (Ahle et al. 2020).
     At degree 2 and 3 the constant and the linear term are exact where they take no more than a quarter of the columns.
-    **AllSubsets** and **Anova**: polynomials of randomly signed columns. **Linear** and **Constant**: exactly where
-    there are columns enough.
+    **AllSubsets** and **Anova**: polynomials of randomly signed columns. **Linear** and **Constant**: exact if
+    there are enough columns.
 
     **Compositions.** A sum puts the maps of its terms side by side: columns in proportion to scale times mass (mass 1
     for kernels that are not shift-invariant), at least one each; with more terms than columns each column is of a term
-    drawn at random. A product of a shift-invariant kernel and others
-    multiplies the columns of independent maps, in random order. A scale multiplies, a restriction selects columns,
-    `normalized()` divides by sqrt(k(x, x)).
+    drawn at random. A product of a shift-invariant kernel and others multiplies the columns of independent maps, in
+    random order. A scale multiplies, a restriction selects columns, `normalized()` divides by sqrt(k(x, x)), and a
+    metric (`kernel.through(A)`) maps frequencies omega to A omega.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
     n_components : int, default=1024
         Number of output columns. If it is odd, the last cos-sin column is a phase feature.
     sampling : {"orthogonal", "iid", "structured", "quasi"}, default="orthogonal"
-        How frequencies are drawn; other features have their own ways. Orthogonal frequencies (Yu et al. 2016) have
-        less variance. "structured" are nearly orthogonal and are applied by fast Hadamard transforms without ever being
-        stored: for rows of thousands of columns. Both are for kernels of the Euclidean distance; other shift-invariant
-        parts (Laplace with the l1 norm, the product sinc) are drawn "iid" instead. "quasi" uses scrambled Sobol points
-        (Avron et al. 2016), for all shift-invariant kernels and best below about 20 columns.
+        How frequencies are drawn. Orthogonal frequencies (Yu et al. 2016) have lower variance than independent ones.
+        "structured" frequencies are nearly orthogonal and are applied by fast Hadamard transforms without being stored,
+        for thousands of input columns. Both need kernels of the Euclidean distance; other shift-invariant parts
+        (Laplace with the l1 norm, the product sinc) are drawn "iid" instead. "quasi" uses scrambled Sobol points
+        (Avron et al. 2016), for all shift-invariant kernels; it is best below about 20 columns.
     pairing : {"cos-sin", "phase"}, default="cos-sin"
     random_state : int, RandomState or None, default=0
         The same seed gives the same map for any block size and on any engine. For one shift-invariant, all-subsets or
@@ -69,15 +69,15 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
     kernel_ : the kernel with every parameter a number
     sampling_ : how the columns were drawn, for example "orthogonal", or "orthogonal, iid, tensor sketch"
     frequencies_ : array of shape (m, n_features), float64
-        Only where the map is one set of waves, and not structured.
+        Only if the map is a single set of Fourier features that is not structured.
     shift_ : phases of the frequencies that are not paired: all of them, the last, or none
 
     Notes
     -----
-    Memory: m x n_features float64 numbers and a copy in the precision of the input for waves; bytes and such a copy for
-    all-subsets and ANOVA; for polynomials one bucket and one sign per column and degree, for every 16,384 outputs anew;
-    for structured frequencies 3 bytes per column and block. Beside the output `transform` holds the size of one block
-    of 256 rows of it per thread.
+    Memory: for Fourier features m x n_features float64 numbers and a copy in the precision of the input; for
+    all-subsets and ANOVA as many bytes and such a copy; for polynomials one bucket and one sign per column and degree,
+    per 16,384 outputs; for structured frequencies 3 bytes per column and block. `transform` needs one block of 256
+    output rows per thread in addition to the output.
 
     Examples
     --------

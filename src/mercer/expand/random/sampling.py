@@ -19,12 +19,12 @@ _BATCH_NUMBERS = 2**16
 
 
 def applicable(kernel: Any, sampling: str) -> str:
-    """The way of sampling that will be used: orthogonal and structured frequencies need isotropy, else "iid"."""
+    """The sampling method to use: "iid" where orthogonal or structured frequencies would need an isotropic kernel."""
     return "iid" if sampling in ("orthogonal", "structured") and not kernel.isotropic else sampling
 
 
 def draw_frequencies(kernel: Any, n: int, d: int, sampling: str, rng: np.random.Generator) -> np.ndarray:
-    """n frequencies in d dimensions, one per row, by the named way of sampling."""
+    """n frequencies in d dimensions, one per row, by the named sampling method."""
     draw = {"iid": independent_frequencies, "orthogonal": orthogonal_frequencies, "quasi": quasi_frequencies}[sampling]
     return draw(kernel, n, d, rng)
 
@@ -56,7 +56,7 @@ def orthogonal_frequencies(kernel: Any, n: int, d: int, rng: np.random.Generator
 def rotated_rows(normals: np.ndarray) -> np.ndarray:
     """From matrices of normal numbers the first rows of rotations with the uniform (Haar) law (Mezzadri 2007)."""
     q, r = np.linalg.qr(normals.swapaxes(-1, -2))
-    # Without this sign QR prefers some rotations to others.
+    # Without this sign the law of QR factors is not uniform.
     signs = np.sign(np.diagonal(r, axis1=-2, axis2=-1))
     return (q * signs[..., None, :]).swapaxes(-1, -2)
 

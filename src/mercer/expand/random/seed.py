@@ -1,4 +1,4 @@
-"""A tree of independent random streams: every node of a kernel draws from its own."""
+"""A tree of independent random streams, one for each node of a kernel."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: A key that no caller uses: data drawn from `default_rng(0)` must not meet their own numbers as frequencies.
+#: Separates these streams from `default_rng(0)`, so that data drawn from it are independent of the frequencies.
 _OWN = 0x6D657263
 
 
 @dataclass(frozen=True)
 class Seed:
-    """A seed and a place in the tree. What one place draws does not depend on what any other draws."""
+    """A seed and a path in the tree. The stream of one node does not depend on any other."""
 
     number: int
-    place: tuple[int, ...] = ()
+    path: tuple[int, ...] = ()
 
     def child(self, i: int) -> Seed:
-        """The i-th place below this one."""
-        return Seed(self.number, (*self.place, i))
+        """The i-th child."""
+        return Seed(self.number, (*self.path, i))
 
     def rng(self) -> np.random.Generator:
-        """The stream of this place, from its beginning."""
-        return np.random.default_rng(np.random.SeedSequence(self.number, spawn_key=(_OWN, *self.place)))
+        """The random stream of this node, from its beginning."""
+        return np.random.default_rng(np.random.SeedSequence(self.number, spawn_key=(_OWN, *self.path)))

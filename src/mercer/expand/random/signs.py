@@ -16,7 +16,7 @@ import numpy as np
 from mercer.expand.random.maps import FeatureMap
 from mercer.expand.random.seed import Seed
 
-#: The degree up to which Newton's identities lose no accuracy that matters.
+#: Largest degree at which Newton's identities are accurate.
 NEWTON = 4
 
 
@@ -94,7 +94,7 @@ class AnovaMap(FeatureMap):
 
     e_q follows from the power sums p_k = sum_j (r_j x_j)^k by Newton's identities, e_k = (1/k) sum_i (-1)^{i-1}
     e_{k-i} p_i. Of these the even ones do not depend on r and the odd ones are matrix products <r, x^k>. Beyond degree
-    4 the identities cancel too much and the recursion over columns takes their place.
+    4 cancellation makes the identities inaccurate, and the recursion over columns is used instead.
     """
 
     how = ("signs",)

@@ -6,8 +6,8 @@ One block of P frequencies, P a power of two, applied to x padded with zeros to 
 
 with H the Hadamard matrix over sqrt(P), D_i random signs, chi independent with the law of the norm of a normal vector
 in R^P, and s the spectral scales of the kernel (Yu et al., Orthogonal random features, 2016). Rows of fixed norm
-sqrt(P), as in the paper, would be biased; chi removes that. What is left comes from the three sign flips not being a
-uniformly random rotation; it is below 0.001 for P >= 64, so shorter rows are padded to that.
+sqrt(P), as in the paper, would be biased; chi removes that. The remaining bias, because three sign flips are not a
+uniformly random rotation, is below 0.001 for P >= 64, so shorter rows are padded to that.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class StructuredFrequencies:
         """<omega_i, x> for the rows x of X, shape (rows, m)."""
         P, m = self.width, len(self)
         rows = X.toarray() if hasattr(X, "tocsr") else X
-        turned = np.empty((X.shape[0], P), dtype=X.dtype)
+        transformed = np.empty((X.shape[0], P), dtype=X.dtype)
         out = np.empty((X.shape[0], m), dtype=X.dtype)
         lengths = self.lengths.astype(X.dtype)
         for block, signs in enumerate(self.signs.astype(X.dtype)):
             columns = slice(block * P, min((block + 1) * P, m))
-            _numeric.hadamard_signs(rows, signs, turned)
-            np.multiply(turned[:, : columns.stop - columns.start], lengths[columns], out=out[:, columns])
+            _numeric.hadamard_signs(rows, signs, transformed)
+            np.multiply(transformed[:, : columns.stop - columns.start], lengths[columns], out=out[:, columns])
         return out
