@@ -6,8 +6,8 @@ import os
 
 import numpy as np
 
-from mercer.expand.random.compose import Plan, bind_columns, prepare
-from mercer.expand.random.seeds import Seed
+from mercer.expand.random.compose import MapPlan, bind_columns, prepare
+from mercer.expand.random.seed import Seed
 
 LONG = os.environ.get("MERCER_TEST_LENGTH") == "long"
 #: Standard errors allowed: exceeded by one of 1e4 normal variables with probability 1e-3.
@@ -36,7 +36,7 @@ def exact_twice(kernel, x, z):
 
 def draw(kernel, d, n, seed=0, sampling="orthogonal", pairing="cos-sin"):
     """The feature map alone, without the estimator around it."""
-    return prepare(bind_columns(kernel, d), Plan(d, n, sampling, pairing, Seed(seed)))
+    return prepare(bind_columns(kernel, d), MapPlan(d, n, sampling, pairing, Seed(seed)))
 
 
 def apply(feature_map, X):

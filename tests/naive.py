@@ -95,7 +95,7 @@ def _restricted(k, x, z):
 def _on_subsets(k, x, z):
     """The mean over all draws of columns, repetitions included."""
     d = len(x)
-    chances = [1 / d] * d if k.chances is None else [c / math.fsum(k.chances) for c in k.chances]
+    chances = [1 / d] * d if k.probabilities is None else [c / math.fsum(k.probabilities) for c in k.probabilities]
     total = []
     for drawn in itertools.product(range(d), repeat=k.order):
         S = sorted(set(drawn))

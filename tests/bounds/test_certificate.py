@@ -90,7 +90,7 @@ def test_the_bound_of_a_quantile_is_the_first_order_statistic_that_does(q):
     assert binom.sf(rank, 1000, q) <= 0.05 < binom.sf(rank - 1, 1000, q)
 
 
-def test_all_pairs_leave_nothing_to_chance():
+def test_all_pairs_need_no_confidence():
     c = certificate_of([0.1, 0.3], kind="all pairs")
     assert c.exceedance == c.band == 0
     assert c.quantile_bound(0.5) == c.quantile(0.5) == 0.1
@@ -169,7 +169,7 @@ def test_a_fresh_sample_of_rows_is_covered():
 # what is measured
 
 
-def test_the_spectral_norm_and_what_it_says_about_ridge():
+def test_the_spectral_norm_bounds_ridge_fits():
     X = rows(200)
     features = RandomFeatures(KERNEL, n_components=256).fit(X)
     c = features.certificate(X)
@@ -236,7 +236,7 @@ def test_objects_that_are_not_numbers():
     assert certify(Bag(), Overlap(), words).max == 0
 
 
-def test_float32_is_judged_in_float64():
+def test_float32_is_compared_in_float64():
     X = rows(50).astype(np.float32)
     c = certify(Identity(), Linear(), X)
     assert c.max < 1e-14
@@ -369,7 +369,7 @@ def test_why_rough_kernels_are_refused():
         assert (np.sqrt(np.mean(np.square(relative))) < 0.1) == near
 
 
-def test_kernel_maps_are_asked_about_the_distances_of_their_kernel():
+def test_kernel_maps_are_certified_for_kernel_distances():
     X = rows(200)
     fitted = RandomFeatures(KERNEL, n_components=2048).fit(X)
     c = certify_distances(fitted, X)

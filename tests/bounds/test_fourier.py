@@ -1,4 +1,4 @@
-"""Numbers of random Fourier features: the handbook's values, and that they are enough but not absurd."""
+"""Numbers of random Fourier features: the handbook's values, sufficient but not excessive."""
 
 from math import ceil, log
 
@@ -90,14 +90,14 @@ def test_a_kernel_of_more_than_a_norm_gets_the_variance_that_holds_for_all():
     assert fourier_variance(Sinc()) == 1.0
     with pytest.raises(TypeError, match="not shift-invariant"):
         fourier_variance(Linear())
-    with pytest.raises(ValueError, match="waits for data"):
+    with pytest.raises(ValueError, match="depends on data"):
         fourier_variance(Gaussian("median"))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"eps": -0.1}, "eps must be the accuracy"),
+        ({"eps": -0.1}, "eps must be the required accuracy"),
         ({"delta": 0.0}, "delta must be the probability"),
         ({"n": 1}, "n must be a whole number of at least 2"),
         ({"n": True}, "n must be a whole number of at least 2"),

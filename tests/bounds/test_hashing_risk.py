@@ -1,4 +1,4 @@
-"""The moments of hashed vectors are exact, the verdict follows from them, and sparse codes keep columns apart."""
+"""The moments of hashed vectors are exact, the verdict follows from them, and sparse codes limit overlaps."""
 
 from itertools import product
 
@@ -9,29 +9,29 @@ from scipy import sparse
 
 from mercer._numeric.block import Block
 from mercer.bounds import hashing_risk, sparse_nonzeros
-from mercer.bounds.hashing import row_shapes, spread_threshold
+from mercer.bounds.hashing import norm_ratio_threshold, row_shapes
 from mercer.source import StreamSource
 
 
-def errors_of_one_block(v, places):
+def errors_of_one_block(v, n_buckets):
     """||Av||^2 - ||v||^2 for every hash function and every choice of signs, all equally likely."""
     d, found = len(v), []
-    for hashes in product(range(places), repeat=d):
-        A = np.zeros((places, d))
+    for hashes in product(range(n_buckets), repeat=d):
+        A = np.zeros((n_buckets, d))
         A[list(hashes), range(d)] = 1
         found.append(np.sum((np.array(list(product((-1, 1), repeat=d))) * v @ A.T) ** 2, axis=1) - v @ v)
     return np.concatenate(found)
 
 
-@pytest.mark.parametrize("places", [1, 2, 3])
+@pytest.mark.parametrize("n_buckets", [1, 2, 3])
 @pytest.mark.parametrize(
     "v", [[3.0, 4.0], [1.0, 2.0, -2.0], [1.0, -1.0, 0.5, 2.0], [2.0, 1.0, 1.0, -1.0, 0.3]], ids=str
 )
-def test_moments_of_one_block_are_those_of_the_enumeration(v, places):
+def test_moments_of_one_block_are_those_of_the_enumeration(v, n_buckets):
     v = np.array(v) / np.linalg.norm(v)
-    Q, shape = errors_of_one_block(v, places), row_shapes(v[None])
-    np.testing.assert_allclose(shape.variance(places), np.mean(Q**2), rtol=1e-12)
-    np.testing.assert_allclose(shape.fourth_moment(places, 1), np.mean(Q**4), rtol=1e-12)
+    Q, shape = errors_of_one_block(v, n_buckets), row_shapes(v[None])
+    np.testing.assert_allclose(shape.variance(n_buckets), np.mean(Q**2), rtol=1e-12)
+    np.testing.assert_allclose(shape.fourth_moment(n_buckets, 1), np.mean(Q**4), rtol=1e-12)
 
 
 @pytest.mark.parametrize("s", [2, 3])
@@ -61,8 +61,8 @@ def test_the_bound_on_failure_holds_in_simulation(s):
     m, eps, seeds = 256, 0.3, 20_000
     y = np.zeros((seeds, m))
     for block in range(s):
-        place = block * (m // s) + rng.integers(m // s, size=(seeds, 30))
-        np.add.at(y, (np.arange(seeds)[:, None], place), rng.choice([-1, 1], size=(seeds, 30)) * v / np.sqrt(s))
+        bucket = block * (m // s) + rng.integers(m // s, size=(seeds, 30))
+        np.add.at(y, (np.arange(seeds)[:, None], bucket), rng.choice([-1, 1], size=(seeds, 30)) * v / np.sqrt(s))
     Q = np.sum(y * y, axis=1) - 1
     risk = hashing_risk(v[None], m, s, eps=eps)
     kurtosis = risk.kurtosis
@@ -92,7 +92,7 @@ def test_storage_does_not_matter(kind, vectors):
     assert found == pytest.approx(expected, rel=1e-5)
 
 
-def test_heavy_features_need_more_than_one_place_each():
+def test_heavy_features_need_more_than_one_nonzero_each():
     few_heavy = np.zeros((1, 1000))
     few_heavy[0, :12] = 1.0
     even = np.ones((1, 1000))
@@ -104,12 +104,12 @@ def test_heavy_features_need_more_than_one_place_each():
     assert risk.recommended_nonzeros > 1
     assert hashing_risk(few_heavy, m, risk.recommended_nonzeros, delta=2e-3).safe
     assert "NOT PROVEN SAFE" in str(risk)
-    assert f"places = {risk.recommended_nonzeros}" in str(risk)
+    assert f"nonzeros = {risk.recommended_nonzeros}" in str(risk)
 
 
-def test_too_few_columns_are_told_apart_from_too_few_places():
+def test_too_few_columns_and_too_few_nonzeros_are_distinguished():
     risk = hashing_risk(np.random.default_rng(0).normal(size=(10, 500)), 64)
-    assert risk.share_at_risk == 1
+    assert risk.fraction_at_risk == 1
     assert risk.recommended_components > 64
     assert hashing_risk(np.ones((1, 500)), risk.recommended_components, risk.recommended_nonzeros).safe
 
@@ -118,7 +118,7 @@ def test_awkward_vectors_have_a_defined_answer():
     single = hashing_risk(np.diag([1e200, 1e-200, 1.0]), 16)
     assert single.safe
     assert single.failure == single.kurtosis == single.relative_sd == 0
-    assert single.spread == 1
+    assert single.norm_ratio == 1
     huge = hashing_risk(np.array([[1e200, 1e200], [1e-200, 1e-200]]), 1024)
     assert huge.kurtosis == pytest.approx(1024)
     with pytest.raises(ValueError, match="All vectors are zero"):
@@ -138,16 +138,16 @@ def test_frames_and_large_tables_are_read():
 
 
 def test_the_threshold_of_plain_hashing():
-    assert spread_threshold(2**20, 1, 0.1, 0.01) == 1  # m >= 2 / (eps^2 delta)
-    assert spread_threshold(64, 1, 0.1, 0.01) == 0  # not even enough for a dense projection
-    middle = spread_threshold(8192, 1, 0.1, 0.01)
-    assert 0 < middle < spread_threshold(16384, 1, 0.1, 0.01) < 1
-    assert spread_threshold(8192, 4, 0.1, 0.01) == pytest.approx(min(1, 2 * middle))
+    assert norm_ratio_threshold(2**20, 1, 0.1, 0.01) == 1  # m >= 2 / (eps^2 delta)
+    assert norm_ratio_threshold(64, 1, 0.1, 0.01) == 0  # not even enough for a dense projection
+    middle = norm_ratio_threshold(8192, 1, 0.1, 0.01)
+    assert 0 < middle < norm_ratio_threshold(16384, 1, 0.1, 0.01) < 1
+    assert norm_ratio_threshold(8192, 4, 0.1, 0.01) == pytest.approx(min(1, 2 * middle))
 
 
 @pytest.mark.parametrize("method", ["chernoff", "exact"])
 @pytest.mark.parametrize(("m", "d"), [(1024, 100), (3600, 1000), (4096, 10**6)])
-def test_sparse_codes_keep_columns_apart(m, d, method):
+def test_sparse_codes_limit_overlaps(m, d, method):
     delta = 0.01
     s = sparse_nonzeros(m, d, delta, method)
     assert m % s == 0
@@ -156,9 +156,9 @@ def test_sparse_codes_keep_columns_apart(m, d, method):
         assert s >= np.sqrt(3 * m * np.log(d**2 / (2 * delta)))
     rng = np.random.default_rng(0)
     codes = rng.integers(m // s, size=(100, s))
-    meet = (codes[:, None] == codes[None]).sum(axis=2)[np.triu_indices(100, 1)]
-    assert meet.max() <= 2 * s * s / m
-    assert meet.mean() == pytest.approx(s * s / m, rel=0.1)
+    overlaps = (codes[:, None] == codes[None]).sum(axis=2)[np.triu_indices(100, 1)]
+    assert overlaps.max() <= 2 * s * s / m
+    assert overlaps.mean() == pytest.approx(s * s / m, rel=0.1)
 
 
 def test_sparse_codes_that_do_not_exist_are_refused():

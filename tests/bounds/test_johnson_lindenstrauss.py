@@ -106,8 +106,8 @@ def test_all_distances_of_a_cloud_are_kept_and_the_dimension_is_not_vacuous():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"eps": 0.0}, "eps must be the accuracy"),
-        ({"eps": "small"}, "eps must be the accuracy"),
+        ({"eps": 0.0}, "eps must be the required accuracy"),
+        ({"eps": "small"}, "eps must be the required accuracy"),
         ({"delta": 1.0}, "delta must be the probability of failure"),
         ({"delta": float("nan")}, "delta must be the probability of failure"),
         ({"n": 1}, "n must be a whole number of at least 2"),

@@ -83,7 +83,7 @@ COMPOSED = [
     (Matern() + Cauchy()).on(slice(0, 1)) + Constant(0.25),
     3 * (Overlap() + Anova(1)),
     OnSubsets(Gaussian(0.7), order=2),
-    OnSubsets(Laplace(norm="l1"), order=1, chances=[2.0]).on([0]),
+    OnSubsets(Laplace(norm="l1"), order=1, probabilities=[2.0]).on([0]),
     Laplace().through([[0.5, -2.0]]).on([0]) + Polynomial(2).through([[1.5]]).on([0]),
 ]
 TABLE = STATIONARY + DOT + COMPOSED

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from mercer._numeric.block import Block
-from mercer.expand.landmarks.rows import AllRows, RowSample
+from mercer.expand.landmarks.rows import CollectedRows, RowSample
 from mercer.linear.losses import Hinge, Logistic, LogLoss, Squared
 from mercer.linear.optimize.softmax import SoftmaxHessianAt
 from mercer.linear.ridge.factor import Spectral
@@ -44,7 +44,7 @@ TABLE = {
     "sample of all": (Sample(), "number", True, True),
     "small sample": (Sample(7), "number", True, True),
     "sample of rows": (RowSample(7), "none", True, True),
-    "every row": (AllRows(), "none", True, True),
+    "every row": (CollectedRows(), "none", True, True),
     "squared loss": (LossAt(Squared(), COEF, 0.1, curvature=True), "number", False, True),
     "logistic loss": (LossAt(Logistic(), COEF, 0.1, curvature=True), "sign", False, True),
     "hinge loss": (LossAt(Hinge(), COEF, 0.1), "sign", False, True),

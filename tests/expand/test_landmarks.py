@@ -92,7 +92,7 @@ def test_the_bound_holds_for_every_pair(name, choose):
     assert np.all(np.abs(K - Z @ Z.T) <= np.sqrt(np.outer(r, r)) * (1 + 1e-8) + slack)
 
 
-def test_more_landmarks_leave_less_and_the_path_says_how_much():
+def test_residuals_fall_with_landmarks_as_the_path_records():
     X = rows(400, 3)
     features = Landmarks(60, Gaussian(2.0)).fit(X)
     assert features.n_components_ == 60
@@ -114,7 +114,7 @@ def test_rpcholesky_finds_small_clusters_that_uniform_sampling_misses():
     assert left["rpcholesky"] < 0.5 * left["uniform"]
 
 
-def test_a_share_of_the_trace_takes_the_smallest_number_of_landmarks():
+def test_a_fraction_of_the_trace_takes_the_smallest_number_of_landmarks():
     X = rows(300, 3)
     features = Landmarks(0.02, Gaussian(2.0)).fit(X)
     full = Landmarks(200, Gaussian(2.0)).fit(X)
@@ -123,8 +123,8 @@ def test_a_share_of_the_trace_takes_the_smallest_number_of_landmarks():
     assert features.residual(X).mean() <= 0.02
 
 
-def test_a_share_that_is_out_of_reach_is_capped_with_a_warning(monkeypatch):
-    monkeypatch.setattr("mercer.expand.landmarks.choice.MOST", 20)
+def test_a_fraction_that_is_out_of_reach_is_capped_with_a_warning(monkeypatch):
+    monkeypatch.setattr("mercer.expand.landmarks.choice.MAX_LANDMARKS", 20)
     with pytest.warns(UserWarning, match="more than the tolerance 0.01"):
         features = Landmarks(0.01, Gaussian(0.01)).fit(rows(100))
     assert features.n_components_ == 20
@@ -335,7 +335,7 @@ def test_a_pickled_map_is_the_same_map():
 # certificates and ridge
 
 
-def test_the_certificate_says_what_is_certain():
+def test_the_certificate_has_deterministic_bounds():
     X = rows(200, 3)
     features = Landmarks(25, Gaussian(2.0)).fit(X)
     certificate = features.certificate(X)
@@ -409,7 +409,7 @@ def test_what_cannot_be_done_is_explained():
         Landmarks(kernel=Custom(shared_letters), choose="kmeans").fit(WORDS)
     with pytest.raises(ValueError, match="must agree on what a row is"):
         Landmarks(kernel=Custom(shared_letters)).fit(WORDS).transform(X[:, :1])
-    with pytest.raises(ValueError, match="leave out its column too"):
+    with pytest.raises(ValueError, match="drop their columns as well"):
         Landmarks(kernel=Precomputed()).fit(X @ X.T, sample_weight=np.arange(80))
 
 

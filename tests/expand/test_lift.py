@@ -194,7 +194,7 @@ def test_what_is_not_a_kernel():
         lift("poly")
 
 
-def test_sizes_are_told_before_anything_is_computed(monkeypatch):
+def test_sizes_are_known_before_anything_is_computed(monkeypatch):
     X = np.ones((100, 2000))
     with pytest.raises(ValueError, match="64-bit column numbers"):
         lift(Polynomial(3) * Polynomial(4)).fit(X)

@@ -119,7 +119,7 @@ def test_refusals_and_names():
         LIFT.ball(np.ones((3, 3)), np.ones(3))
     with pytest.raises(ValueError, match="finite"):
         LIFT.ball([1.0, np.nan, 0.0], 0.0)
-    with pytest.raises(ValueError, match="squared norm of row 1 leaves"):
+    with pytest.raises(ValueError, match="squared norm of row 1 exceeds"):
         LIFT.transform([[1.0, 1.0], [1e200, 0.0]])
     assert LIFT.get_feature_names_out().tolist() == ["x0", "x1", "squared_norm"]
     assert LIFT.get_feature_names_out(["squared_norm", "b"]).tolist() == ["squared_norm", "b", "squared_norm_"]

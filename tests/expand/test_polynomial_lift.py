@@ -1,4 +1,4 @@
-"""PolynomialLift: scikit-learn's columns, the kernel's inner products, sizes told before they hurt."""
+"""PolynomialLift: scikit-learn's columns, the kernel's inner products, sizes known in advance."""
 
 import itertools
 import math
@@ -156,9 +156,9 @@ def test_entries_stored_twice_and_out_of_order():
 
 
 @FORMS
-def test_overflow_is_said(form):
+def test_overflow_is_refused(form):
     X = np.array([[1e200, 1.0]])
-    with pytest.raises(ValueError, match="leaves the range of float64"):
+    with pytest.raises(ValueError, match="exceeds the range of float64"):
         PolynomialLift(2).fit_transform(form(X))
     assert np.isfinite(dense(PolynomialLift(1).fit_transform(form(X)))).all()
 

@@ -81,7 +81,7 @@ def test_the_map_does_not_depend_on_blocks_threads_or_storage(kernel, dtype, mon
 
 @pytest.mark.parametrize("pairing", ["cos-sin", "phase"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_waves_are_the_same_bits_for_any_blocks(pairing, dtype):
+def test_fourier_features_are_the_same_bits_for_any_blocks(pairing, dtype):
     X = np.random.default_rng(0).normal(size=(1000, 7)).astype(dtype)
     features = RandomFeatures(Gaussian(1.0), n_components=65, pairing=pairing).fit(X)
     one = features.transform(X)
@@ -100,14 +100,14 @@ def test_a_product_varies_as_products_of_independent_columns_do():
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(), 3 * Laplace() + Gaussian(), Matern().on([1]) + 2], ids=repr)
-def test_pairs_of_waves_have_the_exact_norm(kernel):
+def test_cos_sin_pairs_have_the_exact_norm(kernel):
     X = np.random.default_rng(0).normal(size=(20, 4))
-    n = 65 if kernel.mass == 3 else 64  # an even number for the waves, and a column for the constant
+    n = 65 if kernel.mass == 3 else 64  # an even number for the features, and a column for the constant
     Z = RandomFeatures(kernel, n_components=n).fit_transform(X)
     np.testing.assert_allclose(np.sum(Z * Z, axis=1), kernel.mass, atol=1e-5)
 
 
-def test_columns_are_shared_in_proportion():
+def test_columns_are_allocated_in_proportion():
     X = np.zeros((3, 4))
     features = RandomFeatures(3 * Gaussian() + Laplace() + Linear() + 5, n_components=101).fit(X)
     assert [part.n_components for part in features._map.parts] == [72, 24, 4, 1]
@@ -121,7 +121,7 @@ def test_more_terms_than_columns_are_drawn_at_random_and_unbiased():
         assert_mean_is(over_seeds(kernel, x, z, n, 2000), exact(kernel, x, z))
 
 
-def test_what_was_used_is_told():
+def test_sampling_methods_are_reported():
     X = np.random.default_rng(0).normal(size=(5, 3))
     told = {
         Gaussian: "orthogonal",

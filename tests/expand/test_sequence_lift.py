@@ -97,8 +97,8 @@ def test_a_linear_model_on_the_lift_is_the_kernel_machine():
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        (Subsequence(3), r"no lift of a useful size.*Landmarks\(Subsequence"),
-        (SubsetTree(), r"exponentially many fragments.*Landmarks\(SubsetTree"),
+        (Subsequence(3), r"no lift of a useful size.*Landmarks\(kernel=Subsequence"),
+        (SubsetTree(), r"exponentially many fragments.*Landmarks\(kernel=SubsetTree"),
         (Spectrum(2) + Gaussian(), "no finite lift"),
     ],
 )

@@ -78,17 +78,17 @@ def test_constant_and_linear_terms_are_exact(kernel, storage):
     np.testing.assert_allclose(features @ features.T, c**p + p * c ** (p - 1) * kernel.scale * X @ X.T, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("degree", "share"), [(2, 1.0), (3, 16.0)])
-def test_only_what_is_left_of_the_kernel_varies(degree, share):
+@pytest.mark.parametrize(("degree", "fraction"), [(2, 1.0), (3, 16.0)])
+def test_only_the_sketched_terms_vary(degree, fraction):
     """Flat rows at right angles, offset 1: Var = 1/D at degree 2, and (3 + 1)^2/D at degree 3, up to terms in 1/d."""
     d, n, seeds = 64, 65 + 256, 400
     x, z = np.full((1, d), d**-0.5), np.full((1, d), d**-0.5)
     z[:, ::2] *= -1
     variance = over_seeds(Polynomial(degree), x, z, n, seeds).var()
-    assert variance * 256 == pytest.approx(share, rel=5 * np.sqrt(2 / seeds) + 5 / d)
+    assert variance * 256 == pytest.approx(fraction, rel=5 * np.sqrt(2 / seeds) + 5 / d)
 
 
-def test_a_sketch_with_buckets_enough_keeps_lengths():
+def test_a_sketch_with_enough_buckets_keeps_lengths():
     """Degree 1: H is a rotation, so that only buckets shared by two coordinates would change an inner product."""
     X = np.random.default_rng(0).normal(size=(5, 60))
     features = apply(draw(Polynomial(1), 60, 64), X)

@@ -98,7 +98,7 @@ def test_median_of_coinciding_rows():
     assert Gaussian("median").resolve(mostly).bandwidth == pytest.approx(3.0)
 
 
-def test_median_settles_on_the_rows_of_X_everywhere():
+def test_median_is_resolved_on_the_rows_of_X_everywhere():
     kernel = 2 * Gaussian("median").on([0]) + Linear()
     settled = kernel.resolve(X)
     assert settled == 2 * Gaussian(Gaussian("median").resolve(X[:, [0]]).bandwidth).on([0]) + Linear()

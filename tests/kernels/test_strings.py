@@ -179,7 +179,7 @@ def test_letters_of_all_scripts():
 
 
 @pytest.mark.parametrize("k", [9, 33, 64, 65, 200])
-def test_words_longer_than_a_machine_word_are_told_apart(k):
+def test_words_longer_than_a_machine_word_are_distinguished(k):
     rng = np.random.default_rng(k)
     alphabet = [chr(0x400 + i) for i in range(100)]
     base = "".join(rng.choice(alphabet, 150))
@@ -227,7 +227,7 @@ dna = st.lists(st.text("ACGT", max_size=8) | st.text("".join(IUPAC), max_size=8)
 
 @settings(max_examples=25)
 @given(X=dna, k=st.integers(1, 4))
-def test_ambiguous_letters_count_in_equal_shares(X, k):
+def test_ambiguous_letters_have_equal_weights(X, k):
     exact = gram(ambiguous_spectrum(k), X, X)
     np.testing.assert_allclose(Spectrum(k, alphabet="dna")(X), exact, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(Spectrum(k, alphabet="dna").diag(X), np.diag(exact), rtol=1e-12)
@@ -390,6 +390,6 @@ def test_what_is_refused(kernel, rows, message):
         kernel(rows)
 
 
-def test_the_place_of_a_wrong_letter_in_y():
+def test_the_position_of_a_wrong_letter_in_y():
     with pytest.raises(ValueError, match="row 1 of Y has '-' at position 2"):
         Spectrum(2, "dna")(["A", "C"], ["ACG", "AC-"])

@@ -28,7 +28,7 @@ def test_frequencies_have_at_most_so_many_columns():
 
 def test_the_median_and_the_algebra():
     kernel = OnSubsets(Gaussian("median"), 1)
-    assert kernel.waits_for_data
+    assert kernel.is_data_dependent
     assert kernel.resolve(X).kernel == Gaussian("median").resolve(X)
     assert kernel.mass == 1.0
     both = 2 * OnSubsets(Gaussian(), 1) + Linear()
@@ -38,7 +38,7 @@ def test_the_median_and_the_algebra():
 def test_wrong_parameters_are_refused():
     with pytest.raises(ValueError, match="order must be"):
         OnSubsets(Gaussian(), 0)(X)
-    with pytest.raises(ValueError, match="chances must be positive"):
+    with pytest.raises(ValueError, match="probabilities must be positive"):
         OnSubsets(Gaussian(), 1, [1.0, 0.0, 1.0, 1.0])(X)
-    with pytest.raises(ValueError, match="chances of 2 columns, but the data have 4"):
+    with pytest.raises(ValueError, match="probabilities of 2 columns, but the data have 4"):
         OnSubsets(Gaussian(), 1, [1.0, 1.0])(X)

@@ -27,8 +27,8 @@ def test_values_are_those_of_mapped_rows(kernel):
 def test_the_median_is_that_of_mapped_rows():
     settled = Gaussian("median").through(A).resolve(X)
     assert settled.kernel == Gaussian("median").resolve(X @ A)
-    assert Gaussian("median").through(A).waits_for_data
-    assert not settled.waits_for_data
+    assert Gaussian("median").through(A).is_data_dependent
+    assert not settled.is_data_dependent
 
 
 def test_frequencies_are_mapped():

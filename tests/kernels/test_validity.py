@@ -77,7 +77,7 @@ def test_asymmetry_is_named():
     assert check_mercer(K, tolerance=0.3).symmetric
 
 
-def test_a_violation_by_two_rows_is_told_with_two_rows():
+def test_a_violation_by_two_rows_has_a_witness_of_two_rows():
     K = Gaussian()(X4)
     K[3, 7] = K[7, 3] = 1.5
     report = check_mercer(K)

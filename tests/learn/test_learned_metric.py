@@ -105,7 +105,7 @@ def test_masked_features_draw_the_columns_that_matter():
     X = rng.normal(size=(800, 10))
     y = np.sin(3 * X[:, 2]) + np.cos(2 * X[:, 7]) + np.abs(X[:, 4])
     learned = LearnedMetric(mode="masked", n_components=256).fit(X, y)
-    chances = np.array(learned.kernel_.kernel.chances)
+    chances = np.array(learned.kernel_.kernel.probabilities)
     assert sorted(np.argsort(-chances)[:3]) == [2, 4, 7]
     assert chances[[2, 4, 7]].sum() > 0.6
     assert np.array_equal(learned.metric_, np.eye(10))

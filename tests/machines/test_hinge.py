@@ -124,7 +124,7 @@ def test_any_similarity_suits_the_coefficient_penalty():
     np.testing.assert_allclose(machine.decision_function(X), K[:, machine.support_] @ machine.dual_coef_[0], atol=1e-9)
 
 
-def test_several_classes_are_told_one_from_the_rest():
+def test_several_classes_are_one_versus_rest():
     X, _ = data(90)
     y = np.array(["near", "middle", "far"])[np.digitize((X**2).sum(axis=1), [0.7, 2.0])]
     machine = KernelHinge(Gaussian(0.8), alpha=0.1).fit(X, y)
@@ -152,7 +152,7 @@ def test_the_compiled_ascent_is_that_of_the_definition(dtype, n):
     np.testing.assert_allclose(*results, atol=1e-3)
 
 
-def test_too_few_steps_are_told():
+def test_too_few_steps_warn():
     from sklearn.exceptions import ConvergenceWarning
 
     X, y = data(200)

@@ -66,7 +66,7 @@ def test_the_fixed_point_is_closer_than_where_it_started():
     g = Z @ (machine.eigenvectors_ / np.sqrt(machine.eigenvalues_)).T
     g += (1 - g.sum(axis=1, keepdims=True)) / 100
     constant = 1 + np.sum((g @ machine.kernel_(X)) * g, axis=1)
-    learned, improved = machine._learned_way_back().predict(Z), machine.inverse_transform(Z)
+    learned, improved = machine._preimage_regressor().predict(Z), machine.inverse_transform(Z)
     before, after = (constant - 2 * np.sum(g * machine.kernel_(z, X), axis=1) for z in (learned, improved))
     assert after.min() >= -1e-12
     assert np.all(after <= before + 1e-12)

@@ -109,7 +109,7 @@ def test_falkon_with_some_centers_solves_its_own_normal_equations():
 
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-8])
-def test_falkon_is_as_close_to_the_direct_solution_as_its_tolerance_says(tol):
+def test_falkon_is_as_close_to_the_direct_solution_as_its_tolerance(tol):
     """In the norm ||f||_H^2 = sum w f^2 + alpha ||f||^2 the relative error is at most tol sqrt(condition of H)."""
     X, y = data(3000)
     weight = np.random.default_rng(3).uniform(0.5, 2.0, 3000)
@@ -120,7 +120,7 @@ def test_falkon_is_as_close_to_the_direct_solution_as_its_tolerance_says(tol):
     np.testing.assert_array_equal(chosen.centers, machine.X_fit_)
     K, gram = kernel(X, chosen.centers), kernel(chosen.centers)
     normal = K.T @ (weight[:, None] * K) + alpha * gram
-    M = falkon.Preconditioner.of(chosen, weight.sum(), alpha)
+    M = falkon.FalkonPreconditioner.of(chosen, weight.sum(), alpha)
     values = np.linalg.eigvalsh(M.back(M.back(normal).T))
     direct = np.linalg.solve(normal, K.T @ (weight * y))
     error = machine.dual_coef_ - direct
@@ -135,7 +135,7 @@ def test_the_preconditioned_system_of_falkon_is_nearly_the_identity():
     chosen = falkon.choose(Gaussian(1.0), rows, weight, 100, 0)
     np.testing.assert_allclose(chosen.T.T @ chosen.T, Gaussian(1.0)(chosen.centers), atol=1e-12)
     K = Gaussian(1.0)(X, chosen.centers)
-    M = falkon.Preconditioner.of(chosen, len(X), 1e-3)
+    M = falkon.FalkonPreconditioner.of(chosen, len(X), 1e-3)
     values = np.linalg.eigvalsh(M.back(M.back(K.T @ K + 1e-3 * Gaussian(1.0)(chosen.centers)).T))
     assert 0.4 < values.min() <= values.max() < 2.5
 
@@ -188,7 +188,7 @@ def test_falkon_reads_a_source_in_any_pieces_with_the_same_bits():
     np.testing.assert_array_equal(machine.fit(MemorySource(X, y)).dual_coef_, whole)
 
 
-def test_falkon_says_that_it_stopped_early():
+def test_falkon_warns_if_it_stopped_early():
     from sklearn.exceptions import ConvergenceWarning
 
     X, y = data(6000)

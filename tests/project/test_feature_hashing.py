@@ -159,7 +159,7 @@ def test_a_certificate_measures_against_one_column_per_name():
         (pd.DataFrame({"s": ["x", "y"], "f": [1.0, np.nan]}), r"NaN: column 1 \('f'\), first at row 1"),
     ],
 )
-def test_what_is_no_row_is_refused_by_place(rows, message):
+def test_what_is_no_row_is_refused_with_its_index(rows, message):
     with pytest.raises((ValueError, TypeError), match=message):
         FeatureHashing(16).transform(rows)
 

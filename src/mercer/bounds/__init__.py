@@ -1,4 +1,4 @@
-"""From (eps, delta) to dimensions, and certificates measured on data."""
+"""Dimensions that guarantee (eps, delta), and certificates measured on data."""
 
 from mercer.bounds.certificate import Certificate
 from mercer.bounds.certify import DistanceCertificate, KernelCertificate, certify, certify_distances

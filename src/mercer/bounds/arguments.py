@@ -1,4 +1,4 @@
-"""What the arguments of a bound must be, and the errors when they are not."""
+"""Validation of the arguments of bounds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 def check_accuracy(eps: Any) -> float:
     """An accuracy: a number above 0."""
-    return _number("eps", eps, 0.0, inf, "the accuracy asked for, a number above 0")
+    return _number("eps", eps, 0.0, inf, "the required accuracy, a number above 0")
 
 
 def check_delta(delta: Any) -> float:
@@ -17,16 +17,16 @@ def check_delta(delta: Any) -> float:
     return _number("delta", delta, 0.0, 1.0, "the probability of failure allowed, a number between 0 and 1")
 
 
-def check_count(name: str, value: Any, least: int = 1) -> int:
+def check_count(name: str, value: Any, minimum: int = 1) -> int:
     """A whole number; 1e5 counts as one, 10.5 and True do not."""
     number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not (isinstance(value, Integral) or float(value).is_integer()) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+    if not number or not (isinstance(value, Integral) or float(value).is_integer()) or value < minimum:
+        raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}.")
     return int(value)
 
 
 def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    """One of a few words."""
+    """One of the allowed words."""
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}.")
     return value

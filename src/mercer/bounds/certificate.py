@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, log, sqrt
@@ -20,8 +21,8 @@ POPULATIONS = {
 }
 
 
-class Share(NamedTuple):
-    """A share of pairs: as observed, and what it is at most, at the confidence of the certificate."""
+class PairFraction(NamedTuple):
+    """A fraction of pairs: observed, and its upper bound at the confidence of the certificate."""
 
     observed: float
     at_most: float
@@ -33,11 +34,11 @@ class Certificate:
 
     Let B pairs be drawn independently, with errors e_1..e_B. With confidence 1 - delta each of these holds:
 
-    - at most a share 1 - delta^(1/B) <= ln(1/delta)/B of all pairs errs by more than the largest e (``exceedance``);
-    - at most a share ``fraction_above(t).at_most`` errs by more than t (Clopper and Pearson 1934);
-    - the share q of all pairs errs by at most ``quantile_bound(q)``, an order statistic (Wilks 1941);
-    - the share of pairs with an error up to t is within ``band`` = sqrt(ln(2/delta)/(2B)) of the observed one, for all
-      t at once (Dvoretzky, Kiefer and Wolfowitz 1956, with the constant of Massart 1990).
+    - at most a fraction 1 - delta^(1/B) <= ln(1/delta)/B of all pairs errs by more than the largest e (``exceedance``);
+    - at most a fraction ``fraction_above(t).at_most`` errs by more than t (Clopper and Pearson 1934);
+    - the fraction q of all pairs errs by at most ``quantile_bound(q)``, an order statistic (Wilks 1941);
+    - the fraction of pairs with an error up to t is within ``band`` = sqrt(ln(2/delta)/(2B)) of the observed one, for
+      all t at once (Dvoretzky, Kiefer and Wolfowitz 1956, with the constant of Massart 1990).
 
     Attributes
     ----------
@@ -47,7 +48,7 @@ class Certificate:
     delta : float
     kind : {"sampled pairs", "sampled rows", "all pairs"}
         Independent pairs among all rows given; one pair for every two of the sampled rows, which stands for pairs of
-        further rows of the same kind; or every pair there is, and nothing is left to chance.
+        further rows of the same kind; or every pair there is, and no confidence statement is needed.
     n_rows : int, number of distinct rows from which the pairs were taken
     spectral_norm, spectral_rows : ||K - ZZ'||_2 on that many rows, None where it makes no sense
     pointwise : array of B bounds that hold for certain for the error of each pair, None where there are none
@@ -63,7 +64,7 @@ class Certificate:
     spectral_rows: int | None = None
     pointwise: np.ndarray | None = field(default=None, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_delta(self.delta)
         if self.kind not in POPULATIONS:
             raise ValueError(f"kind must be one of {', '.join(POPULATIONS)}, got {self.kind!r}.")
@@ -92,7 +93,7 @@ class Certificate:
 
     @property
     def exceedance(self) -> float:
-        """The largest share of all pairs that may err by more than `max`: 1 - delta^(1/B)."""
+        """The largest fraction of all pairs that may err by more than `max`: 1 - delta^(1/B)."""
         return 0.0 if self._exhaustive else float(-np.expm1(log(self.delta) / self.n_pairs))
 
     @property
@@ -100,12 +101,12 @@ class Certificate:
         """How far the observed distribution of errors may be from the true one, everywhere at once."""
         return 0.0 if self._exhaustive else sqrt(log(2 / self.delta) / (2 * self.n_pairs))
 
-    def quantile(self, q) -> float:
-        """The error that the share q of the measured pairs does not exceed."""
+    def quantile(self, q: float) -> float:
+        """The error that the fraction q of the measured pairs does not exceed."""
         return float(self._sizes[max(0, int(np.ceil(q * self.n_pairs)) - 1)])
 
-    def quantile_bound(self, q) -> float:
-        """What the share q of all pairs does not exceed; infinite if there are too few pairs to tell."""
+    def quantile_bound(self, q: float) -> float:
+        """Upper bound on the error of the fraction q of all pairs; infinite if there are too few pairs."""
         if self._exhaustive:
             return self.quantile(q)
         from scipy.special import bdtr
@@ -114,17 +115,17 @@ class Certificate:
         rank = int(np.searchsorted(bdtr(np.arange(self.n_pairs), self.n_pairs, q), 1 - self.delta))
         return float(self._sizes[rank]) if rank < self.n_pairs else inf
 
-    def fraction_above(self, threshold) -> Share:
-        """The share of pairs with an error above the threshold, which must be chosen before looking."""
+    def fraction_above(self, threshold: float) -> PairFraction:
+        """The fraction of pairs with an error above the threshold, which must be chosen before measuring."""
         above = self.n_pairs - int(np.searchsorted(self._sizes, threshold, side="right"))
         observed = above / self.n_pairs
         if self._exhaustive or above == self.n_pairs:
-            return Share(observed, observed)
+            return PairFraction(observed, observed)
         from scipy.special import betaincinv
 
-        return Share(observed, float(betaincinv(above + 1, self.n_pairs - above, 1 - self.delta)))
+        return PairFraction(observed, float(betaincinv(above + 1, self.n_pairs - above, 1 - self.delta)))
 
-    def fitted_value_bound(self, alpha) -> float:
+    def fitted_value_bound(self, alpha: float) -> float:
         """How far ridge on the features can be from kernel ridge, in fitted values, relative to the norm of y.
 
             ||y_kernel - y_features|| <= min(1, ||K - ZZ'||_2 / alpha) ||y||
@@ -153,7 +154,7 @@ class Certificate:
             "rms": self.rms,
             "mean": self.mean,
             "band": self.band,
-            "quantiles": {f"{q:g}": {"observed": o, "at_most": b} for q, o, b in self._quantile_rows()},
+            "quantiles": {f"{q:g}": {"observed": o, "at_most": b} for q, o, b in self.quantile_table()},
             "spectral_norm": self.spectral_norm,
             "spectral_rows": self.spectral_rows,
         }
@@ -174,7 +175,7 @@ class Certificate:
     def _exhaustive(self) -> bool:
         return self.kind == "all pairs"
 
-    def _quantile_rows(self):
+    def quantile_table(self) -> Iterator[tuple[float, float, float | None]]:
         """(q, observed, at most or None) for the usual quantiles."""
         for q in QUANTILES:
             bound = self.quantile_bound(q)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from mercer._numeric.linalg.distances import is_sparse, paired_distances
 from mercer.bounds.arguments import check_count, check_delta
 from mercer.bounds.certificate import Certificate
-from mercer.bounds.pairs import Pairs, draw_pairs
+from mercer.bounds.pairs import RowPairs, SampledTable, draw_pairs
 from mercer.bounds.relative import refuse_rough
 
 N_PAIRS = 5000
@@ -20,7 +21,14 @@ _KERNEL_PAIRS = 64  # kernels come as matrices: of 64 x 64 values the diagonal i
 
 
 def certify(
-    transformer, kernel, X, delta=0.05, n_pairs=N_PAIRS, spectral_rows=SPECTRAL_ROWS, pointwise=None, random_state=0
+    transformer: Any,
+    kernel: Any,
+    X: Any,
+    delta: float = 0.05,
+    n_pairs: int = N_PAIRS,
+    spectral_rows: int = SPECTRAL_ROWS,
+    pointwise: Callable[[Any, Any], np.ndarray] | None = None,
+    random_state: Any = 0,
 ) -> Certificate:
     """How well <z(x), z(x')> agrees with k(x, x') on random pairs of rows of X, and what follows for all pairs.
 
@@ -66,7 +74,9 @@ def certify(
     )
 
 
-def certify_distances(transformer, X, delta=0.05, n_pairs=N_PAIRS, kernel=None, random_state=0) -> Certificate:
+def certify_distances(
+    transformer: Any, X: Any, delta: float = 0.05, n_pairs: int = N_PAIRS, kernel: Any = None, random_state: Any = 0
+) -> Certificate:
     """How well a map keeps squared distances, as relative errors ||z - z'||^2 / ||x - x'||^2 - 1 on random pairs.
 
     For a map of kernel features (one with ``kernel_``, or with ``kernel`` given here) the distance to be kept is that
@@ -96,18 +106,18 @@ def certify_distances(transformer, X, delta=0.05, n_pairs=N_PAIRS, kernel=None, 
     kernel = getattr(transformer, "kernel_", None) if kernel is None else kernel
     pairs = _pairs(X, delta, n_pairs, random_state)
     if kernel is None:
-        wanted, distance = _over(pairs, lambda x, z: paired_distances(_wide(x), _wide(z))), "||x - x'||^2"
+        wanted, distance = _over(pairs, lambda x, z: paired_distances(_as_double(x), _as_double(z))), "||x - x'||^2"
     else:
         refuse_rough(kernel, pairs.table.rows.shape[1])
         wanted, distance = _over(pairs, lambda x, z: kernel_distances(kernel, x, z)), "||phi - phi'||^2"
     found = _over(pairs, lambda x, z: _feature_distances(transformer, x, z))
-    apart = wanted > 0  # rows that differ, but not for this kernel
-    if not apart.any():
+    is_distinct = wanted > 0  # different rows may coincide for the kernel
+    if not is_distinct.any():
         raise ValueError("All pairs measured are at distance 0: there is no relative error.")
     return Certificate(
         subject=_described(transformer) + ("" if kernel is None else f" for {kernel}"),
         measured=f"|||z - z'||^2 / {distance} - 1|",
-        errors=(found[apart] / wanted[apart]) ** 2 - 1,
+        errors=(found[is_distinct] / wanted[is_distinct]) ** 2 - 1,
         delta=delta,
         kind=pairs.kind,
         n_rows=len(pairs.table),
@@ -119,7 +129,7 @@ class KernelCertificate:
 
     kernel_: Any
 
-    def certificate(self, X, delta=0.05, n_pairs=N_PAIRS, random_state=0) -> Certificate:
+    def certificate(self, X: Any, delta: float = 0.05, n_pairs: int = N_PAIRS, random_state: Any = 0) -> Certificate:
         """Measure |<z(x), z(x')> - k(x, x')| on random pairs of rows of X; see ``mercer.bounds.certify``."""
         _check_fitted(self)
         if self.kernel_ is None:
@@ -130,29 +140,29 @@ class KernelCertificate:
 class DistanceCertificate:
     """For fitted projections: maps with ``transform`` that should keep distances."""
 
-    def certificate(self, X, delta=0.05, n_pairs=N_PAIRS, random_state=0) -> Certificate:
+    def certificate(self, X: Any, delta: float = 0.05, n_pairs: int = N_PAIRS, random_state: Any = 0) -> Certificate:
         """Measure relative errors of squared distances on random pairs; see ``mercer.bounds.certify_distances``."""
         _check_fitted(self)
         return certify_distances(self, X, delta, n_pairs, random_state=random_state)
 
 
-def _check_fitted(transformer) -> None:
+def _check_fitted(transformer: Any) -> None:
     from sklearn.utils.validation import check_is_fitted  # a second of loading that the dimensions do not need
 
     check_is_fitted(transformer)
 
 
-def kernel_values(kernel, x, z) -> np.ndarray:
+def kernel_values(kernel: Any, x: Any, z: Any) -> np.ndarray:
     """k(x_i, z_i) in float64 for the i-th rows of both."""
     return _diagonals(kernel, x, z)
 
 
-def kernel_distances(kernel, x, z) -> np.ndarray:
+def kernel_distances(kernel: Any, x: Any, z: Any) -> np.ndarray:
     """||phi(x_i) - phi(z_i)|| in float64 for the i-th rows of both."""
     return _diagonals(kernel.distance, x, z)
 
 
-def inner_products(transformer, x, z) -> np.ndarray:
+def inner_products(transformer: Any, x: Any, z: Any) -> np.ndarray:
     """<z(x_i), z(z_i)> in float64 for the i-th rows of both."""
     a, b = _features(transformer, x), _features(transformer, z)
     if is_sparse(a):
@@ -160,40 +170,40 @@ def inner_products(transformer, x, z) -> np.ndarray:
     return np.einsum("ij,ij->i", a, b)
 
 
-def _feature_distances(transformer, x, z):
+def _feature_distances(transformer: Any, x: Any, z: Any) -> np.ndarray:
     return paired_distances(_features(transformer, x), _features(transformer, z))
 
 
-def _features(transformer, x):
+def _features(transformer: Any, x: Any) -> Any:
     found = transformer.transform(x)
-    return _wide(found if is_sparse(found) else np.asarray(found))
+    return _as_double(found if is_sparse(found) else np.asarray(found))
 
 
-def _wide(x):
-    """Numbers in float64: the rounding of the judge must not be mistaken for an error of the map."""
+def _as_double(x: Any) -> Any:
+    """Numbers in float64, so that rounding of the reference does not count as an error of the map."""
     return x.astype(np.float64) if getattr(getattr(x, "dtype", None), "kind", None) in set("fiub") else x
 
 
-def _diagonals(matrix, x, z):
-    x, z = _wide(x), _wide(z)
+def _diagonals(matrix: Callable[[Any, Any], np.ndarray], x: Any, z: Any) -> np.ndarray:
+    x, z = _as_double(x), _as_double(z)
     n = x.shape[0] if hasattr(x, "shape") else len(x)
     parts = [slice(start, start + _KERNEL_PAIRS) for start in range(0, n, _KERNEL_PAIRS)]
     rows = (lambda t, part: t.iloc[part]) if hasattr(x, "iloc") else (lambda t, part: t[part])
     return np.concatenate([np.diagonal(matrix(rows(x, part), rows(z, part))).astype(np.float64) for part in parts])
 
 
-def _pairs(X, delta, n_pairs, random_state) -> Pairs:
+def _pairs(X: Any, delta: float, n_pairs: int, random_state: Any) -> RowPairs:
     check_delta(delta)
-    return draw_pairs(X, check_count("n_pairs", n_pairs), check_count("random_state", random_state, least=0))
+    return draw_pairs(X, check_count("n_pairs", n_pairs), check_count("random_state", random_state, minimum=0))
 
 
-def _over(pairs: Pairs, measure) -> np.ndarray:
+def _over(pairs: RowPairs, measure: Callable[[Any, Any], np.ndarray]) -> np.ndarray:
     return np.concatenate([measure(x, z) for x, z in pairs.chunks()])
 
 
-def _spectral_norm(transformer, kernel, table, n_rows) -> tuple[float | None, int | None]:
+def _spectral_norm(transformer: Any, kernel: Any, table: SampledTable, n_rows: int) -> tuple[float | None, int | None]:
     """||K - ZZ'||_2 on the first rows of the sample."""
-    n_rows = min(check_count("spectral_rows", n_rows, least=0), len(table))
+    n_rows = min(check_count("spectral_rows", n_rows, minimum=0), len(table))
     if n_rows > LARGEST_SPECTRAL_ROWS:
         raise ValueError(f"spectral_rows must be at most {LARGEST_SPECTRAL_ROWS}, got {n_rows}.")
     if n_rows == 0:
@@ -201,10 +211,10 @@ def _spectral_norm(transformer, kernel, table, n_rows) -> tuple[float | None, in
     rows = table.take(np.arange(n_rows))
     Z = _features(transformer, rows)
     gram = (Z @ Z.T).toarray() if is_sparse(Z) else Z @ Z.T
-    return largest_eigenvalue(kernel(_wide(rows)) - gram), n_rows
+    return largest_eigenvalue(kernel(_as_double(rows)) - gram), n_rows
 
 
-def largest_eigenvalue(E) -> float:
+def largest_eigenvalue(E: np.ndarray) -> float:
     """The largest absolute eigenvalue of a symmetric matrix, to machine precision (by Lanczos when it is large)."""
     if len(E) > SMALL:
         from scipy.sparse.linalg import ArpackNoConvergence, eigsh
@@ -217,5 +227,5 @@ def largest_eigenvalue(E) -> float:
     return float(np.abs(np.linalg.eigvalsh(E)).max())
 
 
-def _described(transformer) -> str:
+def _described(transformer: Any) -> str:
     return " ".join(str(transformer).split())

@@ -1,9 +1,10 @@
-"""How many random Fourier features make every entry of a kernel matrix right to within eps."""
+"""Number of random Fourier features that approximates every kernel value to within eps."""
 
 from __future__ import annotations
 
 from math import ceil, log
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,14 @@ from mercer.bounds.arguments import check_accuracy, check_choice, check_count, c
 from mercer.kernels import Kernel, Sinc, Stationary
 
 
-def fourier_dimension(eps, delta, n, method="bernstein", pairing="cos-sin", variance=0.5) -> int:
+def fourier_dimension(
+    eps: float,
+    delta: float,
+    n: int,
+    method: str = "bernstein",
+    pairing: str = "cos-sin",
+    variance: float | Kernel = 0.5,
+) -> int:
     """The number of output columns after which all n x n kernel values are right to within eps.
 
     With probability at least 1 - delta, |<z(x_i), z(x_j)> - k(x_i, x_j)| <= eps for all pairs of n rows, where z is
@@ -44,7 +52,7 @@ def fourier_dimension(eps, delta, n, method="bernstein", pairing="cos-sin", vari
 
     Returns
     -------
-    int, the ``n_components`` to ask for
+    int, the ``n_components`` needed
 
     Examples
     --------
@@ -56,7 +64,7 @@ def fourier_dimension(eps, delta, n, method="bernstein", pairing="cos-sin", vari
     >>> fourier_dimension(0.1, 0.01, 100_000, method="hoeffding", pairing="phase")
     22105
     """
-    eps, delta, n = check_accuracy(eps), check_delta(delta), check_count("n", n, least=2)
+    eps, delta, n = check_accuracy(eps), check_delta(delta), check_count("n", n, minimum=2)
     check_choice("method", method, ("bernstein", "hoeffding"))
     check_choice("pairing", pairing, ("cos-sin", "phase"))
     v = _checked_variance(variance)
@@ -65,13 +73,13 @@ def fourier_dimension(eps, delta, n, method="bernstein", pairing="cos-sin", vari
     union = log(n) + log(n - 1 if paired else n + 1) - log(delta)
     per_union = 2.0 if paired else 8.0
     if method == "bernstein":
-        spread, reach = (v, 2.0) if paired else (v + 0.5, 3.0)
-        per_union = min(per_union, 2 * spread + 2 / 3 * reach * eps)
+        term_variance, term_range = (v, 2.0) if paired else (v + 0.5, 3.0)
+        per_union = min(per_union, 2 * term_variance + 2 / 3 * term_range * eps)
     frequencies = max(1, ceil(per_union / eps**2 * union))
     return 2 * frequencies if paired else frequencies
 
 
-def fourier_variance(kernel) -> float:
+def fourier_variance(kernel: Kernel) -> float:
     """The largest variance of cos<omega, x - x'> over all pairs of rows: sup_r 1/2 + k(2r)/2 - k(r)^2.
 
     That is the formula for k(x, x) = 1; other kernels are divided by k(x, x) first. It is 1/2 for every kernel with
@@ -93,8 +101,8 @@ def fourier_variance(kernel) -> float:
     mass = kernel.mass
     if not _is_function_of_a_norm(kernel) or mass == 0:
         return 1.0
-    kernel._need_settled()
-    # Bandwidths may be anything: 200 powers of ten, two per cent apart, then finely around the best of them.
+    kernel.require_resolved()
+    # Bandwidths may be anything: 200 powers of ten, spaced by two percent, then finely around the best of them.
     coarse = np.logspace(-100, 100, 20_001)
     best = coarse[np.argmax(_term_variance(kernel, coarse, mass))]
     fine = best * np.linspace(0.97, 1.03, 2_001)
@@ -102,19 +110,19 @@ def fourier_variance(kernel) -> float:
     return min(1.0, float(np.ceil(found * 1000 - 1e-6) / 1000))
 
 
-def _term_variance(kernel, r, mass):
+def _term_variance(kernel: Kernel, r: np.ndarray, mass: float) -> np.ndarray:
     origin = np.zeros((1, 1))
     once, twice = (kernel(origin, (c * r)[:, None])[0] / mass for c in (1.0, 2.0))
     return 0.5 + 0.5 * twice - once**2
 
 
-def _is_function_of_a_norm(kernel) -> bool:
+def _is_function_of_a_norm(kernel: Kernel) -> bool:
     if kernel.isotropic:
         return True
     return isinstance(kernel, Stationary) and not (isinstance(kernel, Sinc) and not kernel.radial)
 
 
-def _checked_variance(variance) -> float:
+def _checked_variance(variance: Any) -> float:
     if isinstance(variance, Kernel):
         return fourier_variance(variance)
     if isinstance(variance, bool) or not isinstance(variance, Real) or not 0 < float(variance) <= 1:

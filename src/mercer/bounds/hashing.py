@@ -1,6 +1,6 @@
 """Is hashing into this many columns safe on these data?
 
-Hash each column of v to one of w = m/s places in each of s blocks, with a random sign, and let Q = ||Av||^2 - ||v||^2.
+Hash each column of v to one of w = m/s buckets in each of s blocks, with a random sign, and let Q = ||Av||^2 - ||v||^2.
 Q is the mean of s independent copies of
 
     Q_1 = 2 sum_{i<j} [h(i) = h(j)] sigma_i sigma_j v_i v_j.
@@ -18,8 +18,10 @@ m/s^2 + 3 (1 - 1/s). All of it takes four power sums of each row.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from math import log, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +30,7 @@ from mercer.bounds.arguments import check_accuracy, check_choice, check_count, c
 from mercer.bounds.pairs import CHUNK, draw_pairs, sample_rows
 from mercer.bounds.sparse import divisors
 
-MOST_NONZEROS = 64  # more are never worth their cost
+MAX_NONZEROS = 64  # more never pay off
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class RowShapes:
         return np.divide(self.fourth_moment(m, s), square, out=np.zeros_like(square), where=square > 0)
 
     def collisions(self, m: int, s: int) -> np.ndarray:
-        """The expected number of places where two entries of a row meet, over all blocks."""
+        """The expected number of collisions of two entries of a row, over all blocks."""
         return self.pairs * s * s / m
 
     def failure(self, m: int, s: int, eps: float) -> np.ndarray:
@@ -74,13 +76,13 @@ class HashingRisk:
     ----------
     n_components, nonzeros, eps, delta : the question
     n_vectors : number of vectors examined
-    failure : the largest bound on the probability that a vector's squared length is off by more than a share eps
-    share_at_risk : share of the vectors whose bound exceeds delta
+    failure : the largest bound on the probability that a vector's squared length is off by more than a fraction eps
+    fraction_at_risk : fraction of the vectors whose bound exceeds delta
     relative_sd : the largest standard deviation of ||Av||^2 / ||v||^2
     kurtosis : the largest kurtosis of it; 3 is normal, and much more means rare but gross errors
-    spread : the largest ||v||_inf / ||v||_2; 1 for a vector with a single entry
-    threshold : up to about which spread one may hope for (eps, delta)
-    colliding_pairs : the expected number of meetings of two entries of a vector, on average over the vectors
+    norm_ratio : the largest ||v||_inf / ||v||_2; 1 for a vector with a single entry
+    threshold : norm ratio up to which (eps, delta) can be expected
+    colliding_pairs : the expected number of collisions of two entries of a vector, on average over the vectors
     recommended_components, recommended_nonzeros : the smallest that are proven safe, at this size if it can be
     """
 
@@ -90,10 +92,10 @@ class HashingRisk:
     delta: float
     n_vectors: int
     failure: float
-    share_at_risk: float
+    fraction_at_risk: float
     relative_sd: float
     kurtosis: float
-    spread: float
+    norm_ratio: float
     threshold: float
     colliding_pairs: float
     recommended_components: int
@@ -115,15 +117,22 @@ class HashingRisk:
 
 
 def hashing_risk(
-    X, n_components, nonzeros=1, eps=0.1, delta=0.01, vectors="rows", n_vectors=2000, random_state=0
+    X: Any,
+    n_components: int,
+    nonzeros: int = 1,
+    eps: float = 0.1,
+    delta: float = 0.01,
+    vectors: str = "rows",
+    n_vectors: int = 2000,
+    random_state: int = 0,
 ) -> HashingRisk:
-    """Is feature hashing into `n_components` columns with `nonzeros` places for each feature safe on these data?
+    """Is feature hashing into `n_components` columns with `nonzeros` buckets per feature safe on these data?
 
     For each vector v the exact second and fourth moments of the error Q = ||Av||^2 / ||v||^2 - 1 are known (see
     ``mercer.bounds.hashing``), with Var Q = (2/m)(1 - ||v||_4^4 / ||v||_2^4) whatever s is. They bound
-    P[|Q| >= eps] by the least of Var Q / eps^2, E Q^4 / eps^4 and the expected number of collisions. The vectors are
-    safe if that is at most delta for all. The bounds are cautious: when they fail by little, the spread against the
-    threshold is a second opinion. For s = 1 hashing works iff ||v||_inf / ||v||_2 is below about
+    P[|Q| >= eps] by the minimum of Var Q / eps^2, E Q^4 / eps^4 and the expected number of collisions. The vectors are
+    safe if that is at most delta for all. The bounds are cautious: when they fail by little, compare the norm
+    ratio with the threshold. For s = 1 hashing works iff ||v||_inf / ||v||_2 is below about
 
         sqrt(eps) min( ln(eps m / L) / L, sqrt(ln(eps^2 m / L) / L) ),   L = ln(1/delta),
 
@@ -166,18 +175,18 @@ def hashing_risk(
         delta=delta,
         n_vectors=len(failure),
         failure=float(failure.max()),
-        share_at_risk=float(np.mean(failure > delta)),
+        fraction_at_risk=float(np.mean(failure > delta)),
         relative_sd=float(np.sqrt(shapes.variance(m).max())),
         kurtosis=float(shapes.kurtosis(m, s).max()),
-        spread=float(shapes.largest.max()),
-        threshold=spread_threshold(m, s, eps, delta),
+        norm_ratio=float(shapes.largest.max()),
+        threshold=norm_ratio_threshold(m, s, eps, delta),
         colliding_pairs=float(shapes.collisions(m, s).mean()),
         recommended_components=components,
         recommended_nonzeros=recommended,
     )
 
 
-def row_shapes(V) -> RowShapes:
+def row_shapes(V: Any) -> RowShapes:
     """The shapes of the rows of V, dense or CSR; rows of zeros keep their length and are left out."""
     a = _unit_squares(V)
     p2, p3, p4 = (_row_sums(a.power(k) if is_sparse(a) else a**k) for k in (2, 3, 4))
@@ -191,16 +200,16 @@ def row_shapes(V) -> RowShapes:
     )
 
 
-def shapes_of(parts) -> RowShapes:
+def shapes_of(parts: Iterable[Any]) -> RowShapes:
     """The shapes of the rows of several matrices."""
     found = [row_shapes(V) for V in parts]
     shapes = RowShapes(*(np.concatenate([getattr(s, f.name) for s in found]) for f in fields(RowShapes)))
     if len(shapes.pairs) == 0:
-        raise ValueError("All vectors are zero: there is nothing that hashing could harm.")
+        raise ValueError("All vectors are zero: hashing cannot change them.")
     return shapes
 
 
-def spread_threshold(m: int, s: int, eps: float, delta: float) -> float:
+def norm_ratio_threshold(m: int, s: int, eps: float, delta: float) -> float:
     """Up to about which ||v||_inf / ||v||_2 hashing keeps lengths to (eps, delta); 1 is no restriction."""
     if m >= 2 / (eps**2 * delta):
         return 1.0
@@ -209,7 +218,7 @@ def spread_threshold(m: int, s: int, eps: float, delta: float) -> float:
     return min(1.0, sqrt(s * eps) * min(narrow, sqrt(wide)))
 
 
-def _unit_squares(V):
+def _unit_squares(V: Any) -> Any:
     """v^2 / ||v||^2 for the rows of V that are not zero, of numbers of any size."""
     V = abs((V if is_sparse(V) else np.asarray(V)).astype(np.float64))
     top = _row_maxima(V)
@@ -218,7 +227,7 @@ def _unit_squares(V):
     return _scaled(squares, _row_sums(squares))
 
 
-def _scaled(V, sizes):
+def _scaled(V: Any, sizes: np.ndarray) -> Any:
     """Row i of V divided by sizes[i]."""
     if not is_sparse(V):
         return V / sizes[:, None]
@@ -227,15 +236,15 @@ def _scaled(V, sizes):
     return V
 
 
-def _row_sums(V):
+def _row_sums(V: Any) -> np.ndarray:
     return np.asarray(V.sum(axis=1)).ravel()
 
 
-def _row_maxima(V):
+def _row_maxima(V: Any) -> np.ndarray:
     return (V.max(axis=1).toarray() if is_sparse(V) else V.max(axis=1)).ravel()
 
 
-def _vectors(X, vectors, n, seed):
+def _vectors(X: Any, vectors: str, n: int, seed: int) -> Iterator[Any]:
     """The vectors to examine, a few at a time."""
     check_choice("vectors", vectors, ("rows", "differences"))
     if vectors == "differences":
@@ -244,7 +253,7 @@ def _vectors(X, vectors, n, seed):
     return (table.take(slice(start, start + CHUNK)) for start in range(0, len(table), CHUNK))
 
 
-def _check_divides(m, s):
+def _check_divides(m: int, s: int) -> None:
     if m % s:
         near = [t for t in divisors(m) if t > s][:1] + [t for t in divisors(m) if t < s][-1:]
         raise ValueError(
@@ -257,6 +266,6 @@ def _recommended(shapes: RowShapes, m: int, eps: float, delta: float) -> tuple[i
     """The fewest nonzeros that are safe at m columns, or after doubling m as often as it takes."""
     while True:
         for s in divisors(m):
-            if s <= MOST_NONZEROS and shapes.failure(m, s, eps).max() <= delta:
+            if s <= MAX_NONZEROS and shapes.failure(m, s, eps).max() <= delta:
                 return m, s
         m *= 2  # Chebyshev's bound falls with 1/m, so this ends

@@ -6,6 +6,7 @@ freedom, exactly, for every v. Everything here follows from that law, or from th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil, exp, log, sqrt
 
 from mercer.bounds.arguments import check_accuracy, check_choice, check_count, check_delta
@@ -14,7 +15,7 @@ METHODS = ("exact", "theorem")
 SMALLEST_LOG = -690.0  # below it the tails of the chi-square law are no floats any more, and the theorem serves
 
 
-def jl_dimension(eps, delta, n=None, method="exact") -> int:
+def jl_dimension(eps: float, delta: float, n: int | None = None, method: str = "exact") -> int:
     """The number m of dimensions a Gaussian projection needs.
 
     With probability at least 1 - delta
@@ -22,13 +23,13 @@ def jl_dimension(eps, delta, n=None, method="exact") -> int:
         (1 - eps) ||v||^2 <= ||Av||^2 <= (1 + eps) ||v||^2
 
     for one fixed vector v (``n=None``), or for all differences v = x_i - x_j of n points at once. The union bound over
-    P = n (n - 1) / 2 pairs asks for delta' = delta / P for each.
+    P = n (n - 1) / 2 pairs requires delta' = delta / P for each.
 
     - ``"exact"``: the smallest m with P[chi2_m <= (1 - eps) m] + P[chi2_m >= (1 + eps) m] <= delta'. No Gaussian
       projection gets by with less for one vector.
     - ``"theorem"``: m = ceil(4 t / (sqrt(1 + 2 eps) - 1)^2), t = ln(2 / delta'), the inversion of the bounds
       1 - 2 sqrt(t/m) and 1 + 2 sqrt(t/m) + 2 t/m of Laurent and Massart (Annals of Statistics, 2000, lemma 1).
-      It asks for 15 to 40 % more.
+      It requires 15 to 40 % more.
 
     Parameters
     ----------
@@ -52,13 +53,13 @@ def jl_dimension(eps, delta, n=None, method="exact") -> int:
     return _smallest(lambda m: chi2_failure(m, eps) <= allowed)
 
 
-def jl_interval(m, delta, method="theorem") -> tuple[float, float]:
+def jl_interval(m: int, delta: float, method: str = "theorem") -> tuple[float, float]:
     """Between which factors a Gaussian projection to m dimensions keeps a squared length.
 
     With probability at least 1 - delta, low <= ||Av||^2 / ||v||^2 <= high for a fixed v.
 
     - ``"theorem"``: low = 1 - 2 sqrt(t/m), high = 1 + 2 sqrt(t/m) + 2 t/m, t = ln(2 / delta) (Laurent and Massart
-      2000). low is 0, which says nothing, up to m = 4 t. The true failure probability is smaller by a factor of 10 to
+      2000). low is 0, an empty statement, up to m = 4 t. The true failure probability is smaller by a factor of 10 to
       50.
     - ``"exact"``: the delta/2 and 1 - delta/2 quantiles of chi2_m / m; the failure probability is delta itself.
 
@@ -86,11 +87,11 @@ def jl_interval(m, delta, method="theorem") -> tuple[float, float]:
     return float(2 * gammaincinv(m / 2, delta / 2) / m), float(2 * gammainccinv(m / 2, delta / 2) / m)
 
 
-def log_pairs(n) -> float:
+def log_pairs(n: int | None) -> float:
     """ln of the number of pairs of n points, 0 for a single vector."""
     if n is None:
         return 0.0
-    n = check_count("n", n, least=2)
+    n = check_count("n", n, minimum=2)
     return log(n) + log(n - 1) - log(2)
 
 
@@ -102,13 +103,13 @@ def chi2_failure(m: int, eps: float) -> float:
     return float(below + gammaincc(m / 2, (1 + eps) * m / 2))
 
 
-def _smallest(enough) -> int:
-    """The smallest m >= 1 with enough(m), for a condition that stays true once it is: doubling, then bisection."""
+def _smallest(suffices: Callable[[int], bool]) -> int:
+    """The smallest m >= 1 with suffices(m), for a condition that stays true once it is: doubling, then bisection."""
     high = 1
-    while not enough(high):
+    while not suffices(high):
         high *= 2
-    low = high // 2  # not enough, or 0
+    low = high // 2  # too small, or 0
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return high

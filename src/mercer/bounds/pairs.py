@@ -28,7 +28,7 @@ class SampledTable:
     def __len__(self) -> int:
         return self.rows.shape[0] if hasattr(self.rows, "shape") else len(self.rows)
 
-    def take(self, selection: np.ndarray | slice):
+    def take(self, selection: np.ndarray | slice) -> Any:
         """Some of the rows, in the form in which they came."""
         if hasattr(self.rows, "shape"):
             return take_rows(self.rows, selection)
@@ -36,7 +36,7 @@ class SampledTable:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class RowPairs:
     """Pairs of different rows of a table: row first[b] with row second[b]."""
 
     table: SampledTable
@@ -54,7 +54,7 @@ class Pairs:
             yield self.table.take(self.first[some]), self.table.take(self.second[some])
 
 
-def sample_rows(X, size: int, seed: int) -> SampledTable:
+def sample_rows(X: Any, size: int, seed: int) -> SampledTable:
     """The `size` distinct rows with the smallest hashes, of an array, CSR matrix, frame or `Source` (one pass).
 
     A sequence of other objects is sampled by position.
@@ -73,7 +73,7 @@ def sample_rows(X, size: int, seed: int) -> SampledTable:
     return SampledTable(take_rows(X, first[:size]), len(keys) <= size)
 
 
-def draw_pairs(X, n_pairs: int, seed: int) -> Pairs:
+def draw_pairs(X: Any, n_pairs: int, seed: int) -> RowPairs:
     """`n_pairs` random pairs of different rows of X.
 
     Of more than 2 n_pairs distinct rows, that many are sampled and every row is used once, so the pairs are as
@@ -85,13 +85,13 @@ def draw_pairs(X, n_pairs: int, seed: int) -> Pairs:
     if n < 2:
         raise ValueError(f"A certificate needs two different rows, got {n}.")
     if not table.complete:
-        return Pairs(table, np.arange(0, n - 1, 2), np.arange(1, n, 2), "sampled rows")
+        return RowPairs(table, np.arange(0, n - 1, 2), np.arange(1, n, 2), "sampled rows")
     if n * (n - 1) // 2 <= n_pairs:
-        return Pairs(table, *np.triu_indices(n, 1), "all pairs")
+        return RowPairs(table, *np.triu_indices(n, 1), "all pairs")
     rng = np.random.default_rng([seed, 1])
     first = rng.integers(n, size=n_pairs)
     second = (first + rng.integers(1, n, size=n_pairs)) % n
-    return Pairs(table, first, second, "sampled pairs")
+    return RowPairs(table, first, second, "sampled pairs")
 
 
 def _without_missing(block: Block) -> Block:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from mercer.bounds.certificate import POPULATIONS
+from typing import Any
+
+from mercer.bounds.certificate import POPULATIONS, Certificate
 
 
-def certificate_table(certificate) -> str:
+def certificate_table(certificate: Certificate) -> str:
     """The table that `print(certificate)` shows."""
     confidence = f"{100 * (1 - certificate.delta):g} %"
     sure = "" if certificate.kind == "all pairs" else f", confidence {confidence}"
@@ -16,7 +18,7 @@ def certificate_table(certificate) -> str:
         "",
         f"  {'':<14}{'observed':>12}{'at most':>12}",
     ]
-    lines += [table_row(f"{100 * q:g} % of pairs", seen, most) for q, seen, most in certificate._quantile_rows()]
+    lines += [table_row(f"{100 * q:g} % of pairs", seen, most) for q, seen, most in certificate.quantile_table()]
     lines += [
         table_row("largest", certificate.max) + f"  exceeded by at most {percent(certificate.exceedance)} of pairs",
         table_row("rms", certificate.rms),
@@ -37,28 +39,29 @@ def table_row(name: str, *values: float | None) -> str:
     return f"  {name:<14}" + "".join(f"{'-' if value is None else format(value, '.3g'):>12}" for value in values)
 
 
-def percent(share: float) -> str:
-    """A share as per cent, in two digits."""
-    return f"{100 * share:.2g} %"
+def percent(fraction: float) -> str:
+    """A fraction as a percentage with two digits."""
+    return f"{100 * fraction:.2g} %"
 
 
-def risk_table(risk) -> str:
+def risk_table(risk: Any) -> str:
     """The table that `print(hashing_risk(...))` shows."""
     lines = [
-        f"Hashing into {risk.n_components:,} columns, {risk.nonzeros} place(s) for each feature: "
+        f"Hashing into {risk.n_components:,} columns, {risk.nonzeros} nonzero(s) per feature: "
         + ("safe" if risk.safe else "NOT PROVEN SAFE"),
         f"squared lengths of {risk.n_vectors:,} vectors to within {percent(risk.eps)}, each with probability "
         f"{100 * (1 - risk.delta):g} %",
         "",
-        table_row("failure", risk.failure) + f"  largest bound; {percent(risk.share_at_risk)} of vectors above delta",
-        table_row("relative sd", risk.relative_sd) + "  of a squared length, for any number of places",
+        table_row("failure", risk.failure)
+        + f"  largest bound; {percent(risk.fraction_at_risk)} of vectors above delta",
+        table_row("relative sd", risk.relative_sd) + "  of a squared length, for any number of nonzeros",
         table_row("kurtosis", risk.kurtosis) + "  3 is normal; more means rare but gross errors",
-        table_row("spread", risk.spread) + f"  largest max|v|/||v||; up to about {risk.threshold:.2g} is harmless",
-        table_row("collisions", risk.colliding_pairs) + "  expected meetings of two entries of a vector",
+        table_row("norm ratio", risk.norm_ratio) + f"  largest max|v|/||v||; up to about {risk.threshold:.2g} is safe",
+        table_row("collisions", risk.colliding_pairs) + "  expected collisions of two entries of a vector",
     ]
     if not risk.safe:
         where = (
             "" if risk.recommended_components == risk.n_components else f", columns = {risk.recommended_components:,}"
         )
-        lines.append(f"safe from: places = {risk.recommended_nonzeros}{where}")
+        lines.append(f"safe from: nonzeros = {risk.recommended_nonzeros}{where}")
     return "\n".join(lines)

@@ -7,25 +7,25 @@ from math import ceil, log, sqrt
 from mercer.bounds.arguments import check_choice, check_count, check_delta
 
 
-def sparse_nonzeros(m, d, delta, method="chernoff") -> int:
+def sparse_nonzeros(m: int, d: int, delta: float, method: str = "chernoff") -> int:
     """The number s of nonzeros per column after which no two of d columns overlap too much.
 
-    A sparse projection has s blocks of m/s rows and one entry +-1/sqrt(s) per column in each, at a random place. Two
-    columns meet in Bin(s, s/m) places, s^2/m on average. With probability at least 1 - delta all pairs meet in at most
-    2 s^2/m places, the condition under which the error of a squared length has a standard deviation of at most
+    A sparse projection has s blocks of m/s rows and one entry +-1/sqrt(s) per column in each, in a random row. Two
+    columns share Bin(s, s/m) rows, s^2/m on average. With probability at least 1 - delta all pairs share at most
+    2 s^2/m rows, the condition under which the error of a squared length has a standard deviation of at most
     2/sqrt(m), once s divides m and
 
     - ``"chernoff"``: s >= sqrt(3 m ln(d^2 / (2 delta))), as P[Bin(s, s/m) > 2 s^2/m] <= exp(-s^2 / (3m));
-    - ``"exact"``: (d (d - 1) / 2) P[Bin(s, s/m) > 2 s^2/m] <= delta with the binomial law itself, which asks for fewer.
+    - ``"exact"``: (d (d - 1) / 2) P[Bin(s, s/m) > 2 s^2/m] <= delta with the binomial law itself, which needs fewer.
 
     This is the sufficient condition of the lecture notes. With random hashes far fewer do: s of the order of
     ln(1/delta)/eps for any d (Kane and Nelson, "Sparser Johnson-Lindenstrauss transforms", J. ACM 2014), and s = 8 in
-    practice, where ``hashing_risk`` tells for given data.
+    practice, where ``hashing_risk`` checks given data.
 
     Parameters
     ----------
     m : int, number of output dimensions
-    d : int, number of columns to tell apart
+    d : int, number of input columns
     delta : float in (0, 1)
     method : {"chernoff", "exact"}
 
@@ -46,15 +46,15 @@ def sparse_nonzeros(m, d, delta, method="chernoff") -> int:
     if d == 1:
         return 1
     if method == "chernoff":
-        least = sqrt(3 * m * (2 * log(d) - log(2 * delta)))
-        found = next((s for s in divisors(m) if s >= least), None)
+        minimum = sqrt(3 * m * (2 * log(d) - log(2 * delta)))
+        found = next((s for s in divisors(m) if s >= minimum), None)
     else:
-        least = None
+        minimum = None
         found = next((s for s in divisors(m) if _union(m, d, s) <= delta), None)
     if found is None:
         raise ValueError(
-            f"No s up to m = {m} keeps {d} columns apart with probability 1 - {delta:g}"
-            + (f": s would have to be {ceil(least)}. " if least else ". ")
+            f"No s up to m = {m} keeps {d} columns from overlapping too much with probability 1 - {delta:g}"
+            + (f": s would have to be {ceil(minimum)}. " if minimum else ". ")
             + f"Take m >= {ceil(3 * (2 * log(d) - log(2 * delta)))}, preferably a power of two."
         )
     return found
@@ -67,7 +67,7 @@ def divisors(m: int) -> list[int]:
 
 
 def _union(m: int, d: int, s: int) -> float:
-    """The union bound over pairs of columns that any two meet in more than 2 s^2/m places."""
+    """The union bound over pairs of columns that any two share more than 2 s^2/m rows."""
     from scipy.special import bdtrc
 
     return d * (d - 1) / 2 * float(bdtrc(2 * s * s // m, s, s / m))

@@ -1,4 +1,4 @@
-"""What similarity is: kernels with an algebra, and the check that a similarity is a kernel."""
+"""Kernels with an algebra, and a check that a similarity is a Mercer kernel."""
 
 from mercer.kernels.algebra import Normalized, Product, Restricted, Scaled, Sum
 from mercer.kernels.base import Kernel

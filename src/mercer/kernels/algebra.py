@@ -3,6 +3,8 @@
 Every node answers every question its parts can answer.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -10,34 +12,34 @@ import numpy as np
 
 from mercer.kernels.base import Kernel
 from mercer.kernels.parameters import NON_NEGATIVE
-from mercer.kernels.rows import column_positions
+from mercer.kernels.rows import KernelInput, column_positions
 
 
-class Node(Kernel):
-    """A kernel made of kernels: checks and resolves its parts."""
+class CompositeKernel(Kernel):
+    """A kernel made of kernels: validates and resolves its parts."""
 
-    def _parts(self):
+    def _parts(self) -> dict[str, Kernel]:
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name in ("left", "right", "kernel")}
 
-    def _validate(self):
+    def _validate(self) -> None:
         for name, part in self._parts().items():
             if not isinstance(part, Kernel):
                 raise TypeError(f"{type(self).__name__}: {name} must be a kernel, got {part!r}")
             part._validate()
         super()._validate()
 
-    def _need_settled(self):
+    def require_resolved(self) -> None:
         for part in self._parts().values():
-            part._need_settled()
+            part.require_resolved()
 
-    def _resolve(self, X):
+    def _resolve(self, X: KernelInput) -> Kernel:
         parts = self._parts()
-        settled = {name: part._resolve(X) for name, part in parts.items()}
-        return replace(self, **settled) if any(settled[name] is not parts[name] for name in parts) else self
+        resolved = {name: part._resolve(X) for name, part in parts.items()}
+        return replace(self, **resolved) if any(resolved[name] is not parts[name] for name in parts) else self
 
 
 @dataclass
-class Sum(Node):
+class Sum(CompositeKernel):
     """k(x, z) = left(x, z) + right(x, z): the features of both, side by side.
 
     Its spectral law is the mixture of the two laws, weighted by their masses.
@@ -51,45 +53,45 @@ class Sum(Node):
     left: Kernel
     right: Kernel
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         return _combine(np.add, self.left._gram(X, Y), self.right._gram(X, Y))
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         return _combine(np.add, self.left._diag(X), self.right._diag(X))
 
     @property
-    def isotropic(self):
+    def isotropic(self) -> bool:
         return self.left.isotropic and self.right.isotropic
 
     @property
-    def mass(self):
+    def mass(self) -> float:
         return self.left.mass + self.right.mass
 
-    def _frequencies(self, n, d, rng):
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         from_left, count = self._draw_sides(n, rng)
         omega = np.empty((n, d))
         omega[from_left] = self.left._frequencies(count, d, rng)
         omega[~from_left] = self.right._frequencies(n - count, d, rng)
         return omega
 
-    def _spectral_scales(self, n, rng):
+    def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from_left, count = self._draw_sides(n, rng)
         scales = np.empty(n)
         scales[from_left] = self.left._spectral_scales(count, rng)
         scales[~from_left] = self.right._spectral_scales(n - count, rng)
         return scales
 
-    def _draw_sides(self, n, rng):
-        share = self.left.mass / self.mass if self.mass > 0 else 1.0
-        from_left = rng.random(n) < share
+    def _draw_sides(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+        fraction = self.left.mass / self.mass if self.mass > 0 else 1.0
+        from_left = rng.random(n) < fraction
         return from_left, int(from_left.sum())
 
-    def _series(self, order):
+    def _series(self, order: int) -> np.ndarray:
         return self.left._series(order) + self.right._series(order)
 
 
 @dataclass
-class Product(Node):
+class Product(CompositeKernel):
     """k(x, z) = left(x, z) right(x, z): all products of a feature of one and a feature of the other.
 
     A draw of its spectral law is the sum of a draw of each.
@@ -102,33 +104,33 @@ class Product(Node):
     left: Kernel
     right: Kernel
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         return _combine(np.multiply, self.left._gram(X, Y), self.right._gram(X, Y))
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         return _combine(np.multiply, self.left._diag(X), self.right._diag(X))
 
     @property
-    def isotropic(self):
+    def isotropic(self) -> bool:
         return self.left.isotropic and self.right.isotropic
 
     @property
-    def mass(self):
+    def mass(self) -> float:
         return self.left.mass * self.right.mass
 
-    def _frequencies(self, n, d, rng):
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         return self.left._frequencies(n, d, rng) + self.right._frequencies(n, d, rng)
 
-    def _spectral_scales(self, n, rng):
+    def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
         # s g + s' g' has the law of sqrt(s^2 + s'^2) g
         return np.hypot(self.left._spectral_scales(n, rng), self.right._spectral_scales(n, rng))
 
-    def _series(self, order):
+    def _series(self, order: int) -> np.ndarray:
         return np.convolve(self.left._series(order), self.right._series(order))[: order + 1]
 
 
 @dataclass
-class Scaled(Node):
+class Scaled(CompositeKernel):
     """scale * k(x, z), scale >= 0.
 
     >>> from mercer.kernels import Linear
@@ -141,35 +143,35 @@ class Scaled(Node):
 
     _needs = {"scale": NON_NEGATIVE}
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         gram = self.kernel._gram(X, Y)
         gram *= gram.dtype.type(self.scale)
         return gram
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         diagonal = self.kernel._diag(X)
         return diagonal * diagonal.dtype.type(self.scale)
 
     @property
-    def isotropic(self):
+    def isotropic(self) -> bool:
         return self.kernel.isotropic
 
     @property
-    def mass(self):
+    def mass(self) -> float:
         return self.scale * self.kernel.mass
 
-    def _frequencies(self, n, d, rng):
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         return self.kernel._frequencies(n, d, rng)
 
-    def _spectral_scales(self, n, rng):
+    def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return self.kernel._spectral_scales(n, rng)
 
-    def _series(self, order):
+    def _series(self, order: int) -> np.ndarray:
         return self.scale * self.kernel._series(order)
 
 
 @dataclass
-class Restricted(Node):
+class Restricted(CompositeKernel):
     """k(x[columns], z[columns]): the kernel sees some columns only.
 
     Columns are a number or a name, a list of them, a slice or a mask. Names need a data frame. One
@@ -184,22 +186,22 @@ class Restricted(Node):
     kernel: Kernel
     columns: Any
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         x = X.select(self.columns)
         return self.kernel._gram(x, x if Y is X else Y.select(self.columns))
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         return self.kernel._diag(X.select(self.columns))
 
-    def _resolve(self, X):
-        settled = self.kernel._resolve(X.select(self.columns))
-        return self if settled is self.kernel else replace(self, kernel=settled)
+    def _resolve(self, X: KernelInput) -> Kernel:
+        resolved = self.kernel._resolve(X.select(self.columns))
+        return self if resolved is self.kernel else replace(self, kernel=resolved)
 
     @property
-    def mass(self):
+    def mass(self) -> float:
         return self.kernel.mass
 
-    def _frequencies(self, n, d, rng):
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         chosen = np.atleast_1d(column_positions(self.columns, d))
         omega = np.zeros((n, d))
         # a column chosen twice adds both of its frequencies
@@ -209,7 +211,7 @@ class Restricted(Node):
 
 
 @dataclass
-class Normalized(Node):
+class Normalized(CompositeKernel):
     """k(x, z) / sqrt(k(x, x) k(z, z)), the cosine of the angle between phi(x) and phi(z).
 
     A row with k(x, x) = 0 has phi(x) = 0 and no angle: its similarity is 0 to every row, itself
@@ -223,7 +225,7 @@ class Normalized(Node):
 
     kernel: Kernel
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         gram = self.kernel._gram(X, Y)
         x = self._norms(X)
         z = x if Y is X else self._norms(Y)
@@ -235,11 +237,11 @@ class Normalized(Node):
             np.fill_diagonal(gram, x > 0)
         return gram
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         norms = self._norms(X)
         return (norms > 0).astype(norms.dtype)
 
-    def _norms(self, X):
+    def _norms(self, X: KernelInput) -> np.ndarray:
         squares = self.kernel._diag(X)
         if (squares < 0).any():
             row = int(np.argmin(squares))
@@ -250,22 +252,22 @@ class Normalized(Node):
         return np.sqrt(squares)
 
     @property
-    def isotropic(self):
+    def isotropic(self) -> bool:
         return self.kernel.isotropic
 
     @property
-    def mass(self):
+    def mass(self) -> float:
         return float(self.kernel.mass > 0)
 
-    def _frequencies(self, n, d, rng):
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         return self.kernel._frequencies(n, d, rng)
 
-    def _spectral_scales(self, n, rng):
+    def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return self.kernel._spectral_scales(n, rng)
 
 
-def _combine(operation, a, b):
-    """operation(a, b), in place where the precision allows it."""
+def _combine(operation: np.ufunc, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """operation(a, b), in place if the precision allows it."""
     if a.shape != b.shape:
         raise ValueError(
             f"the parts of a composed kernel gave matrices of shapes {a.shape} and {b.shape}; "

@@ -1,12 +1,16 @@
-"""The user's own similarity: a function, or a matrix of values already computed."""
+"""User-defined similarities: a function, or a matrix of precomputed values."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mercer.kernels.base import Kernel
 from mercer.kernels.parameters import FLAG
+from mercer.kernels.rows import KernelInput
 
 
 @dataclass
@@ -14,7 +18,7 @@ class Custom(Kernel):
     """k(x, z) = function(x, z) for any two objects: rows of an array, items of a list.
 
     Nothing is assumed of the function: it is called for every ordered pair, and :func:`check_mercer`
-    tells whether it is a kernel. It sees rows of arrays and data frames as 1-D arrays, rows of a CSR
+    checks whether it is a kernel. It sees rows of arrays and data frames as 1-D arrays, rows of a CSR
     matrix as 1 x d CSR matrices and items of other sequences as they are.
 
     Parameters
@@ -37,12 +41,12 @@ class Custom(Kernel):
 
     _needs = {"vectorized": FLAG, "symmetric": FLAG}
 
-    def _validate(self):
+    def _validate(self) -> None:
         super()._validate()
         if not callable(self.function):
             raise TypeError(f"Custom: function must be callable, got {self.function!r}")
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         if self.vectorized:
             return self._matrix(X.raw, Y.raw, len(X), len(Y))
         mirrored = self.symmetric and Y is X
@@ -52,13 +56,13 @@ class Custom(Kernel):
                 gram[i, j] = self._value(x, Y.items[j], i, j)
         return np.triu(gram) + np.triu(gram, 1).T if mirrored else gram
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         if self.vectorized:
             rows = (X.raw[i : i + 1] for i in range(len(X)))
             return np.array([self._matrix(row, row, 1, 1)[0, 0] for row in rows], dtype=float)
         return np.array([self._value(x, x, i, i) for i, x in enumerate(X.items)], dtype=float)
 
-    def _value(self, x, z, i, j):
+    def _value(self, x: Any, z: Any, i: int, j: int) -> float:
         value = self.function(x, z)
         try:
             number = float(value)
@@ -68,7 +72,7 @@ class Custom(Kernel):
             raise ValueError(f"Custom: the function returned NaN for rows {i} and {j}")
         return number
 
-    def _matrix(self, X, Y, n, m):
+    def _matrix(self, X: Any, Y: Any, n: int, m: int) -> np.ndarray:
         values = np.array(self.function(X, Y), dtype=float)
         if values.shape != (n, m):
             raise ValueError(f"Custom: the vectorized function returned shape {values.shape} for {n} and {m} rows")
@@ -93,7 +97,7 @@ class Precomputed(Kernel):
            [1., 2.]])
     """
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         K = self._values(X)
         if Y is not X and K.shape[1] != len(Y):
             raise ValueError(
@@ -101,7 +105,7 @@ class Precomputed(Kernel):
             )
         return K.copy()
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         K = self._values(X)
         if K.shape[0] != K.shape[1]:
             raise ValueError(
@@ -110,6 +114,6 @@ class Precomputed(Kernel):
             )
         return K.diagonal().copy()
 
-    def _values(self, X):
+    def _values(self, X: KernelInput) -> np.ndarray:
         K = X.numbers
         return K.toarray() if hasattr(K, "toarray") else K

@@ -1,13 +1,16 @@
 """Kernels on sets."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mercer._numeric.linalg.distances import is_sparse
 from mercer.kernels.base import Kernel
 from mercer.kernels.dot import inner_products
-from mercer.kernels.rows import matching_numbers
+from mercer.kernels.rows import KernelInput, matching_numbers
 
 
 @dataclass
@@ -28,7 +31,7 @@ class Overlap(Kernel):
     array([[2.]])
     """
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         if is_table(X) and is_table(Y):
             A, B = matching_numbers(X, Y)
             A = presence(A)
@@ -38,14 +41,14 @@ class Overlap(Kernel):
         B = A if Y is X else incidence(Y, column_of, grow=False)
         return inner_products(A, B)
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         if is_table(X):
             sizes = np.asarray(presence(X.numbers).sum(axis=1))
             return sizes.astype(X.numbers.dtype, copy=False)
         return np.array([len(tokens_of(item, i, X.name)) for i, item in enumerate(sets_of(X))], dtype=float)
 
 
-def is_table(rows):
+def is_table(rows: KernelInput) -> bool:
     """Whether the rows are numbers, one column per item, rather than collections of tokens."""
     if is_sparse(rows.raw):
         return True
@@ -55,7 +58,7 @@ def is_table(rows):
     return kind is not None and kind in "biuf"
 
 
-def presence(A):
+def presence(A: Any) -> Any:
     """1 where there is a non-zero, 0 elsewhere."""
     if not is_sparse(A):
         return (A != 0).astype(A.dtype)
@@ -64,7 +67,7 @@ def presence(A):
     return present
 
 
-def sets_of(rows):
+def sets_of(rows: KernelInput) -> list[Any]:
     """The items; of a table of objects, the cells of its only column."""
     if len(getattr(rows.raw, "shape", ())) != 2:
         return rows.items
@@ -76,7 +79,7 @@ def sets_of(rows):
     return [row[0] for row in rows.items]
 
 
-def incidence(rows, column_of, grow):
+def incidence(rows: KernelInput, column_of: dict[Any, int], grow: bool) -> Any:
     """CSR indicator of every item; unknown items are dropped unless the vocabulary may grow."""
     from scipy.sparse import csr_array
 
@@ -94,7 +97,7 @@ def incidence(rows, column_of, grow):
     return matrix
 
 
-def tokens_of(item, row, name):
+def tokens_of(item: Any, row: int, name: str) -> frozenset:
     """The set of tokens of one row."""
     if isinstance(item, str | bytes):
         raise ValueError(

@@ -1,7 +1,10 @@
 """Kernels of products of coordinates: constant, linear, polynomial, all subsets, ANOVA."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +12,7 @@ from mercer._numeric.linalg.column_kernels import all_subsets, elementary_symmet
 from mercer._numeric.linalg.distances import is_sparse
 from mercer.kernels.base import Kernel
 from mercer.kernels.parameters import NON_NEGATIVE, POSITIVE, WHOLE
-from mercer.kernels.rows import matching_numbers
+from mercer.kernels.rows import KernelInput, matching_numbers
 
 BLOCK = 2**21  # entries of a sparse product made dense at a time
 
@@ -32,43 +35,43 @@ class Constant(Kernel):
 
     _needs = {"value": NON_NEGATIVE}
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         return np.full((len(X), len(Y)), self.value, dtype=np.result_type(X.dtype, Y.dtype))
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         return np.full(len(X), self.value, dtype=X.dtype)
 
     @property
-    def mass(self):
+    def mass(self) -> float:
         return self.value
 
     @property
-    def isotropic(self):
+    def isotropic(self) -> bool:
         return True
 
-    def _frequencies(self, n, d, rng):
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         return np.zeros((n, d))
 
-    def _spectral_scales(self, n, rng):
+    def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return np.zeros(n)
 
-    def _series(self, order):
+    def _series(self, order: int) -> np.ndarray:
         return _coefficients([self.value], order)
 
 
 class DotProduct(Kernel):
     """k(x, z) = f(<x, z>); a leaf states f as ``_of_product`` and its power series as ``_series``."""
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         A, B = matching_numbers(X, Y)
         return self._of_product(inner_products(A, B))
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         A = X.numbers
         squares = A.multiply(A).sum(axis=1) if is_sparse(A) else np.einsum("ij,ij->i", A, A)
         return self._of_product(squares.astype(A.dtype, copy=False))
 
-    def _of_product(self, t):
+    def _of_product(self, t: np.ndarray) -> np.ndarray:
         """f(t); t may be overwritten."""
         raise NotImplementedError
 
@@ -82,10 +85,10 @@ class Linear(DotProduct):
     array([[11.]])
     """
 
-    def _of_product(self, t):
+    def _of_product(self, t: np.ndarray) -> np.ndarray:
         return t
 
-    def _series(self, order):
+    def _series(self, order: int) -> np.ndarray:
         return _coefficients([0.0, 1.0], order)
 
 
@@ -111,12 +114,12 @@ class Polynomial(DotProduct):
 
     _needs = {"degree": WHOLE, "offset": NON_NEGATIVE, "scale": POSITIVE}
 
-    def _of_product(self, t):
+    def _of_product(self, t: np.ndarray) -> np.ndarray:
         t *= t.dtype.type(self.scale)
         t += t.dtype.type(self.offset)
         return t**self.degree
 
-    def _series(self, order):
+    def _series(self, order: int) -> np.ndarray:
         p, c = self.degree, float(self.offset)
         return _coefficients([comb(p, n) * c ** (p - n) * self.scale**n for n in range(p + 1)], order)
 
@@ -141,10 +144,10 @@ class AllSubsets(Kernel):
 
     _needs = {"scale": POSITIVE}
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         return all_subsets(*matching_numbers(X, Y), self.scale)
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         A = X.numbers
         scale = A.dtype.type(self.scale)
         if is_sparse(A):
@@ -173,17 +176,17 @@ class Anova(Kernel):
 
     _needs = {"degree": WHOLE}
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         return elementary_symmetric(*matching_numbers(X, Y), self.degree)
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         # e_q of x_j^2, as the Gram value of the squares against a row of ones, one column at a time
         A = X.numbers
         ones = np.ones((1, A.shape[1]), dtype=A.dtype)
         return elementary_symmetric(A * A, ones, self.degree)[:, 0]
 
 
-def inner_products(A, B):
+def inner_products(A: Any, B: Any) -> np.ndarray:
     """<x, z> for all pairs of rows as a dense array."""
     if not (is_sparse(A) or is_sparse(B)):
         # contiguous and the same object: NumPy then uses syrk, whose result is exactly symmetric
@@ -197,7 +200,7 @@ def inner_products(A, B):
     return out
 
 
-def _row_reduce(ufunc, values, matrix):
+def _row_reduce(ufunc: np.ufunc, values: np.ndarray, matrix: Any) -> np.ndarray:
     """ufunc over the stored entries of every row of a CSR matrix; its identity for empty rows."""
     out = np.full(matrix.shape[0], ufunc.identity, dtype=matrix.dtype)
     filled = np.diff(matrix.indptr) > 0
@@ -206,7 +209,7 @@ def _row_reduce(ufunc, values, matrix):
     return out
 
 
-def _coefficients(known, order):
+def _coefficients(known: list[float], order: int) -> np.ndarray:
     result = np.zeros(order + 1)
     count = min(len(known), order + 1)
     result[:count] = known[:count]

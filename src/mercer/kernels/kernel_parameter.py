@@ -88,7 +88,7 @@ class KernelParameter:
                 params["kernel"] = _as_kernel(given)
         return super().set_params(**params)  # type: ignore[misc]
 
-    def _kernel(self) -> Kernel:
+    def _kernel(self) -> Any:
         """The kernel, default or named ones made; refuses everything else."""
         if isinstance(self.kernel, Real) and "n_components" in self.get_params(deep=False):
             raise TypeError(f"kernel must be a kernel, not {self.kernel!r}. Did you mean n_components={self.kernel!r}?")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-#: A window whose ambiguous letters stand for more words than this says next to nothing, and is left out.
-MOST_READINGS = 256
+from mercer.kernels.rows import KernelInput
+
+#: A window whose ambiguous letters stand for more words than this carries little information and is skipped.
+MAX_READINGS = 256
 
 _PAIRS = {"R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC"}
 _DNA = {**_PAIRS, "B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG", "N": "ACGT"}
@@ -38,7 +40,7 @@ NAMED = {
 
 
 class AnyAlphabet:
-    """What the parameter `alphabet` must be."""
+    """Constraint on the parameter `alphabet`."""
 
     def met_by(self, value: Any) -> bool:
         """Whether the value is None, a name, or a text of distinct letters."""
@@ -76,7 +78,7 @@ class Segments:
         """Bits that hold any code."""
         return max(len(self.letters) - 1, 1).bit_length()
 
-    def window_rows(self, span: int):
+    def window_rows(self, span: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """For every window of `span` letters: its row, its weight (empty: 1) and its position in the row."""
         counts = np.maximum(np.diff(self.starts) - (span - 1), 0)
         weights = np.zeros(0) if self.weights is None else np.repeat(self.weights, counts)
@@ -93,7 +95,7 @@ class Segments:
             for some, edges in parts
         )  # type: ignore[return-value]
 
-    def letters_in(self, windows: np.ndarray, offsets, span: int) -> np.ndarray:
+    def letters_in(self, windows: np.ndarray, offsets: Any, span: int) -> np.ndarray:
         """The codes at the offsets in some windows of `span` letters, shape (len(windows), len(offsets))."""
         counts = np.maximum(np.diff(self.starts) - (span - 1), 0)
         ends = np.cumsum(counts)
@@ -135,7 +137,7 @@ def read_letters(groups: list[tuple[list, str]], name: str | None) -> Segments:
     )
 
 
-def as_sequence(item, row: int, group: str):
+def as_sequence(item: Any, row: int, group: str) -> Any:
     """One row as text, or as a list of hashable tokens. Bytes are the text of their Latin-1 letters."""
     if isinstance(item, str):
         return str(item)
@@ -151,7 +153,7 @@ def as_sequence(item, row: int, group: str):
     )
 
 
-def sequences_of(rows) -> list:
+def sequences_of(rows: KernelInput) -> list:
     """The items of rows; of a table of objects, the cells of its only column."""
     shape: tuple = getattr(rows.raw, "shape", ())
     kind = getattr(getattr(rows.raw, "dtype", None), "kind", "O")
@@ -164,7 +166,7 @@ def sequences_of(rows) -> list:
     return [row[0] for row in rows.items]
 
 
-def _text_codes(text: str, alphabet: Alphabet | None):
+def _text_codes(text: str, alphabet: Alphabet | None) -> tuple[list[str], np.ndarray]:
     """Code points by table: an alphabet of its own in the order of code points, or the given one."""
     if text.isascii():
         points = np.frombuffer(text.encode(), np.uint8)
@@ -185,7 +187,7 @@ def _text_codes(text: str, alphabet: Alphabet | None):
     return [*alphabet.letters, *alphabet.ambiguous], table[points]
 
 
-def _token_codes(items, size: int, alphabet: Alphabet | None):
+def _token_codes(items: list[Any], size: int, alphabet: Alphabet | None) -> tuple[list[Any], np.ndarray]:
     if alphabet is not None:
         known: dict = _codes_of(alphabet)
         found = (known.get(token, -1) for item in items for token in item)
@@ -203,7 +205,9 @@ def _codes_of(alphabet: Alphabet) -> dict[str, int]:
     return codes | {letter: codes[meant] for letter, meant in alphabet.read_as.items()}
 
 
-def _refuse_letter(at: int, starts, items, groups, name):
+def _refuse_letter(
+    at: int, starts: np.ndarray, items: list[Any], groups: list[tuple[list, str]], name: str | None
+) -> NoReturn:
     item = int(np.searchsorted(starts, at, side="right")) - 1
     row, letter = item, items[item][at - int(starts[item])]
     group = ""
@@ -263,13 +267,13 @@ def with_opposite_strands(segments: Segments) -> Segments:
     )
 
 
-def alikeness(segments: Segments, alphabet: Alphabet | None) -> np.ndarray:
+def match_probabilities(segments: Segments, alphabet: Alphabet | None) -> np.ndarray:
     """The probability that two codes stand for the same letter; an empty table if only equal codes do."""
     if alphabet is None or not len(segments.codes) or segments.codes.max() < segments.n_letters:
         return np.zeros((0, 0))
     meanings = [*alphabet.letters, *alphabet.ambiguous.values()]
-    shares = np.array([[(letter in meant) / len(meant) for letter in alphabet.letters] for meant in meanings])
-    return shares @ shares.T
+    probabilities = np.array([[(letter in meant) / len(meant) for letter in alphabet.letters] for meant in meanings])
+    return probabilities @ probabilities.T
 
 
 def with_opposite_rows(segments: Segments, alphabet: Alphabet) -> tuple[np.ndarray, np.ndarray]:
@@ -283,7 +287,7 @@ def with_opposite_rows(segments: Segments, alphabet: Alphabet) -> tuple[np.ndarr
     return codes, np.concatenate([starts, starts[-1] + starts[1:]])
 
 
-def _readings(codes: np.ndarray, choices: list, n_letters: int, span: int):
+def _readings(codes: np.ndarray, choices: list, n_letters: int, span: int) -> Iterator[tuple[int, float, Any]]:
     """(position, weight, letters) of the stretches without ambiguous letters, and of all readings of the others."""
     doubtful = np.flatnonzero(codes >= n_letters)
     edges = np.concatenate([[-1], doubtful, [len(codes)]])
@@ -294,6 +298,6 @@ def _readings(codes: np.ndarray, choices: list, n_letters: int, span: int):
     for position in sorted(windows):
         meant = [choices[code] for code in codes[position : position + span]]
         readings = float(np.prod([len(options) for options in meant], dtype=float))
-        if readings <= MOST_READINGS:
+        if readings <= MAX_READINGS:
             for word in product(*meant):
                 yield position, 1.0 / readings, word

@@ -1,13 +1,15 @@
 """Shift-invariant kernels whose norm is a choice: Laplace, exponential power, sinc."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
 
 from mercer._numeric.linalg.column_kernels import sinc, sinc_product
 from mercer._numeric.linalg.stable import log_positive_stable, signed_log_stable
-from mercer.kernels.parameters import BANDWIDTH, FLAG, Need, OneOf
-from mercer.kernels.rows import matching_numbers
+from mercer.kernels.parameters import BANDWIDTH, FLAG, Bandwidth, Need, OneOf
+from mercer.kernels.rows import KernelInput, matching_numbers
 from mercer.kernels.stationary import Stationary
 
 LARGEST_LOG = 300.0  # frequencies are cut at e^300: their cosines are noise long before
@@ -33,24 +35,24 @@ class Laplace(Stationary):
     array([[0.3679]])
     """
 
-    bandwidth: float | str = 1.0
+    bandwidth: Bandwidth = 1.0
     norm: str = "l2"
 
     _needs = {"bandwidth": BANDWIDTH, "norm": OneOf(("l2", "l1"))}
 
     @property
-    def _order(self):
+    def _order(self) -> float:
         return 1 if self.norm == "l1" else 2
 
-    def _profile(self, r):
+    def _profile(self, r: np.ndarray) -> np.ndarray:
         return np.exp(np.negative(r, out=r), out=r)
 
-    def _frequencies(self, n, d, rng):
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         if self.norm == "l1":
             return rng.standard_cauchy((n, d)) / self.bandwidth
         return super()._frequencies(n, d, rng)
 
-    def _spectral_scales(self, n, rng):
+    def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
         if self.norm == "l1":
             return super()._spectral_scales(n, rng)
         return 1.0 / (self.bandwidth * np.abs(rng.standard_normal(n)))
@@ -77,31 +79,31 @@ class ExponentialPower(Stationary):
     array([[0.1353]])
     """
 
-    bandwidth: float | str = 1.0
+    bandwidth: Bandwidth = 1.0
     p: float = 2.0
     q: float = 1.0
 
     _needs = {"bandwidth": BANDWIDTH, "p": Need(high=2.0), "q": Need(high=2.0)}
 
-    def _validate(self):
+    def _validate(self) -> None:
         super()._validate()
         if self.q > self.p:
             raise ValueError(f"{self}: q must not exceed p, or the kernel is not positive semidefinite")
 
     @property
-    def _order(self):
+    def _order(self) -> float:
         return self.p
 
-    def _profile(self, r):
+    def _profile(self, r: np.ndarray) -> np.ndarray:
         np.power(r, r.dtype.type(self.q), out=r)
         return np.exp(np.negative(r, out=r), out=r)
 
-    def _frequencies(self, n, d, rng):
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         common = log_positive_stable(n, self.q / self.p, rng)[:, None] / self.p
         signs, logs = signed_log_stable((n, d), self.p, rng)
         return signs * np.exp(np.minimum(common + logs, LARGEST_LOG)) / self.bandwidth
 
-    def _spectral_scales(self, n, rng):
+    def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
         if self.p != 2:
             return super()._spectral_scales(n, rng)
         logs = 0.5 * (np.log(2) + log_positive_stable(n, self.q / 2, rng))
@@ -130,30 +132,30 @@ class Sinc(Stationary):
     array([[0.6985]])
     """
 
-    bandwidth: float | str = 1.0
+    bandwidth: Bandwidth = 1.0
     radial: bool = False
 
     _needs = {"bandwidth": BANDWIDTH, "radial": FLAG}
 
     @property
-    def isotropic(self):
+    def isotropic(self) -> bool:
         return False  # not even the radial form is a kernel in every dimension
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         if self.radial:
             self._need_dimension(X.numbers.shape[1])
             return super()._gram(X, Y)
         return sinc_product(*matching_numbers(X, Y), self.bandwidth)
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         if self.radial:
             self._need_dimension(X.numbers.shape[1])
         return super()._diag(X)
 
-    def _profile(self, r):
+    def _profile(self, r: np.ndarray) -> np.ndarray:
         return sinc(r)
 
-    def _frequencies(self, n, d, rng):
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         if not self.radial:
             return rng.uniform(-1.0, 1.0, (n, d)) / self.bandwidth
         self._need_dimension(d)
@@ -161,7 +163,7 @@ class Sinc(Stationary):
         points /= np.linalg.norm(points, axis=1, keepdims=True)
         return points[:, :d] / self.bandwidth
 
-    def _need_dimension(self, d):
+    def _need_dimension(self, d: int) -> None:
         if d >= 4:
             raise ValueError(
                 f"{self}: sin(r)/r is positive semidefinite in at most 3 dimensions, got {d} columns; "

@@ -25,7 +25,7 @@ def pair_gram(compare: Compare, sizes: np.ndarray, n: int, m: int | None) -> np.
     out = np.empty((n, n if m is None else m))
     step = max(1, _PAIRS // max(len(columns), 1))
 
-    def fill(start):
+    def fill(start: int) -> None:
         some = rows[start : start + step]
         later = [columns[start + i if symmetric else 0 :] for i in range(len(some))]
         left, right = np.repeat(some, [len(c) for c in later]), np.concatenate(later)

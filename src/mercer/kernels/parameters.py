@@ -1,4 +1,4 @@
-"""What a parameter must be, stated as data, and the one checker that writes the error."""
+"""Constraints on parameters, stated as data, and the function that checks them."""
 
 from math import inf, isfinite, isnan
 from numbers import Integral, Real
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Need(NamedTuple):
-    """A number in a range, or one of a few words."""
+    """A number in a range, or one of the given words."""
 
     low: float = 0.0
     low_included: bool = False
@@ -47,6 +47,9 @@ class OneOf(NamedTuple):
         return " or ".join(repr(value) for value in self.values)
 
 
+#: The type of a bandwidth: a positive number, or "median" until `resolve` has seen data.
+Bandwidth = Any
+
 BANDWIDTH = Need(words=("median",))
 POSITIVE = Need()
 NON_NEGATIVE = Need(low_included=True)
@@ -55,7 +58,7 @@ FLAG = OneOf((False, True))
 
 
 def check_parameters(owner: Any, needs: dict[str, Any]) -> None:
-    """Raise when a parameter of the owner is not what it needs to be."""
+    """Raise if a parameter of the owner violates its constraint."""
     for name, need in needs.items():
         value = getattr(owner, name)
         if not need.met_by(value):

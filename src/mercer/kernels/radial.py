@@ -1,11 +1,13 @@
 """Kernels of the Euclidean distance that are kernels in every dimension: mixtures of Gaussians."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
 
 from mercer._numeric.linalg.matern import matern
-from mercer.kernels.parameters import BANDWIDTH, POSITIVE, Need
+from mercer.kernels.parameters import BANDWIDTH, POSITIVE, Bandwidth, Need
 from mercer.kernels.stationary import Stationary
 
 FAR = 1e4  # exp(-t) is 0 in any float format long before this, and t^2 is still finite
@@ -29,16 +31,16 @@ class Gaussian(Stationary):
            [0.6065, 1.    ]])
     """
 
-    bandwidth: float | str = 1.0
+    bandwidth: Bandwidth = 1.0
 
     _needs = {"bandwidth": BANDWIDTH}
     _of_square = True
 
-    def _profile(self, s):
+    def _profile(self, s: np.ndarray) -> np.ndarray:
         s *= -0.5
         return np.exp(s, out=s)
 
-    def _spectral_scales(self, n, rng):
+    def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return np.full(n, 1.0 / self.bandwidth)
 
 
@@ -58,16 +60,16 @@ class Cauchy(Stationary):
     array([[0.3333]])
     """
 
-    bandwidth: float | str = 1.0
+    bandwidth: Bandwidth = 1.0
 
     _needs = {"bandwidth": BANDWIDTH}
     _of_square = True
 
-    def _profile(self, s):
+    def _profile(self, s: np.ndarray) -> np.ndarray:
         s += 1
         return np.reciprocal(s, out=s)
 
-    def _spectral_scales(self, n, rng):
+    def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return np.sqrt(2 * rng.standard_exponential(n)) / self.bandwidth
 
 
@@ -89,19 +91,19 @@ class RationalQuadratic(Stationary):
     array([[0.3162]])
     """
 
-    bandwidth: float | str = 1.0
+    bandwidth: Bandwidth = 1.0
     alpha: float = 1.0
 
     _needs = {"bandwidth": BANDWIDTH, "alpha": POSITIVE}
     _of_square = True
 
-    def _profile(self, s):
+    def _profile(self, s: np.ndarray) -> np.ndarray:
         s /= 2 * self.alpha
         np.log1p(s, out=s)
         s *= -self.alpha
         return np.exp(s, out=s)
 
-    def _spectral_scales(self, n, rng):
+    def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return np.sqrt(rng.gamma(self.alpha, 1 / self.alpha, n)) / self.bandwidth
 
 
@@ -124,12 +126,12 @@ class Matern(Stationary):
     array([[0.3679]])
     """
 
-    bandwidth: float | str = 1.0
+    bandwidth: Bandwidth = 1.0
     nu: float = 1.5
 
     _needs = {"bandwidth": BANDWIDTH, "nu": Need(infinite=True)}
 
-    def _profile(self, r):
+    def _profile(self, r: np.ndarray) -> np.ndarray:
         if self.nu == np.inf:
             return np.exp(-0.5 * r * r)
         t = np.minimum(r * r.dtype.type(np.sqrt(2 * self.nu)), FAR)
@@ -141,7 +143,7 @@ class Matern(Stationary):
             return (1 + t + t * t / 3) * np.exp(-t)
         return matern(t, float(self.nu)).astype(r.dtype, copy=False)
 
-    def _spectral_scales(self, n, rng):
+    def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
         if self.nu == np.inf:
             return np.full(n, 1.0 / self.bandwidth)
         return np.sqrt(2 * self.nu / rng.chisquare(2 * self.nu, n)) / self.bandwidth

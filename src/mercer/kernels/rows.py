@@ -1,34 +1,37 @@
-"""Rows as the user gave them, read once as numbers or as objects, whichever a kernel asks for."""
+"""Inputs of kernels, read lazily as numbers or as objects."""
+
+from __future__ import annotations
 
 from functools import cached_property
+from typing import Any, NoReturn
 
 import numpy as np
 
 from mercer._numeric.linalg.distances import is_sparse
 
 
-class Rows:
+class KernelInput:
     """The rows of X: an array, a CSR matrix, a data frame of numbers, or any sequence of objects.
 
-    Nothing is read before a kernel asks; what was read is kept, so that a sum of ten kernels
-    checks its input once.
+    Values are read and validated on first use and cached, so that a sum of kernels validates its
+    input once.
     """
 
-    def __init__(self, raw, name="X", is_column=False):
+    def __init__(self, raw: Any, name: str = "X", is_column: bool = False) -> None:
         self.raw = raw
         self.name = name
         self.is_column = is_column  # one column of a table: a sequence of its cells
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.raw.shape[0] if hasattr(self.raw, "shape") else len(self.raw)
 
     @cached_property
-    def numbers(self):
+    def numbers(self) -> Any:
         """A finite 2-D float32 or float64 array, or a canonical CSR array of the same."""
         return _sparse_numbers(self) if is_sparse(self.raw) else _dense_numbers(self)
 
     @cached_property
-    def items(self):
+    def items(self) -> list[Any]:
         """The rows as a list of single objects."""
         if is_sparse(self.raw):
             return [self.raw[[i]] for i in range(len(self))]
@@ -37,7 +40,7 @@ class Rows:
         return list(self.raw)
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype:
         """float32 for rows of float32 numbers, float64 for everything else."""
         found = getattr(self.raw, "dtype", None)
         if found is None and hasattr(self.raw, "dtypes"):
@@ -45,7 +48,7 @@ class Rows:
             found = kinds.pop() if len(kinds) == 1 else None
         return np.dtype(np.float32 if found == "float32" else np.float64)
 
-    def select(self, columns):
+    def select(self, columns: Any) -> KernelInput:
         """The rows restricted to some columns: numbers, names, a slice or a mask."""
         names = _names(self.raw)
         chosen = column_positions(columns, _width(self), names)
@@ -61,16 +64,16 @@ class Rows:
             raw = self.raw[:, chosen]
         else:
             raw = [row[chosen] if single else [row[j] for j in chosen] for row in self.raw]
-        return Rows(raw, self.name, is_column=single)
+        return KernelInput(raw, self.name, is_column=single)
 
 
-def pair_of_rows(X, Y):
-    """Rows of X and of Y; the same object twice when Y is None or X itself."""
-    first = Rows(X, "X")
-    return first, (first if Y is None or Y is X else Rows(Y, "Y"))
+def input_pair(X: Any, Y: Any) -> tuple[KernelInput, KernelInput]:
+    """Inputs of X and of Y; the same object twice when Y is None or X itself."""
+    first = KernelInput(X, "X")
+    return first, (first if Y is None or Y is X else KernelInput(Y, "Y"))
 
 
-def matching_numbers(X, Y):
+def matching_numbers(X: KernelInput, Y: KernelInput) -> tuple[Any, Any]:
     """The numbers of both in one precision, after checking that they have the same columns."""
     A, B = X.numbers, Y.numbers
     if A.shape[1] != B.shape[1]:
@@ -81,7 +84,7 @@ def matching_numbers(X, Y):
     return A.astype(dtype, copy=False), (A if X is Y else B).astype(dtype, copy=False)
 
 
-def column_positions(columns, width, names=None):
+def column_positions(columns: Any, width: int, names: list[Any] | None = None) -> Any:
     """A position, or a list of positions, from a column number or name, a list of them, a slice or a mask."""
     if isinstance(columns, slice):
         return list(range(width))[columns]
@@ -95,19 +98,19 @@ def column_positions(columns, width, names=None):
     return [_position(c, width, names) for c in columns]
 
 
-def _position(column, width, names):
+def _position(column: Any, width: int, names: list[Any] | None) -> int:
     if isinstance(column, int | np.integer):
         if not -width <= column < width:
-            raise ValueError(f"column {column} was asked for, but there are only {width} columns")
+            raise ValueError(f"column {column} does not exist: there are only {width} columns")
         return int(column) % width
     if names is None:
-        raise ValueError(f"column {column!r} was asked for by name, but the rows are not a data frame")
+        raise ValueError(f"column {column!r} is given by name, but the rows are not a data frame")
     if column not in names:
         raise ValueError(f"there is no column {column!r}; the columns are {', '.join(map(str, names))}")
     return names.index(column)
 
 
-def _names(raw):
+def _names(raw: Any) -> list[Any] | None:
     """The column names of a data frame (pandas, polars, Arrow), None for anything else."""
     names = getattr(raw, "column_names", None)
     if names is None:
@@ -115,7 +118,7 @@ def _names(raw):
     return None if names is None else list(names)
 
 
-def _width(rows):
+def _width(rows: KernelInput) -> int:
     """How many columns a table has."""
     if rows.is_column:
         return 1
@@ -129,7 +132,7 @@ def _width(rows):
     raise ValueError(f"{rows.name} has no columns to choose from: a table (rows, columns) is needed")
 
 
-def _dense_numbers(rows):
+def _dense_numbers(rows: KernelInput) -> np.ndarray:
     array = np.asarray(rows.raw)
     if rows.is_column and array.ndim == 1:
         array = array[:, None]
@@ -150,7 +153,7 @@ def _dense_numbers(rows):
     return array
 
 
-def _as_float(array, rows):
+def _as_float(array: np.ndarray, rows: KernelInput) -> np.ndarray:
     if array.dtype in (np.float32, np.float64):
         return array
     if array.dtype.kind == "c":
@@ -160,12 +163,12 @@ def _as_float(array, rows):
     except (TypeError, ValueError):
         row, column, value = _first_non_number(array)
         raise ValueError(
-            f"{rows.name} must hold numbers, found {value!r} in {_place(row, column, rows)}: "
+            f"{rows.name} must hold numbers, found {value!r} in {_location(row, column, rows)}: "
             "encode it as numbers first, or restrict the kernel to the numeric columns with .on(columns)"
         ) from None
 
 
-def _first_non_number(array):
+def _first_non_number(array: np.ndarray) -> tuple[int, int, Any]:
     for (row, column), value in np.ndenumerate(array):
         try:
             float(value)
@@ -174,7 +177,7 @@ def _first_non_number(array):
     return 0, 0, array.dtype
 
 
-def _sparse_numbers(rows):
+def _sparse_numbers(rows: KernelInput) -> Any:
     from scipy.sparse import csr_array
 
     matrix = csr_array(rows.raw)
@@ -191,11 +194,13 @@ def _sparse_numbers(rows):
     return matrix
 
 
-def _refuse(value, row, column, rows):
+def _refuse(value: Any, row: int, column: int, rows: KernelInput) -> NoReturn:
     what = "NaN (a missing value)" if np.isnan(value) else "an infinite value"
-    raise ValueError(f"{rows.name} has {what} in {_place(row, column, rows)}: impute, clip or drop such values first")
+    raise ValueError(
+        f"{rows.name} has {what} in {_location(row, column, rows)}: impute, clip or drop such values first"
+    )
 
 
-def _place(row, column, rows):
+def _location(row: int, column: int, rows: KernelInput) -> str:
     names = _names(rows.raw)
     return f"column {column if names is None else repr(names[column])}, first in row {row}"

@@ -1,12 +1,16 @@
-"""What kernels of x - z share: distances, the bandwidth, frequencies."""
+"""Base of shift-invariant kernels: distances, the bandwidth, frequencies."""
+
+from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from mercer._numeric.linalg.distances import distances, paired_distances, squared_distances
 from mercer.kernels.base import Kernel
-from mercer.kernels.rows import matching_numbers
+from mercer.kernels.parameters import Bandwidth
+from mercer.kernels.rows import KernelInput, matching_numbers
 
 PAIRS = 1000
 
@@ -19,50 +23,50 @@ class Stationary(Kernel):
     ``_frequencies`` when it is not.
     """
 
-    bandwidth: float | str
+    bandwidth: Bandwidth
     _of_square = False
 
     @property
-    def isotropic(self):
+    def isotropic(self) -> bool:
         return self._order == 2
 
     @property
-    def mass(self):
+    def mass(self) -> float:
         return 1.0
 
     @property
-    def _order(self):
+    def _order(self) -> float:
         """The p of the norm ||x - z||_p."""
         return 2
 
-    def _profile(self, r):
+    def _profile(self, r: np.ndarray) -> np.ndarray:
         """The kernel as a function of r, or of r^2 if ``_of_square``; the argument may be overwritten."""
         raise NotImplementedError
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         A, B = matching_numbers(X, Y)
         B = None if Y is X else B
         if self._of_square:
             return self._profile(squared_distances(A, B, self.bandwidth))
         return self._profile(distances(A, B, self._order, self.bandwidth))
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         return np.ones(len(X), dtype=X.numbers.dtype)
 
-    def _resolve(self, X):
+    def _resolve(self, X: KernelInput) -> Kernel:
         if self.bandwidth != "median":
             return self
         return replace(self, bandwidth=median_distance(X.numbers, self._order))
 
-    def _frequencies(self, n, d, rng):
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         return self._spectral_scales(n, rng)[:, None] * rng.standard_normal((n, d))
 
-    def _need_settled(self):
+    def require_resolved(self) -> None:
         if self.bandwidth == "median":
-            raise ValueError(f"{self}: the bandwidth waits for data; call resolve(X) first")
+            raise ValueError(f"{self}: the bandwidth depends on data; call resolve(X) first")
 
 
-def median_distance(A, p=2):
+def median_distance(A: Any, p: float = 2) -> float:
     """The median of ||x - z||_p over at most 1,000 random pairs of distinct rows, from a fixed seed.
 
     All pairs are used when there are no more than that. When half of the pairs coincide, the mean of

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from mercer import _numeric
 from mercer.kernels.base import Kernel
 from mercer.kernels.letters import (
+    NAMED,
     AnyAlphabet,
     Segments,
-    alikeness,
     alphabet_of,
+    match_probabilities,
     read_letters,
     sequences_of,
     with_opposite_rows,
@@ -23,7 +26,8 @@ from mercer.kernels.letters import (
 from mercer.kernels.mismatches import Neighborhood
 from mercer.kernels.pairs import pair_gram
 from mercer.kernels.parameters import FLAG, Need
-from mercer.kernels.windows import Counts, Pattern, add_gram, mirror, squared_norms, windows_of
+from mercer.kernels.rows import KernelInput
+from mercer.kernels.windows import Pattern, WordCounts, add_gram, mirror, squared_norms, windows_of
 
 _LENGTH = Need(low=1, low_included=True, whole=True)
 _DECAY = Need(high=1)
@@ -37,7 +41,6 @@ class WindowKernel(Kernel):
     """
 
     alphabet: str | None
-    both_strands = False
 
     def patterns(self) -> list[Pattern]:
         """What is read in every window."""
@@ -48,30 +51,35 @@ class WindowKernel(Kernel):
         """The alphabet that rows are read in."""
         return self.alphabet
 
+    @property
+    def both_strands(self) -> bool:
+        """Whether a word and its reverse complement are counted as one."""
+        return False
+
     def readable(self, segments: Segments, span: int) -> Segments:
         """The segments that windows of `span` letters are read in, none of them ambiguous."""
         return with_readings(segments, alphabet_of(self.letters), span)
 
-    def counts(self, segments: Segments, pattern: Pattern) -> Counts:
+    def counts(self, segments: Segments, pattern: Pattern) -> WordCounts:
         """The counts of the words that one pattern reads."""
         return windows_of(self.readable(segments, pattern.span), pattern, self.both_strands).counts(segments.n_rows)
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         segments = _read(X, Y, self.letters)
         out = np.zeros((len(X), len(Y)))
         self._add_gram(out, segments, Y is X)
         return mirror(out) if Y is X else out
 
-    def _add_gram(self, out, segments, symmetric):
+    def _add_gram(self, out: np.ndarray, segments: Segments, symmetric: bool) -> None:
         for pattern in self.patterns():
             add_gram(out, self.counts(segments, pattern), symmetric, pattern.weight)
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         segments = _read(X, X, self.letters)
         return sum((p.weight * squared_norms(self.counts(segments, p)) for p in self.patterns()), np.zeros(len(X)))
 
 
-def _read(X, Y, alphabet) -> Segments:
+def _read(X: KernelInput, Y: KernelInput, alphabet: str | None) -> Segments:
     """The letters of both, or of X alone if Y is X."""
     groups = [(sequences_of(rows), rows.name) for rows in ([X] if Y is X else [X, Y])]
     return read_letters(groups, alphabet)
@@ -90,10 +98,10 @@ class Spectrum(WindowKernel):
     k : int
         Letters per word.
     alphabet : {"dna", "protein"}, text of distinct letters, or None
-        None takes any letters. A letter outside a given alphabet is an error that names its place. "dna" and "protein"
+        None takes any letters. A letter outside a given alphabet is an error with its position. "dna" and "protein"
         read lower case as upper case, U as T in DNA, and U as C, O as K in proteins. Their ambiguous letters (the IUPAC
-        codes R Y S W K M B D H V N, and B J X Z) make a window count as each of the words it can stand for, in
-        equal shares that sum to 1; windows that stand for more than 256 words, such as runs of N, are left out.
+        codes R Y S W K M B D H V N, and B J X Z) make a window count as each of the words it can stand for, with
+        equal weights that sum to 1; windows that stand for more than 256 words, such as runs of N, are skipped.
     reverse_complement : bool
         Each word of DNA is counted as the first in the alphabet of itself and its reverse complement, so that
         k(x, z) does not depend on which strand was read.
@@ -113,19 +121,19 @@ class Spectrum(WindowKernel):
 
     _needs = {"k": _LENGTH, "alphabet": AnyAlphabet(), "reverse_complement": FLAG}
 
-    def _validate(self):
+    def _validate(self) -> None:
         super()._validate()
         _check_strands(self)
 
     @property
-    def letters(self):
+    def letters(self) -> str | None:
         return "dna" if self.reverse_complement else self.alphabet
 
     @property
-    def both_strands(self):
+    def both_strands(self) -> bool:
         return self.reverse_complement
 
-    def patterns(self):
+    def patterns(self) -> list[Pattern]:
         return [Pattern(tuple(range(self.k)), self.k)]
 
 
@@ -140,8 +148,8 @@ class Mismatch(WindowKernel):
 
     Without an alphabet A is unknown, and the kernel is the limit of many letters, divided by A^mismatches: then
     I(d) = C(k - d, mismatches - d), and k(x, z) counts the pairs of windows that agree after the same `mismatches`
-    places are struck out of both, once for each choice of places (the gapped k-mer kernel of Ghandi et al. 2014). It
-    needs no alphabet, is faster, and its feature map is smaller.
+    positions are removed from both, once for each choice of positions (the gapped k-mer kernel of Ghandi et al.
+    2014). It needs no alphabet, is faster, and its feature map is smaller.
 
     Parameters
     ----------
@@ -177,7 +185,7 @@ class Mismatch(WindowKernel):
         "reverse_complement": FLAG,
     }
 
-    def _validate(self):
+    def _validate(self) -> None:
         super()._validate()
         _check_strands(self)
         if self.mismatches >= self.k:
@@ -190,7 +198,7 @@ class Mismatch(WindowKernel):
         return None if found is None else Neighborhood(self.k, self.mismatches, len(found.letters))
 
     @property
-    def letters(self):
+    def letters(self) -> str | None:
         return "dna" if self.reverse_complement else self.alphabet
 
     @property
@@ -198,18 +206,20 @@ class Mismatch(WindowKernel):
         """With phi of one strand, phi(x) + phi(its reverse complement) has twice the kernel of both strands."""
         return 0.5 if self.reverse_complement else 1.0
 
-    def readable(self, segments, span):
+    def readable(self, segments: Segments, span: int) -> Segments:
         found = super().readable(segments, span)
         return with_opposite_strands(found) if self.reverse_complement else found
 
-    def patterns(self):
-        near, share = self.neighborhood, self.strand_weight
+    def patterns(self) -> list[Pattern]:
+        near, strand_weight = self.neighborhood, self.strand_weight
         if near is None:
-            return gapped(self.k, self.mismatches, share)
-        coefficients = ((dropped, share * weight) for dropped, weight in enumerate(near.gap_coefficients()) if weight)
+            return gapped(self.k, self.mismatches, strand_weight)
+        coefficients = (
+            (dropped, strand_weight * weight) for dropped, weight in enumerate(near.gap_coefficients()) if weight
+        )
         return [pattern for dropped, weight in coefficients for pattern in gapped(self.k, dropped, weight)]
 
-    def _add_gram(self, out, segments, symmetric):
+    def _add_gram(self, out: np.ndarray, segments: Segments, symmetric: bool) -> None:
         near = self.neighborhood
         whole = Pattern(tuple(range(self.k)), self.k)
         sizes = np.maximum(np.diff(segments.starts) - self.k + 1, 0)
@@ -221,14 +231,17 @@ class Mismatch(WindowKernel):
         readable = self.readable(segments, self.k)
         words = windows_of(readable, whole)
         counts = words.counts(segments.n_rows)
-        add_gram(out, near.spread(counts, words.keys[counts.first], readable.bits), symmetric, self.strand_weight)
+        add_gram(
+            out, near.neighbor_counts(counts, words.keys[counts.first], readable.bits), symmetric, self.strand_weight
+        )
 
 
 def gapped(k: int, dropped: int, weight: float) -> list[Pattern]:
-    """All ways to strike `dropped` places out of a window of k letters."""
-    places = range(k)
+    """All ways to strike `dropped` positions out of a window of k letters."""
+    positions = range(k)
     return [
-        Pattern(tuple(p for p in places if p not in gaps), k, float(weight)) for gaps in combinations(places, dropped)
+        Pattern(tuple(p for p in positions if p not in gaps), k, float(weight))
+        for gaps in combinations(positions, dropped)
     ]
 
 
@@ -257,30 +270,30 @@ class WeightedDegree(WindowKernel):
 
     _needs = {"k": _LENGTH, "alphabet": AnyAlphabet()}
 
-    def patterns(self):
+    def patterns(self) -> list[Pattern]:
         total = self.k * (self.k + 1) / 2
         return [Pattern(tuple(range(j)), j, (self.k - j + 1) / total, True) for j in range(1, self.k + 1)]
 
 
 @dataclass
 class Subsequence(Kernel):
-    """k(x, z) = sum over words w of k letters, over places i of w in x and j of w in z, of decay^(l(i) + l(j)).
+    """k(x, z) = sum over words w of k letters, over positions i of w in x and j of w in z, of decay^(l(i) + l(j)).
 
-    Places are rising, not always adjacent: w is a subsequence.
+    Positions increase, not always adjacent: w is a subsequence.
 
-    l(i) is the number of letters from the first to the last of the places i: gaps are allowed, and cost. Rows are
-    text, bytes or lists of hashable tokens. Longer rows have more subsequences, so ``.normalized()`` is what one
-    usually wants (Lodhi et al., "Text classification using string kernels", 2002). Time is k |x| |z| per pair.
+    l(i) is the number of letters from the first to the last of the positions i: gaps are allowed but penalized. Rows
+    are text, bytes or lists of hashable tokens. Longer rows have more subsequences; use ``.normalized()`` to compare
+    rows of different lengths (Lodhi et al., "Text classification using string kernels", 2002). Time is k |x| |z| per pair.
 
     Parameters
     ----------
     k : int
         Letters per subsequence.
     decay : float in (0, 1]
-        What one letter of length costs.
+        Factor for each letter of length.
     alphabet : {"dna", "protein"}, text of distinct letters, or None
-        See `Spectrum`. An ambiguous letter is each of those it can stand for, in equal shares, independently of the
-        others: two letters are the same with the probability that what they stand for is.
+        See `Spectrum`. An ambiguous letter is each of those it can stand for with equal probability, independently of
+        the others: two letters match with the probability that they are the same.
     reverse_complement : bool
         Read both strands of DNA, as `Mismatch` does: k0(x, z) + k0(x, reverse complement of z).
 
@@ -300,7 +313,7 @@ class Subsequence(Kernel):
 
     _needs = {"k": _LENGTH, "decay": _DECAY, "alphabet": AnyAlphabet(), "reverse_complement": FLAG}
 
-    def _validate(self):
+    def _validate(self) -> None:
         super()._validate()
         _check_strands(self)
 
@@ -309,24 +322,24 @@ class Subsequence(Kernel):
         """The alphabet that rows are read in."""
         return "dna" if self.reverse_complement else self.alphabet
 
-    def _gram(self, X, Y):
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         segments = _read(X, Y, self.letters)
         sizes = np.diff(segments.starts)
         return pair_gram(self._compare(segments), sizes, len(X), None if Y is X else len(Y))
 
-    def _diag(self, X):
+    def _diag(self, X: KernelInput) -> np.ndarray:
         segments = _read(X, X, self.letters)
-        places = np.arange(len(X))
-        return self._compare(segments)(places, places)
+        indices = np.arange(len(X))
+        return self._compare(segments)(indices, indices)
 
-    def _compare(self, segments):
+    def _compare(self, segments: Segments) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         k, decay, codes, starts = int(self.k), float(self.decay), segments.codes, segments.starts
-        alike, n = alikeness(segments, alphabet_of(self.letters)), len(segments.rows)
+        alike, n = match_probabilities(segments, alphabet_of(self.letters)), len(segments.rows)
         if not self.reverse_complement:
             return lambda left, right: _numeric.subsequence_pairs(codes, starts, left, right, k, decay, alike)
-        codes, starts = with_opposite_rows(segments, alphabet_of(self.letters))
+        codes, starts = with_opposite_rows(segments, NAMED["dna"])
 
-        def both(left, right):
+        def both(left: np.ndarray, right: np.ndarray) -> np.ndarray:
             one, other = (
                 _numeric.subsequence_pairs(codes, starts, left, strand, k, decay, alike)
                 for strand in (right, right + n)
@@ -336,7 +349,7 @@ class Subsequence(Kernel):
         return both
 
 
-def _check_strands(kernel) -> None:
+def _check_strands(kernel: Any) -> None:
     if kernel.reverse_complement and kernel.alphabet not in (None, "dna"):
         name = type(kernel).__name__
         raise ValueError(f"{name}: reverse_complement=True needs alphabet='dna', got {kernel.alphabet!r}")

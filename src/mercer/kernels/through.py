@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.linalg.distances import is_sparse
-from mercer.kernels.algebra import Node
+from mercer.kernels.algebra import CompositeKernel
 from mercer.kernels.base import Kernel
-from mercer.kernels.rows import Rows
+from mercer.kernels.rows import KernelInput
 
 _MAX_SHOWN = 9  # entries that `repr` writes out
 
 
 @dataclass(eq=False)
-class Through(Node):
+class Through(CompositeKernel):
     """k(x A, z A): the kernel in the metric A A', with distances sqrt((x - z)' A A' (x - z)).
 
     A frequency omega of k becomes A omega.
@@ -56,20 +56,20 @@ class Through(Node):
                 f"{matrix.dtype} of shape {matrix.shape}."
             )
 
-    def _gram(self, X: Rows, Y: Rows) -> np.ndarray:
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         x = self._image(X)
         return self.kernel._gram(x, x if Y is X else self._image(Y))
 
-    def _diag(self, X: Rows) -> np.ndarray:
+    def _diag(self, X: KernelInput) -> np.ndarray:
         return self.kernel._diag(self._image(X))
 
-    def _resolve(self, X: Rows) -> Kernel:
-        settled = self.kernel._resolve(self._image(X))
-        return self if settled is self.kernel else replace(self, kernel=settled)
+    def _resolve(self, X: KernelInput) -> Kernel:
+        resolved = self.kernel._resolve(self._image(X))
+        return self if resolved is self.kernel else replace(self, kernel=resolved)
 
-    def _image(self, X: Rows) -> Rows:
+    def _image(self, X: KernelInput) -> KernelInput:
         self.check_width(X.numbers.shape[1])
-        return Rows(linear_image(X.numbers, np.asarray(self.matrix)), X.name)
+        return KernelInput(linear_image(X.numbers, np.asarray(self.matrix)), X.name)
 
     def check_width(self, width: int) -> None:
         """Refuse data of another width than the matrix has rows."""

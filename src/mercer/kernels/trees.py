@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.letters import sequences_of
 from mercer.kernels.pairs import pair_gram
 from mercer.kernels.parameters import Need
+from mercer.kernels.rows import KernelInput
 
 _PIECE = re.compile(r"[()]|[^\s()]+")
 
@@ -45,19 +47,19 @@ class SubsetTree(Kernel):
 
     _needs = {"decay": Need(high=1)}
 
-    def _gram(self, X, Y):
-        forest = read_forest([X] if Y is X else [X, Y])
-        return pair_gram(self._compare(forest), np.diff(forest.starts), len(X), None if Y is X else len(Y))
+    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
+        parsed = parse_trees([X] if Y is X else [X, Y])
+        return pair_gram(self._compare(parsed), np.diff(parsed.starts), len(X), None if Y is X else len(Y))
 
-    def _diag(self, X):
-        places = np.arange(len(X))
-        return self._compare(read_forest([X]))(places, places)
+    def _diag(self, X: KernelInput) -> np.ndarray:
+        indices = np.arange(len(X))
+        return self._compare(parse_trees([X]))(indices, indices)
 
-    def _compare(self, forest):
-        return lambda left, right: _numeric.tree_pairs(*forest, left, right, float(self.decay))
+    def _compare(self, parsed: ParsedTrees) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+        return lambda left, right: _numeric.tree_pairs(*parsed, left, right, float(self.decay))
 
 
-class Forest(NamedTuple):
+class ParsedTrees(NamedTuple):
     """Trees as nodes with children, children before parents: see `_numeric.tree_pairs`."""
 
     productions: np.ndarray
@@ -66,7 +68,7 @@ class Forest(NamedTuple):
     starts: np.ndarray
 
 
-def read_forest(groups) -> Forest:
+def parse_trees(groups: list[KernelInput]) -> ParsedTrees:
     """The trees of several groups of rows, one after the other, with productions numbered alike."""
     number: dict = {}
     productions: list[int] = []
@@ -78,10 +80,10 @@ def read_forest(groups) -> Forest:
                 children.extend(nodes)
                 child_starts.append(len(children))
             starts.append(len(productions))
-    return Forest(*(np.array(values, np.int64) for values in (productions, child_starts, children, starts)))
+    return ParsedTrees(*(np.array(values, np.int64) for values in (productions, child_starts, children, starts)))
 
 
-def _nodes(tree, first: int, row: int, name: str):
+def _nodes(tree: Any, first: int, row: int, name: str) -> Iterator[tuple[Any, list[int]]]:
     """(production, child nodes) of each node with children, children before parents, numbered from `first`."""
     stack: list = [(tree, iter(tree[1:]), [tree[0]], [])]
     while stack:
@@ -108,11 +110,11 @@ def _nodes(tree, first: int, row: int, name: str):
                 first += 1
 
 
-def _has_children(node) -> bool:
+def _has_children(node: Any) -> bool:
     return isinstance(node, tuple | list) and len(node) > 1
 
 
-def _tree(item, row: int, name: str):
+def _tree(item: Any, row: int, name: str) -> Any:
     """A nested tuple or list; text in brackets is read."""
     if isinstance(item, str):
         return _bracketed(item, row, name)
@@ -124,7 +126,7 @@ def _tree(item, row: int, name: str):
     )
 
 
-def _bracketed(text: str, row: int, name: str):
+def _bracketed(text: str, row: int, name: str) -> list[Any]:
     """Nested lists from "(label child ...)" """
     whole: list = []
     open_nodes = [whole]
@@ -144,7 +146,7 @@ def _bracketed(text: str, row: int, name: str):
     return whole[0] if isinstance(whole[0], list) else whole
 
 
-def _close(open_nodes, text, position, row, name):
+def _close(open_nodes: list[Any], text: str, position: int, row: int, name: str) -> None:
     if len(open_nodes) == 1:
         _refuse(f"a closing bracket too many at position {position}", text, row, name)
     closed = open_nodes.pop()
@@ -155,5 +157,5 @@ def _close(open_nodes, text, position, row, name):
         open_nodes[-1][-1] = closed[0]
 
 
-def _refuse(what, text, row, name):
+def _refuse(what: str, text: str, row: int, name: str) -> NoReturn:
     raise ValueError(f"row {row} of {name} has {what}: {text!r:.60}")

@@ -1,6 +1,9 @@
-"""Is a similarity a Mercer kernel? A check that names the offending rows, and repairs of a matrix."""
+"""Check whether a similarity is a Mercer kernel, with a witness, and repair a matrix that is not."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +16,7 @@ SHORT_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 32)
 
 @dataclass(frozen=True, eq=False)
 class MercerReport:
-    """What :func:`check_mercer` found; print it to read it.
+    """Result of :func:`check_mercer`; ``print`` shows it as text.
 
     Attributes
     ----------
@@ -52,7 +55,7 @@ class MercerReport:
 
     @property
     def valid(self) -> bool:
-        """Whether nothing speaks against a Mercer kernel."""
+        """Whether no condition of a Mercer kernel is violated."""
         return self.symmetric and self.positive and self.psd
 
     def __str__(self) -> str:
@@ -70,11 +73,11 @@ class MercerReport:
         return "\n".join(lines)
 
 
-def check_mercer(kernel_or_matrix, X=None, tolerance=None):
+def check_mercer(kernel_or_matrix: Any, X: Any = None, tolerance: float | None = None) -> MercerReport:
     """Check symmetry, k(x, x) >= 0 and positive semidefiniteness on the rows of X.
 
-    A finite sample can refute a kernel, never prove one: a clean report says that these rows found
-    nothing wrong.
+    A finite sample can refute a kernel, never prove one: a clean report means that no violation was found
+    on these rows.
 
     Parameters
     ----------
@@ -106,7 +109,7 @@ def check_mercer(kernel_or_matrix, X=None, tolerance=None):
         tolerance = float(len(S) * epsilon * max(abs(low), abs(high)))
     witness, value = (None, None) if low >= -tolerance else _short_witness(S, vector, tolerance)
     if rows is not None:
-        pair = tuple(int(rows[i]) for i in pair)
+        pair = int(rows[pair[0]]), int(rows[pair[1]])
         if witness is not None:
             full = np.zeros(n)
             full[rows] = witness
@@ -128,7 +131,7 @@ def check_mercer(kernel_or_matrix, X=None, tolerance=None):
     )
 
 
-def repair(K, how="clip"):
+def repair(K: Any, how: str = "clip") -> np.ndarray:
     """The nearest use of an indefinite similarity matrix: its symmetric part, made positive semidefinite.
 
     Only these rows are repaired: the similarities of new rows to them are not.
@@ -165,7 +168,7 @@ def repair(K, how="clip"):
     return S.astype(K.dtype, copy=False)
 
 
-def _similarities(kernel_or_matrix, X):
+def _similarities(kernel_or_matrix: Any, X: Any) -> tuple[np.ndarray, int, np.ndarray | None]:
     """The matrix to check, the number of rows it stands for, and which of them if it is a sample."""
     kernel = kernel_or_matrix
     if not isinstance(kernel, Kernel) and callable(kernel):
@@ -184,13 +187,13 @@ def _similarities(kernel_or_matrix, X):
     return _square(kernel(_take(X, rows))), n, rows
 
 
-def _take(X, rows):
+def _take(X: Any, rows: np.ndarray) -> Any:
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
 
 
-def _square(K):
+def _square(K: Any) -> np.ndarray:
     K = np.asarray(K.toarray() if hasattr(K, "toarray") else K)
     if K.dtype not in (np.float32, np.float64):
         K = K.astype(float)
@@ -202,18 +205,18 @@ def _square(K):
     return K
 
 
-def _symmetric_part(K):
+def _symmetric_part(K: np.ndarray) -> np.ndarray:
     S = K.astype(float)
     return S / 2 + S.T / 2
 
 
-def _asymmetry(K):
+def _asymmetry(K: np.ndarray) -> tuple[float, tuple[int, int]]:
     difference = np.abs(K - K.T)
     i, j = np.unravel_index(int(np.argmax(difference)), K.shape)
     return float(difference[i, j]), (int(i), int(j))
 
 
-def _extremes(S):
+def _extremes(S: np.ndarray) -> tuple[float, float, np.ndarray | None]:
     """The smallest and the largest eigenvalue, and the vector of the smallest if it came for free."""
     if len(S) > LARGE:
         return _lanczos(S)
@@ -221,13 +224,13 @@ def _extremes(S):
     return float(values[0]), float(values[-1]), None
 
 
-def _smallest_vector(S):
+def _smallest_vector(S: np.ndarray) -> np.ndarray:
     from scipy.linalg import eigh
 
     return eigh(S, subset_by_index=[0, 0])[1][:, 0]
 
 
-def _lanczos(S):
+def _lanczos(S: np.ndarray) -> tuple[float, float, np.ndarray]:
     from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
     rng = np.random.default_rng(0)
@@ -244,7 +247,7 @@ def _lanczos(S):
         return float(vector @ S @ vector), high, vector
 
 
-def _short_witness(S, vector, tolerance):
+def _short_witness(S: np.ndarray, vector: np.ndarray | None, tolerance: float) -> tuple[np.ndarray, float]:
     """A unit c with c'Sc < 0 on as few rows as possible, tried on the largest entries of an eigenvector."""
     vector = _smallest_vector(S) if vector is None else vector
     order = np.argsort(-np.abs(vector), kind="stable")
@@ -258,7 +261,7 @@ def _short_witness(S, vector, tolerance):
     return vector.copy(), float(vector @ S @ vector)
 
 
-def _in_words(c, value):
+def _in_words(c: np.ndarray, value: float | None) -> str:
     shown = np.sort(np.argsort(-np.abs(c), kind="stable")[:4])
     shown = shown[c[shown] != 0]
     rest = np.count_nonzero(c) - len(shown)
@@ -269,5 +272,5 @@ def _in_words(c, value):
     return f"{noun} {rows} with {weight} {weights}{more}: the combination has c'Kc = {value:.3g} < 0."
 
 
-def _list(words):
+def _list(words: list[str]) -> str:
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]

@@ -1,9 +1,9 @@
-"""Words in windows of sequences: their exact names, their counts per row, and Gram matrices of counts."""
+"""Words in windows of sequences: exact keys, counts per row, and Gram matrices of counts."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,14 +13,14 @@ from mercer.kernels.letters import Segments
 
 #: Rows of a Gram matrix computed at a time.
 _ROWS = 256
-#: A dense product takes this many entries while scattered additions take one.
+#: Entries that a dense product processes in the time of one scattered addition.
 _DENSE = 16
-#: Entries of dense counts that may be held.
-MOST_DENSE = 1 << 25
+#: Maximum number of entries of dense counts.
+MAX_DENSE_ENTRIES = 1 << 25
 
 
 class Pattern(NamedTuple):
-    """Which letters of a window of `span` letters are read, what a word counts, and whether its position matters."""
+    """The letters read in a window of `span` letters, the weight of a word, and whether its position matters."""
 
     offsets: tuple[int, ...]
     span: int
@@ -36,12 +36,12 @@ class Windows(NamedTuple):
     weights: np.ndarray
     positions: np.ndarray
 
-    def counts(self, n_rows: int) -> Counts:
+    def counts(self, n_rows: int) -> WordCounts:
         """How often each row holds each word."""
-        return Counts(*_numeric.count_keys(self.keys, self.rows, self.weights, n_rows))
+        return WordCounts(*_numeric.count_keys(self.keys, self.rows, self.weights, n_rows))
 
 
-class Counts(NamedTuple):
+class WordCounts(NamedTuple):
     """A CSR matrix of counts, one column for each word in the order of first appearance at window `first`."""
 
     indptr: np.ndarray
@@ -49,7 +49,7 @@ class Counts(NamedTuple):
     data: np.ndarray
     first: np.ndarray
 
-    def matrix(self, rows: slice = slice(None)):
+    def matrix(self, rows: slice = slice(None)) -> Any:
         """The counts of some rows as a CSR array."""
         from scipy.sparse import csr_array
 
@@ -60,23 +60,23 @@ class Counts(NamedTuple):
 def windows_of(
     segments: Segments, pattern: Pattern, both_strands: bool = False, known: Segments | None = None
 ) -> Windows:
-    """The words that a pattern reads; of both strands, the smaller of each word and its reverse complement.
+    """The words that a pattern reads; for both strands, the smaller of each word and its reverse complement.
 
-    `known` are words, one per segment, that are to come first.
+    `known` are words, one per segment, that come first.
     """
     rows, weights, positions = segments.window_rows(pattern.span)
     words = [letter_chunks(segments, pattern.offsets, pattern.span)]
-    places = [positions]
+    starts_in_row = [positions]
     if both_strands:
         words.append(letter_chunks(opposite(segments), pattern.offsets[::-1], pattern.span))
     if known is not None:
         width = len(pattern.offsets)
         words.insert(0, letter_chunks(known, tuple(range(width)), width))
-        places.insert(0, known.positions)
+        starts_in_row.insert(0, known.positions)
     if pattern.positional:
-        bits = max(*(int(place.max(initial=0)) for place in places), 1, 1).bit_length()
-        for pieces, place in zip(words, places, strict=True):
-            pieces.append((place.astype(np.uint64), bits))
+        bits = max(*(int(position.max(initial=0)) for position in starts_in_row), 1, 1).bit_length()
+        for pieces, position in zip(words, starts_in_row, strict=True):
+            pieces.append((position.astype(np.uint64), bits))
     keys = joined(words)
     if both_strands:
         before, there, back = np.split(keys, [len(keys) - 2 * len(rows), len(keys) - len(rows)])
@@ -88,11 +88,11 @@ def windows_of(
 
 
 def opposite(segments: Segments) -> Segments:
-    """Every letter of DNA in its place replaced by its complement: A - T, C - G."""
+    """Every letter of DNA replaced by its complement: A - T, C - G."""
     return replace(segments, codes=segments.n_letters - 1 - segments.codes)
 
 
-def letter_chunks(segments: Segments, offsets, span: int) -> list[tuple[np.ndarray, int]]:
+def letter_chunks(segments: Segments, offsets: Any, span: int) -> list[tuple[np.ndarray, int]]:
     """The words in pieces of one machine word at most: (keys, bits) of each piece."""
     bits = segments.bits
     room = 64 // bits if len(offsets) * bits <= 64 else max(32 // bits, 1)
@@ -119,12 +119,12 @@ def joined(words: list[list[tuple[np.ndarray, int]]]) -> np.ndarray:
     return keys
 
 
-def _ranks(keys):
+def _ranks(keys: np.ndarray) -> tuple[np.ndarray, int]:
     found, ranks = np.unique(keys, return_inverse=True)
     return ranks.astype(np.uint64), max(len(found) - 1, 1).bit_length()
 
 
-def add_gram(out: np.ndarray, counts: Counts, symmetric: bool, coefficient: float = 1.0) -> None:
+def add_gram(out: np.ndarray, counts: WordCounts, symmetric: bool, coefficient: float = 1.0) -> None:
     """out += coefficient * A B' of the counts A of the first rows and B of the rest.
 
     Symmetric: B is A, and only the upper triangle is certain to be complete (see `mirror`).
@@ -134,24 +134,24 @@ def add_gram(out: np.ndarray, counts: Counts, symmetric: bool, coefficient: floa
     B = A if symmetric else counts.matrix(slice(n, n + m))
     width = A.shape[1]
     work = float(np.bincount(A.indices, minlength=width) @ np.bincount(B.indices, minlength=width).astype(float))
-    if n * m * width <= _DENSE * work and (n + m) * width <= MOST_DENSE:
+    if n * m * width <= _DENSE * work and (n + m) * width <= MAX_DENSE_ENTRIES:
         _add_dense(out, A, B, coefficient)
         return
     T = B.tocsc()
     A, T = _with_types(A), _with_types(T)
 
-    def fill(start):
+    def fill(start: int) -> None:
         block = out[start : start + _ROWS]
         _numeric.add_sparse_gram(*A, *T, coefficient, symmetric, start, block)
 
     for_each(fill, range(0, n, _ROWS))
 
 
-def _with_types(matrix):
+def _with_types(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), matrix.data
 
 
-def _add_dense(out, A, B, coefficient):
+def _add_dense(out: np.ndarray, A: Any, B: Any, coefficient: float) -> None:
     """By matrix product, in float32 where counts are whole numbers so small that it is exact."""
     if A.nnz and B.nnz:
         whole = not np.any(A.data % 1) and not np.any(B.data % 1)
@@ -172,7 +172,7 @@ def mirror(out: np.ndarray) -> np.ndarray:
     return out
 
 
-def squared_norms(counts: Counts) -> np.ndarray:
+def squared_norms(counts: WordCounts) -> np.ndarray:
     """The sum of squared counts of every row."""
     rows = np.repeat(np.arange(len(counts.indptr) - 1), np.diff(counts.indptr))
     return np.bincount(rows, counts.data**2, minlength=len(counts.indptr) - 1)

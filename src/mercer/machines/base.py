@@ -1,6 +1,8 @@
-"""What all kernel machines share: reading rows of any kind, settling the kernel, comparing rows with those kept."""
+"""Base of kernel machines: reading rows of any kind, resolving the kernel, scores."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,7 +17,7 @@ from mercer.machines import similarity
 from mercer.source import MemorySource, Source
 from mercer.stats import Sample
 
-#: Distinct rows on which a bandwidth is settled.
+#: Distinct rows on which a bandwidth is resolved.
 _SAMPLE_ROWS = 2048
 
 
@@ -28,10 +30,10 @@ class KernelMachine(KernelParameter, BaseEstimator):
     """
 
     _needs_y = False
-    #: What follows if the similarity is not Mercer, said in the warning.
-    _unless_mercer = ""
+    #: Consequence of a similarity that is not Mercer, for the warning.
+    _if_not_mercer = ""
 
-    def _checked_rows(self, X, reset: bool, start: int = 0):
+    def _checked_rows(self, X: Any, reset: bool, start: int = 0) -> Any:
         """X as a checked array, CSR matrix or frame, or a one-dimensional array of objects."""
         kernel = self._kernel()
         if similarity.names_columns(kernel) and hasattr(X, "columns"):
@@ -51,7 +53,7 @@ class KernelMachine(KernelParameter, BaseEstimator):
             )
         return X
 
-    def _read(self, X, y=None, sample_weight=None) -> Block:
+    def _read(self, X: Any, y: Any = None, sample_weight: Any = None) -> Block:
         """All rows in memory, checked; those of a source are collected."""
         if isinstance(X, Source):
             refuse_contradiction(y, sample_weight)
@@ -63,7 +65,7 @@ class KernelMachine(KernelParameter, BaseEstimator):
             raise ValueError("All sample weights are zero: there is nothing to learn from.")
         return Block(X, y, weight)
 
-    def _checked_y(self, y, n: int):
+    def _checked_y(self, y: Any, n: int) -> np.ndarray:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         y = self._target(y)
@@ -71,41 +73,41 @@ class KernelMachine(KernelParameter, BaseEstimator):
             raise ValueError(f"X has {n} rows but y has {len(y)} entries.")
         return y
 
-    def _target(self, y) -> np.ndarray:
+    def _target(self, y: Any) -> np.ndarray:
         raise NotImplementedError
 
-    def _settle(self, X, weight=None) -> Kernel:
-        """The kernel with every parameter a number. Repeated rows and rows of weight zero settle nothing."""
-        if self._learns_bandwidth and _is_numeric_table(X):
-            return self._settle_in(MemorySource(X, weight=weight))
-        return self._settle_on(X)
+    def _resolved_kernel(self, X: Any, weight: np.ndarray | None = None) -> Kernel:
+        """The kernel with every parameter a number; repeated rows and rows of weight zero have no influence."""
+        if self._is_data_dependent and _is_numeric_table(X):
+            return self._kernel_resolved_in(MemorySource(X, weight=weight))
+        return self._kernel_resolved_on(X)
 
-    def _settle_in(self, source: Source) -> Kernel:
+    def _kernel_resolved_in(self, source: Source) -> Kernel:
         """The same from the rows of a source."""
-        if not self._learns_bandwidth:
+        if not self._is_data_dependent:
             return self._kernel()
-        return self._settle_on(source.fold(Sample(_SAMPLE_ROWS)).finish().X)
+        return self._kernel_resolved_on(source.fold(Sample(_SAMPLE_ROWS)).finish().X)
 
-    def _settle_on(self, sample) -> Kernel:
+    def _kernel_resolved_on(self, sample: Any) -> Kernel:
         return self._kernel().resolve(take_rows(sample, slice(0, _SAMPLE_ROWS)))
 
     @property
-    def _learns_bandwidth(self) -> bool:
-        return self._kernel().waits_for_data
+    def _is_data_dependent(self) -> bool:
+        return self._kernel().is_data_dependent
 
-    def _new_rows(self, X):
+    def _new_rows(self, X: Any) -> Any:
         """Rows to predict for, as the kernel wants to see them beside the rows kept."""
         check_is_fitted(self)
         return self._checked_rows(X, reset=False)
 
-    def _scores(self, X, kept, dual_coef, support=None) -> np.ndarray:
-        """sum_i a_i k(x, x_i) for each row x of X; `support` says which training rows were kept."""
+    def _scores(self, X: Any, kept: Any, dual_coef: np.ndarray, support: np.ndarray | None = None) -> np.ndarray:
+        """sum_i a_i k(x, x_i) for each row x of X; `support` are the indices of the training rows kept."""
         X = self._new_rows(X)
         if support is not None and similarity.is_pairwise(self.kernel_):
             X = X[:, support]
         return similarity.products(self.kernel_, X, kept, dual_coef)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = similarity.is_pairwise(self._kernel_if_valid())
@@ -113,13 +115,13 @@ class KernelMachine(KernelParameter, BaseEstimator):
         return tags
 
 
-def numeric_target(y) -> np.ndarray:
+def numeric_target(y: Any) -> np.ndarray:
     """A vector or matrix of numbers as float64."""
     y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
     return y.astype(np.float64, copy=False)
 
 
-def labels(y) -> np.ndarray:
+def checked_labels(y: Any) -> np.ndarray:
     """A vector of class labels."""
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
@@ -127,7 +129,7 @@ def labels(y) -> np.ndarray:
     return y
 
 
-def known_classes(y, learner) -> tuple[np.ndarray, np.ndarray]:
+def known_classes(y: np.ndarray, learner: Any) -> tuple[np.ndarray, np.ndarray]:
     """The sorted labels and the code of each entry of y; at least two labels are needed."""
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -137,18 +139,18 @@ def known_classes(y, learner) -> tuple[np.ndarray, np.ndarray]:
     return classes, codes
 
 
-def winner(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def predicted_classes(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The class with the largest score, or by the sign of a single score."""
     return classes[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
 
 
-def refuse_contradiction(y, sample_weight) -> None:
-    """A source has target and weights already."""
+def refuse_contradiction(y: Any, sample_weight: Any) -> None:
+    """Raise if target or weights are given beside a source."""
     if y is not None or sample_weight is not None:
         raise ValueError("A Source brings its own target and weights: give them to the source, not to fit.")
 
 
-def collected(source: Source):
+def collected(source: Source) -> tuple[Any, Any, Any]:
     """X, y and weights of all rows of a source."""
     whole = None
     for block in source.blocks():
@@ -160,7 +162,7 @@ def collected(source: Source):
     return whole.X, whole.y, whole.weight
 
 
-def stacked(first, second):
+def stacked(first: Any, second: Any) -> Any:
     """The rows of both, in order."""
     if hasattr(first, "columns"):
         import narwhals
@@ -170,12 +172,12 @@ def stacked(first, second):
     return concatenate(Block(first), Block(second)).X
 
 
-def are_objects(X) -> bool:
+def are_objects(X: Any) -> bool:
     """Whether the checked rows are objects or a frame of mixed columns, not numbers."""
     return hasattr(X, "columns") or getattr(X, "dtype", None) == np.dtype(object)
 
 
-def _is_numeric_table(X) -> bool:
+def _is_numeric_table(X: Any) -> bool:
     if hasattr(X, "tocsr"):
         return True
     try:
@@ -186,7 +188,7 @@ def _is_numeric_table(X) -> bool:
     return array.dtype.kind in "fiubc"
 
 
-def _objects(X) -> np.ndarray:
+def _objects(X: Any) -> np.ndarray:
     if hasattr(X, "columns") or (isinstance(X, np.ndarray) and X.dtype == object):
         return X
     rows = np.empty(len(X), dtype=object)

@@ -1,18 +1,19 @@
 """Ways to keep the support of a kernel perceptron within a budget.
 
-A policy works on a `Board`: the candidates (the support so far, then the rows of the current block), their
-similarities and their coefficients. It is told of every mistake, and decides what the mistake changes.
+A policy works on a `PerceptronBlock`: the candidates (the support so far, then the rows of the current block), their
+similarities and their coefficients. For every mistake it decides which coefficients change.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 
 @dataclass
-class Board:
+class PerceptronBlock:
     """The candidates of one block.
 
     B : similarities of the rows of the block to all candidates; G : those among all candidates, if there is a budget.
@@ -35,12 +36,12 @@ class Board:
         self.lag[column] += self.time * change
         self.scores += np.multiply.outer(self.B[:, column], change)
 
-    def spread(self, columns: np.ndarray, shares: np.ndarray, change: np.ndarray) -> None:
-        """coef[columns] += shares x change."""
-        step = np.multiply.outer(shares, change)
+    def add_combination(self, columns: np.ndarray, weights: np.ndarray, change: np.ndarray) -> None:
+        """coef[columns] += weights x change."""
+        step = np.multiply.outer(weights, change)
         self.coef[columns] += step
         self.lag[columns] += self.time * step
-        self.scores += np.multiply.outer(self.B[:, columns] @ shares, change)
+        self.scores += np.multiply.outer(self.B[:, columns] @ weights, change)
 
     def renew(self, column: int) -> None:
         """The candidate is the youngest of the support."""
@@ -53,7 +54,7 @@ class Board:
         self.scores *= factor
 
     def remove(self, column: int) -> None:
-        """The candidate leaves the support."""
+        """Remove the candidate from the support."""
         del self.ages[column]
         self.add(column, -self.coef[column])
         self.coef[column] = 0.0
@@ -63,28 +64,28 @@ class Board:
         return next(iter(self.ages))
 
 
-class Unlimited:
+class UnlimitedSupport:
     """Every row that was a mistake stays."""
 
     sees_near_misses = False
 
-    def mistake(self, board: Board, column: int, change: np.ndarray) -> None:
-        board.add(column, change)
-        board.ages.setdefault(column)
+    def mistake(self, block: PerceptronBlock, column: int, change: np.ndarray) -> None:
+        block.add(column, change)
+        block.ages.setdefault(column)
 
 
 @dataclass
-class Oldest:
-    """The new row takes the place of the oldest."""
+class RemoveOldest:
+    """The new row replaces the oldest."""
 
     budget: int
     sees_near_misses = False
 
-    def mistake(self, board: Board, column: int, change: np.ndarray) -> None:
-        board.add(column, change)
-        board.renew(column)
-        if len(board.ages) > self.budget:
-            board.remove(board.oldest)
+    def mistake(self, block: PerceptronBlock, column: int, change: np.ndarray) -> None:
+        block.add(column, change)
+        block.renew(column)
+        if len(block.ages) > self.budget:
+            block.remove(block.oldest)
 
 
 @dataclass
@@ -102,21 +103,21 @@ class Forgetron:
     largest: float = field(default=0.0)
     sees_near_misses = False
 
-    def mistake(self, board: Board, column: int, change: np.ndarray) -> None:
+    def mistake(self, block: PerceptronBlock, column: int, change: np.ndarray) -> None:
         self.mistakes += 1
-        board.add(column, change)
-        board.renew(column)
-        self.largest = max(self.largest, float(board.G[column, column]))
-        if len(board.ages) > self.budget:
-            board.shrink(self._factor(board, board.oldest))
-            board.remove(board.oldest)
+        block.add(column, change)
+        block.renew(column)
+        self.largest = max(self.largest, float(block.G[column, column]))
+        if len(block.ages) > self.budget:
+            block.shrink(self._factor(block, block.oldest))
+            block.remove(block.oldest)
 
-    def _factor(self, board: Board, oldest: int) -> float:
-        c = board.coef[oldest]
+    def _factor(self, block: PerceptronBlock, oldest: int) -> float:
+        c = block.coef[oldest]
         several = 2.0 if len(c) > 1 else 1.0  # one mistake changes two scores
         radius = max(several * self.largest, np.finfo(float).tiny)
-        margin = float(c @ (board.G[oldest] @ board.coef))
-        a = (float(c @ c) * float(board.G[oldest, oldest]) - 2.0 * margin) / radius
+        margin = float(c @ (block.G[oldest] @ block.coef))
+        a = (float(c @ c) * float(block.G[oldest, oldest]) - 2.0 * margin) / radius
         b = 2.0 * float(np.abs(c).sum()) / several
         factor = first_crossing(a, b, 15.0 / 32.0 * self.mistakes - self.damage)
         self.damage += a * factor**2 + b * factor
@@ -133,10 +134,12 @@ def first_crossing(a: float, b: float, c: float) -> float:
 
 
 @dataclass
-class Span:
-    """The support of a board, its Gram matrix K, and K^+ k_S(x) for every candidate x."""
+class SupportSpan:
+    """The support of a block, its Gram matrix K, and K^+ k_S(x) for every candidate x."""
 
-    board: Board
+    _former = {"board": "block"}
+
+    block: PerceptronBlock
     columns: np.ndarray
     K: np.ndarray
     coordinates: np.ndarray
@@ -153,45 +156,45 @@ class Projectron:
 
     budget: int
     inverse: np.ndarray | None = None
-    span: Span | None = None
+    span: SupportSpan | None = None
     sees_near_misses = True
 
-    def mistake(self, board: Board, column: int, change: np.ndarray) -> None:
-        if column in board.ages or not self.is_full(board):
-            board.add(column, change)
-            board.ages.setdefault(column)
+    def mistake(self, block: PerceptronBlock, column: int, change: np.ndarray) -> None:
+        if column in block.ages or not self.is_full(block):
+            block.add(column, change)
+            block.ages.setdefault(column)
         else:
-            span = self._span(board)
-            board.spread(span.columns, span.coordinates[:, column], change)
+            span = self._span(block)
+            block.add_combination(span.columns, span.coordinates[:, column], change)
 
-    def near_miss(self, board: Board, column: int, change: np.ndarray, loss: float) -> None:
+    def near_miss(self, block: PerceptronBlock, column: int, change: np.ndarray, loss: float) -> None:
         """A correct row whose margin falls short of 1 by `loss`, once the budget is used up."""
-        span = self._span(board)
+        span = self._span(block)
         d = span.coordinates[:, column]
         several = float(change @ change)
-        image = several * float(d @ board.G[span.columns, column])
-        delta = np.sqrt(max(several * float(board.G[column, column]) - image, 0.0))
-        own = board.coef[span.columns]
+        image = several * float(d @ block.G[span.columns, column])
+        delta = np.sqrt(max(several * float(block.G[column, column]) - image, 0.0))
+        own = block.coef[span.columns]
         norm = np.sqrt(max(float(np.sum(own * (span.K @ own))), 0.0))
         gain = loss - norm * delta
         if gain > 0 and image > 0:
-            board.spread(span.columns, d, change * min(2.0 * gain / image, loss / image, 1.0))
+            block.add_combination(span.columns, d, change * min(2.0 * gain / image, loss / image, 1.0))
 
-    def is_full(self, board: Board) -> bool:
-        return len(board.ages) >= self.budget
+    def is_full(self, block: PerceptronBlock) -> bool:
+        return len(block.ages) >= self.budget
 
-    def __getstate__(self):
-        return {**self.__dict__, "span": None}  # the board of the last block need not be saved
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "span": None}  # the block of the last block need not be saved
 
-    def _span(self, board: Board) -> Span:
+    def _span(self, block: PerceptronBlock) -> SupportSpan:
         """The full support, which never changes again, with all rows of the block in its coordinates."""
-        if self.span is None or self.span.board is not board:
-            columns = np.fromiter(board.ages, dtype=np.intp, count=len(board.ages))
-            K = board.G[np.ix_(columns, columns)]
+        if self.span is None or self.span.block is not block:
+            columns = np.fromiter(block.ages, dtype=np.intp, count=len(block.ages))
+            K = block.G[np.ix_(columns, columns)]
             if self.inverse is None:
                 self.inverse = np.linalg.pinv(K, hermitian=True, rcond=1e-12)
-            self.span = Span(board, columns, K, self.inverse @ board.G[columns])
+            self.span = SupportSpan(block, columns, K, self.inverse @ block.G[columns])
         return self.span
 
 
-POLICIES = {"projectron": Projectron, "forgetron": Forgetron, "oldest": Oldest}
+POLICIES = {"projectron": Projectron, "forgetron": Forgetron, "oldest": RemoveOldest}

@@ -15,8 +15,8 @@ from mercer.machines.similarity import BLOCK
 N_ALPHAS = 60
 
 
-class Path(NamedTuple):
-    """Coefficients at the best penalty, the penalties, the mean squared leave-one-out error of each, and which won."""
+class LeaveOneOutPath(NamedTuple):
+    """Coefficients at the best penalty; penalties, their mean squared leave-one-out errors, and the index of the best."""
 
     coef: np.ndarray
     alphas: np.ndarray
@@ -28,7 +28,7 @@ def minimum_norm(K: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, int]:
     """a = K^+ Y and the rank of K; eigenvalues below n eps lambda_max count as zero.
 
     K a = Y need not have a solution; K^2 a = K Y, the normal equations of least squares, always does, and K^+ Y is
-    the one whose function has the least norm.
+    the solution of minimum norm.
     """
     values, vectors = _eigen(K)
     eps = np.finfo(K.dtype).eps
@@ -40,7 +40,7 @@ def minimum_norm(K: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, int]:
 def ridge(K: np.ndarray, Y: np.ndarray, alpha: float) -> np.ndarray:
     """a = (K + alpha)^{-1} Y by Cholesky, by eigenvalues where rounding or an indefinite K forbid that.
 
-    K is given up: the factor takes its upper triangle. The lower one stays, for the eigenvalues or, in float32, for
+    K is overwritten: the factor takes its upper triangle. The lower one stays, for the eigenvalues or, in float32, for
     two refinements with residuals in float64: float64 accuracy up to a condition number of about 1e6.
     """
     diagonal = K.diagonal().astype(np.float64) + alpha
@@ -54,7 +54,7 @@ def ridge(K: np.ndarray, Y: np.ndarray, alpha: float) -> np.ndarray:
     return a
 
 
-def loo_path(K: np.ndarray, Y: np.ndarray, alphas: np.ndarray | None, weight: np.ndarray) -> Path:
+def loo_path(K: np.ndarray, Y: np.ndarray, alphas: np.ndarray | None, weight: np.ndarray) -> LeaveOneOutPath:
     """Every penalty from one eigendecomposition, scored by the exact leave-one-out error.
 
     With G = (K + alpha)^{-1} and a = G Y, the error at row i of the fit without row i is a_i / G_ii. K and Y are
@@ -63,8 +63,8 @@ def loo_path(K: np.ndarray, Y: np.ndarray, alphas: np.ndarray | None, weight: np
     values, vectors = _eigen(K)
     if alphas is None:
         top = max(float(np.abs(values).max()), np.finfo(float).tiny)
-        least = max(1e-10, 10 * len(K) * float(np.finfo(K.dtype).eps))
-        alphas = np.geomspace(10.0 * top, least * top, N_ALPHAS)
+        smallest = max(1e-10, 10 * len(K) * float(np.finfo(K.dtype).eps))
+        alphas = np.geomspace(10.0 * top, smallest * top, N_ALPHAS)
     rotated = vectors.T @ Y
     inverse = 1.0 / (np.maximum(values, 0.0)[:, None] + alphas)
     left_out = (1.0 / np.maximum(weight, 1.0))[:, None]
@@ -75,24 +75,24 @@ def loo_path(K: np.ndarray, Y: np.ndarray, alphas: np.ndarray | None, weight: np
         loo[i] = np.sum((a / diagonal[:, i, None]) ** 2) / (weight.sum() * Y.shape[1])
     # Among penalties that predict equally well, the largest: they come in no particular order.
     best = int(max(np.flatnonzero(loo <= loo.min()), key=lambda i: alphas[i]))
-    return Path(vectors @ (inverse[:, best, None] * rotated), alphas, loo, best)
+    return LeaveOneOutPath(vectors @ (inverse[:, best, None] * rotated), alphas, loo, best)
 
 
-def _eigen(K):
+def _eigen(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     from scipy.linalg import eigh
 
     # Lower for us is upper for LAPACK. Small eigenvalues need the digits of float64.
     return eigh(K.astype(np.float64, copy=False).T, lower=False, overwrite_a=True, check_finite=False, driver="evd")
 
 
-def _ridge_by_eigenvalues(K, Y):
+def _ridge_by_eigenvalues(K: np.ndarray, Y: np.ndarray) -> np.ndarray:
     values, vectors = _eigen(K)
     small = np.abs(values) <= len(K) * np.finfo(K.dtype).eps * np.abs(values).max()
     inverse = np.where(small, 0.0, 1.0 / np.where(small, 1.0, values))
     return vectors @ (inverse[:, None] * (vectors.T @ Y))
 
 
-def _lower_product(K, diagonal, a):
+def _lower_product(K: np.ndarray, diagonal: np.ndarray, a: np.ndarray) -> np.ndarray:
     """S a in float64 for the symmetric S with the strict lower triangle of K and the given diagonal."""
     out = diagonal[:, None] * a
     for start in range(0, len(K), BLOCK):

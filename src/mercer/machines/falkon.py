@@ -1,4 +1,4 @@
-"""Kernel ridge regression on a few centers, beyond memory: Falkon (Rudi, Carratino and Rosasco 2017).
+"""Kernel ridge regression on centers, out of core: Falkon (Rudi, Carratino and Rosasco 2017).
 
 f = sum_j a_j k(., c_j) over m centers minimizes sum_i w_i (y_i - f(x_i))^2 + alpha ||f||^2, that is
 
@@ -10,12 +10,13 @@ one pass over the rows; K_nm exists only a block at a time. The paper samples th
 times as many rows cost no pass more and keep the number of steps small for small penalties too.
 
 The centers are the pivots of a randomly pivoted Cholesky factorization of K_ss (Chen, Epperly, Tropp and Webber 2023),
-which span more of it than as many rows drawn uniformly (for one target the gain is within the luck of the draw), and
+which span more of it than as many rows drawn uniformly (for one target the gain is within sampling noise), and
 whose factor is T^{-T} K_ms already.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,18 +26,18 @@ from mercer._numeric.block import Block, take_rows
 from mercer._numeric.solvers.rpcholesky import rounding_tolerance, rp_cholesky
 from mercer._runtime.pool import ordered_map
 from mercer.kernels import Kernel
-from mercer.machines.similarity import cross, gram, is_vouched_for, symmetric_part
+from mercer.machines.similarity import cross, gram, is_mercer_by_construction, symmetric_part
 from mercer.source import Source
 from mercer.stats import Sample
 
 #: Entries of K_nm that exist at a time, on each core: they stay in the cache for both products.
 ENTRIES = 2**19
 #: Rows of the preconditioner: eight for each center while that many similarities fit, four beyond.
-FEWEST_SAMPLED, SAMPLED_ENTRIES = 4096, 2**25
+MIN_SAMPLED_ROWS, SAMPLED_ENTRIES = 4096, 2**25
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Centers:
     """The centers, the upper T with T'T = K_mm, and the mean of T^{-T} k_m(x) k_m(x)' T^{-1} over a sample of rows."""
 
     centers: Any
@@ -45,34 +46,34 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Preconditioner:
+class FalkonPreconditioner:
     """The triangular factors T and A, and products with the inverses of both."""
 
     T: np.ndarray
     A: np.ndarray
 
     @classmethod
-    def of(cls, chosen: Chosen, total: float, alpha: float) -> Preconditioner:
+    def of(cls, chosen: Centers, total: float, alpha: float) -> FalkonPreconditioner:
         """For all rows together, `total` being the sum of their weights."""
         C = total * chosen.moment
         C.flat[:: len(C) + 1] += alpha
         return cls(chosen.T, _cholesky(C))
 
-    def out(self, b):
+    def out(self, b: np.ndarray) -> np.ndarray:
         """T^{-1} A^{-1} b."""
         return _solve(self.T, _solve(self.A, b))
 
-    def back(self, v):
+    def back(self, v: np.ndarray) -> np.ndarray:
         """A^{-T} T^{-T} v."""
         return _solve(self.A, _solve(self.T, v, transposed=True), transposed=True)
 
-    def penalty(self, b):
+    def penalty(self, b: np.ndarray) -> np.ndarray:
         """A^{-T} A^{-1} b."""
         return _solve(self.A, _solve(self.A, b), transposed=True)
 
 
 @dataclass(frozen=True)
-class Solution:
+class FalkonSolution:
     """Coefficients of the centers, how many steps it took, and the relative residual after each."""
 
     coef: np.ndarray
@@ -81,12 +82,12 @@ class Solution:
 
 
 @dataclass(frozen=True)
-class Passes:
+class FalkonPasses:
     """Sums over all rows, a block of similarities at a time; float64 totals of blocks in the rows' own precision."""
 
     source: Source
     kernel: Kernel
-    chosen: Chosen
+    chosen: Centers
 
     def target_products(self) -> tuple[np.ndarray, float, np.ndarray]:
         """K_nm' W y, the total weight, and the weighted sum of squares of each target."""
@@ -96,7 +97,7 @@ class Passes:
         """K_nm' W K_nm a."""
         return self._sum(lambda K, y, w: (K.T @ (w[:, None].astype(K.dtype) * (K @ a.astype(K.dtype))),))[0]
 
-    def _sum(self, terms):
+    def _sum(self, terms: Callable[..., tuple[Any, ...]]) -> Any:
         total = None
         for parts in self._in_order(lambda task: self._of_block(task.read(), terms)):
             if parts is not None:
@@ -105,12 +106,12 @@ class Passes:
             raise ValueError("The source has no rows.")
         return total
 
-    def _in_order(self, work):
-        # The user's own function may not expect to be called from several threads.
+    def _in_order(self, work: Callable[[Any], Any]) -> Iterable[Any]:
+        # A user-defined function may not be thread-safe.
         tasks = self.source.tasks()
-        return ordered_map(work, tasks) if is_vouched_for(self.kernel) else map(work, tasks)
+        return ordered_map(work, tasks) if is_mercer_by_construction(self.kernel) else map(work, tasks)
 
-    def _of_block(self, block: Block, terms):
+    def _of_block(self, block: Block, terms: Callable[..., tuple[Any, ...]]) -> list[np.ndarray] | None:
         total, step = None, max(64, ENTRIES // self.chosen.centers.shape[0])
         for start in range(0, len(block), step):
             rows = block.rows(slice(start, start + step))
@@ -121,10 +122,10 @@ class Passes:
         return total
 
 
-def solve(passes: Passes, alpha: float, max_iter: int, tol: float) -> Solution:
+def solve(passes: FalkonPasses, alpha: float, max_iter: int, tol: float) -> FalkonSolution:
     """Conjugate gradients on all targets at once."""
     right, n, _ = passes.target_products()
-    M = Preconditioner.of(passes.chosen, float(n), alpha)
+    M = FalkonPreconditioner.of(passes.chosen, float(n), alpha)
     b = np.zeros_like(right)
     r = M.back(right)
     p, square = r.copy(), np.sum(r * r, axis=0)
@@ -138,7 +139,7 @@ def solve(passes: Passes, alpha: float, max_iter: int, tol: float) -> Solution:
         before, square = square, np.sum(r * r, axis=0)
         p = r + (square / np.maximum(before, np.finfo(float).tiny)) * p
         residuals.append(float(np.sqrt(np.max(square / start))))
-    return Solution(M.out(b), len(residuals) - 1, np.array(residuals[1:]))
+    return FalkonSolution(M.out(b), len(residuals) - 1, np.array(residuals[1:]))
 
 
 def sample(source: Source, n_centers: int, seed: int) -> tuple[Any, np.ndarray]:
@@ -147,51 +148,51 @@ def sample(source: Source, n_centers: int, seed: int) -> tuple[Any, np.ndarray]:
     return drawn.X, drawn.weight
 
 
-def sample_objects(X, n_centers: int, seed: int) -> tuple[Any, np.ndarray]:
+def sample_objects(X: Any, n_centers: int, seed: int) -> tuple[Any, np.ndarray]:
     """Rows that are not numbers, drawn uniformly."""
     order = np.random.default_rng(seed).permutation(X.shape[0])[: _sample_size(n_centers)]
     return take_rows(X, order), np.ones(len(order))
 
 
-def choose(kernel: Kernel, rows, weight: np.ndarray, n_centers: int, seed: int) -> Chosen:
-    """Centers among the sampled rows, fewer than asked for where the others are combinations of these.
+def choose(kernel: Kernel, rows: Any, weight: np.ndarray, n_centers: int, seed: int) -> Centers:
+    """Centers among the sampled rows, fewer than requested if the others are linear combinations of these.
 
-    By pivots where the kernel is known to be Mercer. Where the similarity is the user's own, the first of the rows,
+    By pivots where the kernel is known to be Mercer. For a user-defined similarity, the first of the rows,
     which come in random order.
     """
-    if is_vouched_for(kernel):
+    if is_mercer_by_construction(kernel):
         found = _pivots(kernel, rows, weight, n_centers, seed)
         if len(found.chosen):
             T = np.triu(found.factor[:, found.chosen])
-            return Chosen(take_rows(rows, found.chosen), T, _moment(found.factor, weight))
+            return Centers(take_rows(rows, found.chosen), T, _moment(found.factor, weight))
     centers = take_rows(rows, slice(0, n_centers))
     T = _cholesky(symmetric_part(gram(kernel, centers).astype(np.float64)))
     factor = _solve(T, cross(kernel, centers, rows).astype(np.float64), transposed=True)
-    return Chosen(centers, T, _moment(factor, weight))
+    return Centers(centers, T, _moment(factor, weight))
 
 
-def _pivots(kernel, rows, weight, n_centers, seed):
+def _pivots(kernel: Kernel, rows: Any, weight: np.ndarray, n_centers: int, seed: int) -> Any:
     dtype = getattr(rows, "dtype", None)
     X = rows.astype(np.float64) if dtype == np.float32 else rows
 
-    def similarities(i, j):
+    def similarities(i: Any, j: Any) -> np.ndarray:
         return kernel(take_rows(X, i), take_rows(X, j)).astype(np.float64, copy=False)
 
     rng = np.random.default_rng([seed, 3])
     return rp_cholesky(similarities, kernel.diag(X), n_centers, rng, weight, rounding=rounding_tolerance(dtype))
 
 
-def _moment(factor, weight):
-    """The mean of f f' over the columns f of the factor, which is given up."""
+def _moment(factor: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The mean of f f' over the columns f of the factor, which is overwritten."""
     factor *= np.sqrt(weight / weight.sum())
     return factor @ factor.T
 
 
 def _sample_size(n_centers: int) -> int:
-    return max(4 * n_centers, min(8 * n_centers, SAMPLED_ENTRIES // n_centers), FEWEST_SAMPLED)
+    return max(4 * n_centers, min(8 * n_centers, SAMPLED_ENTRIES // n_centers), MIN_SAMPLED_ROWS)
 
 
-def _cholesky(K):
+def _cholesky(K: np.ndarray) -> np.ndarray:
     """Upper T with T'T = K, after adding as little to the diagonal as makes that possible."""
     from scipy.linalg import cholesky
 
@@ -204,7 +205,7 @@ def _cholesky(K):
     raise ValueError("The centers' similarities are far from positive semidefinite: use solver='exact'.")
 
 
-def _solve(T, b, transposed=False):
+def _solve(T: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.ndarray:
     from scipy.linalg import solve_triangular
 
     return solve_triangular(T, b, trans=1 if transposed else 0, check_finite=False)

@@ -1,6 +1,8 @@
-"""k-means in the space of a kernel."""
+"""Kernel k-means."""
 
 from __future__ import annotations
+
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -8,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._runtime.checks import check_whole
+from mercer.kernels import Kernel
 from mercer.machines import similarity
 from mercer.machines.base import KernelMachine
 
@@ -48,13 +51,21 @@ class KernelKMeans(ClusterMixin, KernelMachine):
     1
     """
 
-    _unless_mercer = (
+    _if_not_mercer = (
         "Kernel k-means then compares squared distances that may be negative: Lloyd's steps need not lower the "
         "objective, and stop at `max_iter` at the latest. mercer.kernels.repair(K, 'shift') keeps the order of all "
         "clusterings of a matrix and makes it valid."
     )
 
-    def __init__(self, kernel=None, n_clusters=8, init="k-means++", n_init=4, max_iter=300, random_state=0):
+    def __init__(
+        self,
+        kernel: Kernel | str | None = None,
+        n_clusters: int = 8,
+        init: Any = "k-means++",
+        n_init: int = 4,
+        max_iter: int = 300,
+        random_state: Any = 0,
+    ) -> None:
         self.kernel = kernel
         self.n_clusters = n_clusters
         self.init = init
@@ -62,7 +73,7 @@ class KernelKMeans(ClusterMixin, KernelMachine):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of X; those of a `Source` are collected first."""
         for name in ("n_clusters", "n_init", "max_iter"):
             check_whole(name, getattr(self, name))
@@ -70,10 +81,10 @@ class KernelKMeans(ClusterMixin, KernelMachine):
         n = len(block)
         if n < self.n_clusters:
             raise ValueError(f"n_samples={n} should be >= n_clusters={self.n_clusters}.")
-        self.kernel_ = self._settle(block.X)
+        self.kernel_ = self._resolved_kernel(block.X)
         K = similarity.gram(self.kernel_, block.X)
-        if not similarity.is_vouched_for(self.kernel_):
-            similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
+        if not similarity.is_mercer_by_construction(self.kernel_):
+            similarity.warn_unless_mercer(self.kernel_, K, self._if_not_mercer)
             K = similarity.symmetric_part(K)
         rng = check_random_state(self.random_state)
         starts = [plus_plus(K, self.n_clusters, rng) for _ in range(self.n_init)] if self._draws else [self._given(n)]
@@ -84,7 +95,7 @@ class KernelKMeans(ClusterMixin, KernelMachine):
         self._squares = np.einsum("ic,ic->c", self._members, K @ self._members)
         return self
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The nearest center of each row of X."""
         check_is_fitted(self)
         means = similarity.products(self.kernel_, self._new_rows(X), self.X_fit_, self._members)
@@ -94,14 +105,14 @@ class KernelKMeans(ClusterMixin, KernelMachine):
     def _draws(self) -> bool:
         return isinstance(self.init, str)
 
-    def _given(self, n):
+    def _given(self, n: int) -> np.ndarray:
         rows = np.asarray(self.init)
         if rows.shape != (self.n_clusters,) or rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= n:
             raise ValueError(f"init must be 'k-means++' or {self.n_clusters} row numbers below {n}, not {self.init!r}.")
         return rows
 
 
-def plus_plus(K: np.ndarray, n_clusters: int, rng) -> np.ndarray:
+def plus_plus(K: np.ndarray, n_clusters: int, rng: np.random.RandomState) -> np.ndarray:
     """Rows drawn with probability proportional to the squared distance to those before (Arthur, Vassilvitskii 2007)."""
     diagonal = K.diagonal().astype(np.float64)
     chosen = [int(rng.randint(len(K)))]
@@ -112,8 +123,8 @@ def plus_plus(K: np.ndarray, n_clusters: int, rng) -> np.ndarray:
         nearest[chosen] = 0.0
         total = nearest.sum()
         if total > 0:
-            place = np.searchsorted(np.cumsum(nearest), rng.uniform() * total, side="right")
-            chosen.append(min(int(place), len(K) - 1))
+            index = np.searchsorted(np.cumsum(nearest), rng.uniform() * total, side="right")
+            chosen.append(min(int(index), len(K) - 1))
         else:  # fewer distinct rows than clusters: any row not chosen yet
             chosen.append(int(rng.choice(np.setdiff1d(np.arange(len(K)), chosen))))
     return np.array(chosen)

@@ -1,6 +1,8 @@
-"""Principal components in the space of a kernel, and the way back."""
+"""Kernel PCA and pre-images."""
 
 from __future__ import annotations
+
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -9,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._numeric.hashing.rows import as_float
 from mercer._runtime.checks import check_whole
-from mercer.kernels import Gaussian
+from mercer.kernels import Gaussian, Kernel
 from mercer.machines import similarity
 from mercer.machines.base import KernelMachine, are_objects
 from mercer.machines.regressor import KernelRegressor
@@ -18,9 +20,9 @@ _PREIMAGE_STEPS = 100
 _NO_ROWS = "Only rows of numbers have pre-images: these are seen through their similarities alone."
 
 
-def _has_rows(machine) -> bool:
-    """Similarities handed in ready-made have no rows to go back to."""
-    if similarity.is_pairwise(machine._kernel_if_valid()):
+def _has_rows(machine: KernelPCA) -> bool:
+    """Precomputed similarities have no rows, and so no pre-images."""
+    if machine.__sklearn_tags__().input_tags.pairwise:
         raise AttributeError(_NO_ROWS)
     return True
 
@@ -31,7 +33,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine
     The coordinates are those of PCA on the explicit features, each up to its sign; here the largest coordinate in
     magnitude of every component is positive on the training rows.
 
-    The way back, `inverse_transform`, is learned: kernel ridge regression from the coordinates to the training rows,
+    `inverse_transform` is learned: kernel ridge regression from the coordinates to the training rows,
     its penalty chosen by leave-one-out (Bakir, Weston and Schoelkopf 2004). For the Gaussian kernel the result is then
     improved by the fixed-point iteration of Mika et al. (1999), which lowers ||phi(z) - P phi||.
 
@@ -59,35 +61,35 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine
            [-5.]])
     """
 
-    _unless_mercer = (
-        "Kernel PCA then leaves out the directions of negative squared length: distances between the coordinates are "
+    _if_not_mercer = (
+        "Kernel PCA then leaves out the directions of negative eigenvalues: distances between the coordinates are "
         "not those the similarity implies. mercer.kernels.repair shows the options for a matrix."
     )
 
-    def __init__(self, kernel=None, n_components=2):
+    def __init__(self, kernel: Kernel | str | None = None, n_components: int = 2) -> None:
         self.kernel = kernel
         self.n_components = n_components
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the rows of X; those of a `Source` are collected first."""
         check_whole("n_components", self.n_components)
         block = self._read(X)
         n = len(block)
         if self.n_components > n:
             raise ValueError(f"n_components={self.n_components} exceeds the number of rows, n_samples={n}.")
-        self.kernel_ = self._settle(block.X)
+        self.kernel_ = self._resolved_kernel(block.X)
         K = similarity.gram(self.kernel_, block.X).astype(np.float64, copy=False)
-        if not similarity.is_vouched_for(self.kernel_):
-            similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
+        if not similarity.is_mercer_by_construction(self.kernel_):
+            similarity.warn_unless_mercer(self.kernel_, K, self._if_not_mercer)
             K = similarity.symmetric_part(K)
         self._means = K.mean(axis=0)
         self._center(K)
         self.eigenvalues_, self.eigenvectors_ = _leading(K, self.n_components)
         self.X_fit_ = block.X
-        self.__dict__.pop("_way_back", None)
+        self.__dict__.pop("_preimages", None)
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """Coordinates of the rows of X."""
         rows = self._new_rows(X)
         # Centering is linear: (K - means) A needs the product K A and the mean of each row of K only.
@@ -95,13 +97,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine
         n = len(self.eigenvectors_)
         with_means = np.hstack([scaled, np.full((n, 1), 1.0 / n)])
         found = similarity.products(self.kernel_, rows, self.X_fit_, with_means)
-        # What is left of the row means multiplies the sums of the columns, which are zero up to rounding.
+        # The remaining row means multiply the sums of the columns, which are zero up to rounding.
         sums = scaled.sum(axis=0)
         result = found[:, :-1] - self._means @ scaled - (found[:, -1:] - self._means.mean()) * sums
         return result.astype(getattr(rows, "dtype", float), copy=False) if not are_objects(rows) else result
 
     @available_if(_has_rows)
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows whose features are close to the given coordinates: approximate pre-images."""
         check_is_fitted(self)
         X = as_float(np.asarray(X))
@@ -111,26 +113,26 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine
             )
         if are_objects(self.X_fit_):
             raise ValueError(_NO_ROWS)
-        Z = self._learned_way_back().predict(X.astype(np.float64))
+        Z = self._preimage_regressor().predict(X.astype(np.float64))
         return self._fixed_point(X, Z).astype(X.dtype) if isinstance(self.kernel_, Gaussian) else Z.astype(X.dtype)
 
-    def _center(self, K):
+    def _center(self, K: np.ndarray) -> None:
         K -= self._means
         K -= self._means[:, None]
         K += self._means.mean()
 
-    def _training_rows(self):
+    def _training_rows(self) -> np.ndarray:
         return self.X_fit_.toarray() if hasattr(self.X_fit_, "toarray") else np.asarray(self.X_fit_)
 
-    def _learned_way_back(self):
-        if not hasattr(self, "_way_back"):
+    def _preimage_regressor(self) -> _CenteredRegressor:
+        if not hasattr(self, "_preimages"):
             coordinates = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
             rows = self._training_rows().astype(np.float64)
             mean = rows.mean(axis=0)
-            self._way_back = _Shifted(KernelRegressor(alpha="loo").fit(coordinates, rows - mean), mean)
-        return self._way_back
+            self._preimages = _CenteredRegressor(KernelRegressor(alpha="loo").fit(coordinates, rows - mean), mean)
+        return self._preimages
 
-    def _fixed_point(self, X, Z):
+    def _fixed_point(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """z <- sum_i g_i k(z, x_i) x_i / sum_i g_i k(z, x_i), g the weights of the projection; kept where it helps."""
         rows = self._training_rows().astype(np.float64)
         weights = X @ (self.eigenvectors_ * _inverse_root(self.eigenvalues_)).T
@@ -151,26 +153,26 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine
         return np.where((value > first)[:, None], Z, start)
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return len(self.eigenvalues_)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
-class _Shifted:
+class _CenteredRegressor:
     """A regressor of centered targets: kernel machines have no intercept."""
 
-    def __init__(self, regressor, mean):
+    def __init__(self, regressor: KernelRegressor, mean: np.ndarray) -> None:
         self.regressor, self.mean = regressor, mean
 
-    def predict(self, X):
+    def predict(self, X: np.ndarray) -> np.ndarray:
         return self.regressor.predict(X).reshape(len(X), -1) + self.mean
 
 
-def _leading(K, k):
+def _leading(K: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest eigenvalues, negative and lost ones as 0, and their vectors with a definite sign."""
     from scipy.linalg import eigh
 
@@ -183,5 +185,5 @@ def _leading(K, k):
     return values, vectors
 
 
-def _inverse_root(values):
+def _inverse_root(values: np.ndarray) -> np.ndarray:
     return np.where(values > 0, 1.0 / np.sqrt(np.where(values > 0, values, 1.0)), 0.0)

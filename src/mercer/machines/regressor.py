@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._numeric.block import Block
 from mercer._runtime.checks import check_weight, check_whole
 from mercer.base import seed_of
+from mercer.kernels import Kernel
 from mercer.machines import exact, falkon, similarity
 from mercer.machines.base import KernelMachine, are_objects, numeric_target, refuse_contradiction
 from mercer.source import MemorySource, Source, StreamSource
@@ -21,11 +23,11 @@ EXACT_ROWS = 5000
 
 
 class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
-    """Least squares in the space of a kernel: minimizes sum_i w_i (y_i - f(x_i))^2 + alpha ||f||^2.
+    """Kernel ridge regression: minimizes sum_i w_i (y_i - f(x_i))^2 + alpha ||f||^2.
 
     f = sum_i a_i k(., x_i) with (K + alpha) a = y: scikit-learn's ``KernelRidge(alpha)``. With alpha=0 it is kernel
-    OLS, a = K^+ y: of all functions with the least squared error the one of minimum norm, repeated rows and rank
-    deficiency included. There is no intercept: add ``kernels.Constant()`` to the kernel for one.
+    OLS, a = K^+ y: the least-squares solution of minimum norm, also with repeated rows and rank deficiency. There is no
+    intercept: add ``kernels.Constant()`` to the kernel for one.
 
     Parameters
     ----------
@@ -37,10 +39,11 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     solver : {"auto", "exact", "falkon"}, default="auto"
         "exact" holds the n x n Gram matrix. "falkon" (Rudi, Carratino and Rosasco 2017) represents f on `n_centers`
         rows and needs memory for those only: a few passes over the data, which may be a `Source` larger than memory.
-        "auto" is exact up to 5,000 rows or where leave-one-out is asked for, falkon beyond.
+        "auto" is exact up to 5,000 rows and for leave-one-out, falkon beyond.
     n_centers : int, default=2000
         Centers of falkon: pivots of a randomly pivoted Cholesky factorization (Chen et al. 2023) of a sample of the
-        distinct rows, fewer where the others are combinations of these; drawn uniformly if the similarity is your own.
+        distinct rows, fewer if the others are linear combinations of these; drawn uniformly for a user-defined
+        similarity.
     max_iter, tol : int, default=50, and float, default=1e-6
         Falkon stops after that many steps (one pass each), or when its residual is `tol` times the first one.
     random_state : int, RandomState or None, default=0
@@ -51,7 +54,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     dual_coef_ : array (rows kept,) or (rows kept, targets), the coefficients a
     X_fit_ : the rows kept: all training rows, or the centers
     kernel_ : the kernel with every parameter a number
-    alpha_ : the penalty used. Falkon raises 0 to the least penalty that rounding allows.
+    alpha_ : the penalty used. Falkon raises it to the smallest penalty that rounding allows.
     rank_ : rank of the Gram matrix (exact, alpha=0)
     alphas_, loo_ : the penalties tried and their mean squared leave-one-out error (alpha="loo" or a list)
     n_iter_, residuals_ : steps of falkon and the relative residual after each; 1 and None for exact
@@ -68,13 +71,22 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     """
 
     _needs_y = True
-    _unless_mercer = (
+    _if_not_mercer = (
         "Kernel least squares then still solves (K + alpha) a = y, with the symmetric part of K, but there is no "
         "norm ||f|| that it keeps small, and a penalty near a negative eigenvalue makes the solution explode. "
         "Use alpha above the magnitude of the smallest eigenvalue, mercer.kernels.repair, or another similarity."
     )
 
-    def __init__(self, kernel=None, alpha=1.0, solver="auto", n_centers=2000, max_iter=50, tol=1e-6, random_state=0):
+    def __init__(
+        self,
+        kernel: Kernel | str | None = None,
+        alpha: Any = 1.0,
+        solver: str = "auto",
+        n_centers: int = 2000,
+        max_iter: int = 50,
+        tol: float = 1e-6,
+        random_state: Any = 0,
+    ) -> None:
         self.kernel = kernel
         self.alpha = alpha
         self.solver = solver
@@ -83,7 +95,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with targets y (one column or several), or from a `Source` that brings both."""
         self._check_parameters()
         if isinstance(X, Source):
@@ -91,18 +103,18 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             if self._wants_falkon(X):
                 return self._fit_falkon(self._checked_source(X))
         block = self._read(X, y, sample_weight)
-        self._one_target = block.y.ndim == 1
+        self._one_target = np.asarray(block.y).ndim == 1
         if self._wants_falkon(block.X):
             return self._fit_falkon(MemorySource(block.X, block.y, block.weight))
         return self._fit_exact(block)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """f(x) for each row x of X."""
         check_is_fitted(self)
         scores = self._scores(X, self.X_fit_, self.dual_coef_.reshape(self.X_fit_.shape[0], -1))
         return scores[:, 0] if self.dual_coef_.ndim == 1 else scores
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if self.solver not in ("auto", "exact", "falkon"):
             raise ValueError(f"solver must be 'auto', 'exact' or 'falkon', not {self.solver!r}.")
         check_whole("n_centers", self.n_centers)
@@ -111,7 +123,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             good = self.alpha == "loo"
         else:
             given = np.asarray(self.alpha, dtype=np.float64)
-            good = (
+            good = bool(
                 given.size > 0 and np.isfinite(given).all() and (given >= 0).all() and (given.ndim == 0 or given.all())
             )
         if not good:
@@ -128,7 +140,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     def _scores_penalties(self) -> bool:
         return isinstance(self.alpha, str) or np.ndim(self.alpha) > 0
 
-    def _wants_falkon(self, X) -> bool:
+    def _wants_falkon(self, X: Any) -> bool:
         if similarity.is_pairwise(self._kernel()):
             if self.solver == "falkon":
                 raise ValueError("solver='falkon' computes similarities itself: Precomputed() needs solver='exact'.")
@@ -137,13 +149,13 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             return self.solver == "falkon"
         return _is_longer(X, EXACT_ROWS)
 
-    def _target(self, y):
+    def _target(self, y: Any) -> np.ndarray:
         return numeric_target(y)
 
     # exact
 
-    def _fit_exact(self, block: Block):
-        self.kernel_ = self._settle(block.X, block.weight)
+    def _fit_exact(self, block: Block) -> Self:
+        self.kernel_ = self._resolved_kernel(block.X, block.weight)
         K = self._training_gram(block.X)
         Y = np.reshape(block.y, (len(block), -1))  # type: ignore[arg-type]
         if block.weight is not None:
@@ -159,14 +171,14 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self.residuals_: np.ndarray | None = None
         return self._keep(block.X, coef)
 
-    def _training_gram(self, X):
+    def _training_gram(self, X: Any) -> np.ndarray:
         K = similarity.gram(self.kernel_, X)
-        if similarity.is_vouched_for(self.kernel_):
+        if similarity.is_mercer_by_construction(self.kernel_):
             return K
-        similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
+        similarity.warn_unless_mercer(self.kernel_, K, self._if_not_mercer)
         return similarity.symmetric_part(K)
 
-    def _solve_exact(self, K, Y, weight):
+    def _solve_exact(self, K: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         if self._scores_penalties:
             alphas = None if isinstance(self.alpha, str) else np.asarray(self.alpha, dtype=np.float64)
             path = exact.loo_path(K, Y, alphas, weight)
@@ -187,7 +199,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self._checked_rows(first.X, reset=True, start=first.start)
         self._one_target = self._checked_y(first.y, len(first)).ndim == 1
 
-        def check(block):
+        def check(block: Block) -> Block:
             if len(block) == 0:
                 return block
             X = self._checked_rows(block.X, reset=False, start=block.start)
@@ -196,20 +208,20 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
         return source.map(check)
 
-    def _fit_falkon(self, source: Source):
+    def _fit_falkon(self, source: Source) -> Self:
         seed = seed_of(self.random_state)
         rows = getattr(source, "X", None)
         if are_objects(rows):
-            self.kernel_ = self._settle(rows)
+            self.kernel_ = self._resolved_kernel(rows)
             rows, weight = falkon.sample_objects(rows, self.n_centers, seed)
         else:
             rows, weight = falkon.sample(source, self.n_centers, seed)
-            self.kernel_ = self._settle_on(rows)
+            self.kernel_ = self._kernel_resolved_on(rows)
         chosen = falkon.choose(self.kernel_, rows, weight, self.n_centers, seed)
         K = similarity.gram(self.kernel_, chosen.centers)
-        similarity.warn_unless_mercer(self.kernel_, K, self._unless_mercer)
-        self.alpha_ = max(float(self.alpha), self._least_penalty(K))
-        found = falkon.solve(falkon.Passes(source, self.kernel_, chosen), self.alpha_, self.max_iter, self.tol)
+        similarity.warn_unless_mercer(self.kernel_, K, self._if_not_mercer)
+        self.alpha_ = max(float(self.alpha), self._min_penalty(K))
+        found = falkon.solve(falkon.FalkonPasses(source, self.kernel_, chosen), self.alpha_, self.max_iter, self.tol)
         self.n_iter_, self.residuals_ = found.n_iter, found.residuals
         if found.n_iter and found.residuals[-1] > self.tol:
             warnings.warn(
@@ -221,11 +233,11 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         return self._keep(chosen.centers, found.coef)
 
     @staticmethod
-    def _least_penalty(K) -> float:
+    def _min_penalty(K: np.ndarray) -> float:
         """What rounding of the similarities amounts to in the normal equations."""
         return float(len(K) * np.finfo(K.dtype).eps * max(np.abs(K.diagonal()).max(), np.finfo(float).tiny))
 
-    def _keep(self, rows, coef):
+    def _keep(self, rows: Any, coef: np.ndarray) -> Self:
         dtype = getattr(rows, "dtype", np.float64)
         coef = coef.astype(dtype if dtype in (np.float32, np.float64) else np.float64)
         self.X_fit_ = rows
@@ -233,7 +245,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         return self
 
 
-def _is_longer(X, n: int) -> bool:
+def _is_longer(X: Any, n: int) -> bool:
     if not isinstance(X, Source):
         return X.shape[0] > n
     if X.n_rows is not None and not isinstance(X, StreamSource):

@@ -1,13 +1,16 @@
-"""What all linear projections share: how many components, blocks of rows, the matrix on demand."""
+"""Base of linear projections: number of components, blocks of rows, the matrix on request."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
+from mercer._numeric.block import Block
 from mercer._runtime.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
 from mercer.bounds import DistanceCertificate, jl_dimension
@@ -20,14 +23,14 @@ _BLOCK_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class RowCount(Statistic):
-    """How many rows there are."""
+    """Number of rows."""
 
     n: int = 0
 
-    def of(self, block):
+    def of(self, block: Block) -> RowCount:
         return RowCount(len(block))
 
-    def _merge(self, other):
+    def _merge(self, other: RowCount) -> RowCount:
         return RowCount(self.n + other.n)
 
     def finish(self) -> int:
@@ -38,20 +41,20 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
     """A random linear map A from d columns to m, with E||Ax||^2 = ||x||^2.
 
     A subclass states `_draw()`, what of A it keeps, and `_write(X, rows, out)`, the product for some rows of X.
-    The data decide nothing but d, and with ``n_components="auto"`` the number of rows decides m.
+    The map depends on the data through d only, and with ``n_components="auto"`` through the number of rows.
     """
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         auto = isinstance(self.n_components, str) and self.n_components == "auto"
         if not auto and (not _whole(self.n_components) or self.n_components < 1):
             raise ValueError(f"n_components must be 'auto' or a whole number of at least 1, not {self.n_components!r}.")
         check_accuracy(self.eps)
         check_delta(self.delta)
 
-    def _empty(self):
+    def _empty(self) -> RowCount | None:
         return RowCount() if self.n_components == "auto" else None
 
-    def _finish(self, learned):
+    def _finish(self, learned: int | None) -> None:
         self.n_components_ = int(self.n_components) if learned is None else self._components_for(learned)
         drawn = (seed_of(self.random_state), self.n_components_, self.n_features_in_)
         if getattr(self, "_drawn", None) != drawn:
@@ -59,14 +62,14 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
             self._draw()
 
     def _components_for(self, n_rows: int) -> int:
-        """The dimension that keeps the distances of n_rows points, or why it is no use."""
+        """The dimension that keeps the distances of n_rows points, or an error if it exceeds the number of columns."""
         m = self._possible(jl_dimension(self.eps, self.delta, n=max(n_rows, 2)))
         if m > self.n_features_in_:
             raise ValueError(
                 f"To keep all squared distances of n_samples={n_rows} points within eps={self.eps} with "
                 f"probability 1 - {self.delta} takes {m:,} components, but there are only "
-                f"n_features={self.n_features_in_:,} columns: a projection would be pointless. Allow a larger eps "
-                "or delta, set n_components yourself, or leave the projection out."
+                f"n_features={self.n_features_in_:,} columns: a projection would not reduce the dimension. "
+                "Allow a larger eps or delta, set n_components, or omit the projection."
             )
         return m
 
@@ -74,7 +77,7 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
         """The smallest number of components from m on that this projection can have."""
         return m
 
-    def _apply(self, X):
+    def _apply(self, X: Any) -> np.ndarray:
         out = np.empty((X.shape[0], self.n_components_), dtype=X.dtype)
         step = self._rows_per_block(out.itemsize)
         spans = [slice(i, min(i + step, len(out))) for i in range(0, len(out), step)]
@@ -87,7 +90,7 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
     def matrix(self) -> np.ndarray:
         """The m x d matrix A of the map, written out (transform is x -> A x).
 
-        It is meant for looking and testing: transform never needs it, and only `GaussianProjection` stores it.
+        For inspection and tests: transform does not need it, and only `GaussianProjection` stores it.
         """
         if self.n_components_ * self.n_features_in_ > _LARGEST_MATRIX:
             raise ValueError(
@@ -99,7 +102,7 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
     def _draw(self) -> None:
         """Draw what the map keeps, from the seed, `n_components_` and `n_features_in_`."""
 
-    def _write(self, X, rows: slice, out: np.ndarray) -> None:
+    def _write(self, X: Any, rows: slice, out: np.ndarray) -> None:
         """Write A x for the named rows x of X, dense or CSR, into out."""
         raise NotImplementedError
 
@@ -108,17 +111,17 @@ class Projection(DistanceCertificate, ClassNamePrefixFeaturesOutMixin, Streaming
         return self._drawn[0]
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.n_components_
 
 
-def over_all(function, spans) -> None:
-    """Call `function` on every span on all cores; a single one is not worth waking the pool."""
+def over_all(function: Callable[[Any], None], spans: Sequence[Any]) -> None:
+    """Call `function` on every span on all cores; a single one runs in the calling thread."""
     if len(spans) == 1:
         function(spans[0])
     else:
         for_each(function, spans)
 
 
-def _whole(value) -> bool:
+def _whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mercer.project.base import Projection, over_all
@@ -18,7 +20,7 @@ class GaussianProjection(Projection):
 
     For every fixed x, m ||A x||^2 / ||x||^2 has exactly the chi-square law with m degrees of freedom (Johnson and
     Lindenstrauss 1984; Dasgupta and Gupta 2003), so ``n_components="auto"`` is exact: the smallest m whose
-    chi-square tails leave every squared distance of the n rows seen by `fit` within a factor of 1 +- eps, all at once,
+    chi-square tails keep every squared distance of the n rows seen by `fit` within a factor of 1 +- eps, all at once,
     with probability 1 - delta (`mercer.bounds.jl_dimension`).
 
     The matrix is stored, d x m numbers. For many columns, or sparse ones, use `SparseProjection`.
@@ -28,7 +30,7 @@ class GaussianProjection(Projection):
     n_components : int or "auto", default="auto"
         Number of output columns m. "auto" counts the rows in one pass; a number needs no pass.
     eps, delta : float, default=0.1, 0.01
-        What "auto" keeps to: accuracy, and probability of failure.
+        Accuracy and probability of failure that "auto" guarantees.
     random_state : int, RandomState or None, default=0
         The same seed gives the same map on any machine; up to the scale 1/sqrt(m) a smaller map is the beginning of a
         larger one.
@@ -51,46 +53,48 @@ class GaussianProjection(Projection):
     True
     """
 
-    def __init__(self, n_components="auto", eps=0.1, delta=0.01, random_state=0):
+    def __init__(
+        self, n_components: int | str = "auto", eps: float = 0.1, delta: float = 0.01, random_state: Any = 0
+    ) -> None:
         self.n_components = n_components
         self.eps = eps
         self.delta = delta
         self.random_state = random_state
 
-    def _draw(self):
+    def _draw(self) -> None:
         # d x m: its rows are what a sparse product reads.
         drawn = np.empty((self.n_features_in_, self.n_components_))
         over_all(lambda first: self._draw_stream(first, drawn), range(0, self.n_components_, _STREAM))
         self._columns = {np.dtype(np.float64): drawn}
 
-    def _draw_stream(self, first, drawn):
+    def _draw_stream(self, first: int, drawn: np.ndarray) -> None:
         part = drawn[:, first : first + _STREAM]
         stream = np.random.default_rng([_KEY, self._seed, first // _STREAM])
         part[...] = stream.standard_normal(part.shape[::-1]).T / np.sqrt(self.n_components_)
 
-    def _apply(self, X):
+    def _apply(self, X: Any) -> np.ndarray:
         if X.dtype not in self._columns:
             self._columns[X.dtype] = self._columns[np.dtype(np.float64)].astype(X.dtype)
         return super()._apply(X)
 
-    def _write(self, X, rows, out):
+    def _write(self, X: Any, rows: Any, out: np.ndarray) -> None:
         if hasattr(X, "tocsr"):
             out[...] = X[rows] @ self._columns[X.dtype]
         else:
             np.matmul(X[rows], self._columns[X.dtype], out=out)
 
-    def _rows_per_block(self, itemsize):
+    def _rows_per_block(self, itemsize: int) -> int:
         return 512  # a product of fewer rows does not reach the speed of the machine
 
     @property
-    def components_(self):
+    def components_(self) -> np.ndarray:
         return self._columns[np.dtype(np.float64)].T
 
     def matrix(self) -> np.ndarray:
         """The m x d matrix A of the map."""
         return self.components_.copy()
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         # The float32 copy is made again where it is needed.
         state = super().__getstate__()
         if "_columns" in state:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -77,14 +77,21 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
 
     _check_X = {"dtype": [np.float64, np.float32]}
 
-    def __init__(self, n_components=2**18, nonzeros=1, signed=True, keep_keys=0, random_state=0):
+    def __init__(
+        self,
+        n_components: int = 2**18,
+        nonzeros: int = 1,
+        signed: bool = True,
+        keep_keys: int = 0,
+        random_state: Any = 0,
+    ) -> None:
         self.n_components = n_components
         self.nonzeros = nonzeros
         self.signed = signed
         self.keep_keys = keep_keys
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if not _whole(self.n_components) or not 1 <= self.n_components < 2**31:
             raise ValueError(
                 f"n_components must be a whole number of at least 1 and below 2**31, not {self.n_components!r}."
@@ -93,10 +100,10 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
         if not _whole(self.keep_keys) or self.keep_keys < 0:
             raise ValueError(f"keep_keys must be a whole number of at least 0, not {self.keep_keys!r}.")
 
-    def _empty(self):
+    def _empty(self) -> HeavyKeys | None:
         return HeavyKeys(int(self.keep_keys), self._tokens) if self.keep_keys else None
 
-    def _finish(self, learned):
+    def _finish(self, learned: Any) -> None:
         if learned is not None:
             self.keys_ = np.array([name for name, _ in learned], dtype=object)
             self.weights_ = np.array([weight for _, weight in learned])
@@ -113,19 +120,19 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
             self._learn()
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Hash the rows of X: a CSR matrix of n_components columns, or a `Source` of such blocks for a `Source`."""
         self._check_parameters()
         columns = [str(name) for name in X.columns] if hasattr(X, "columns") else None
         return self._mapped(X, lambda rows: self._hashed(rows, columns))
 
-    def _hashed(self, X, columns=None):
+    def _hashed(self, X: Any, columns: list[str] | None = None) -> Any:
         spans = range(0, max(X.shape[0], 1), _ROWS)
         blocks = [self._hashed_block(*self._entries(X[i : i + _ROWS], columns, i)) for i in spans]
         dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
         return (blocks[0] if len(blocks) == 1 else sparse.vstack(blocks, format="csr")).astype(dtype, copy=False)
 
-    def _entries(self, X, columns, start):
+    def _entries(self, X: Any, columns: list[str] | None, start: int) -> Any:
         """The key and the value of every entry, and where the entries of each row begin and end."""
         if X.dtype.kind != "O":
             tokens = self._tokens(X, columns, start)
@@ -137,15 +144,15 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
             X.tolist(), names, self._key, lambda cells, i: cell_entries(names, cells, start + i)
         )
 
-    def _tokens(self, X, columns=None, start=0) -> Tokens:
+    def _tokens(self, X: Any, columns: list[str] | None = None, start: int = 0) -> Tokens:
         return tokens_of(X, [] if X.ndim == 1 else self._column_names(X, columns), start)
 
-    def _column_names(self, X, columns) -> list[str]:
+    def _column_names(self, X: Any, columns: Any) -> list[str]:
         if columns is None:
             columns = getattr(self, "feature_names_in_", None)
         return [f"x{j}" for j in range(X.shape[1])] if columns is None else [str(name) for name in columns]
 
-    def _hashed_block(self, keys, values, indptr):
+    def _hashed_block(self, keys: np.ndarray, values: np.ndarray, indptr: np.ndarray) -> Any:
         s = self._n_nonzeros
         places, signs = _numeric.key_buckets(keys, s, int(self.n_components), bool(self.signed))
         values = values[:, None] * signs / np.sqrt(s)
@@ -154,7 +161,7 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
         found.sum_duplicates()
         return found
 
-    def _hash_names(self, names) -> np.ndarray:
+    def _hash_names(self, names: list[str]) -> np.ndarray:
         """The 64-bit key of each name."""
         bounds, data = packed_names(names)
         return _numeric.term_hashes(bounds, data, self._key)
@@ -178,18 +185,20 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
         found = np.flatnonzero((places == column).any(axis=1))[:n]
         return list(zip(self.keys_[found].tolist(), self.weights_[found].tolist(), strict=True))
 
-    def certificate(self, X, delta=0.05, n_pairs=5000, random_state=0) -> Certificate:
+    def certificate(self, X: Any, delta: float = 0.05, n_pairs: int = 5000, random_state: Any = 0) -> Certificate:
         """Measure the relative error of squared distances between rows of X, beside the vectors of all their names."""
         exact, keys = self.one_column_per_name(X)
         return certify_distances(_OfNames(self, keys), exact, delta, n_pairs, random_state=random_state)
 
-    def risk(self, X, eps=0.1, delta=0.01, vectors="rows", random_state=0) -> HashingRisk:
+    def risk(
+        self, X: Any, eps: float = 0.1, delta: float = 0.01, vectors: str = "rows", random_state: Any = 0
+    ) -> HashingRisk:
         """Is this hashing safe for the rows of X, or what would be? See `mercer.bounds.hashing_risk`."""
         exact, _ = self.one_column_per_name(X)
         m = int(self.n_components)
         return hashing_risk(exact, m, self._n_nonzeros, eps, delta, vectors, random_state=random_state)
 
-    def one_column_per_name(self, X):
+    def one_column_per_name(self, X: Any) -> Any:
         """The rows of X without hashing: a CSR matrix with one column per distinct name, and the keys of the names."""
         self._check_parameters()
         columns = [str(name) for name in X.columns] if hasattr(X, "columns") else None
@@ -199,7 +208,7 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
         exact.sum_duplicates()
         return exact, self._hash_names(tokens.names)
 
-    def _checked_X(self, X, reset, start=0):
+    def _checked_X(self, X: Any, reset: bool | None, start: int = 0) -> Any:
         if not is_table(X):
             return as_rows(X)
         if not reset and not hasattr(self, "n_features_in_"):  # nothing was fitted, or no table: any width will do
@@ -211,7 +220,7 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
             return X.astype(object)
         return super()._checked_X(X, reset, start)
 
-    def _checked_frame(self, X, reset, start):
+    def _checked_frame(self, X: Any, reset: bool | None, start: int) -> np.ndarray:
         columns = [np.asarray(X[name]) for name in X.columns]
         if all(column.dtype.kind in "fiub" for column in columns):
             return super()._checked_X(X, reset, start)
@@ -232,14 +241,14 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     def _key(self) -> int:
         return seed_of(self.random_state)
 
-    def _how(self):
+    def _how(self) -> tuple[Any, ...]:
         return self.n_components, self.nonzeros, self.signed, self.keep_keys, self.random_state
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.n_components
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
         tags.input_tags.string = True
@@ -251,15 +260,15 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
 class _OfNames:
     """The hashing of rows that are given with one column per name."""
 
-    def __init__(self, hashing: FeatureHashing, keys: np.ndarray):
+    def __init__(self, hashing: FeatureHashing, keys: np.ndarray) -> None:
         self.hashing, self.keys = hashing, keys
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         s, m = self.hashing._n_nonzeros, int(self.hashing.n_components)
         places, signs = _numeric.key_buckets(self.keys, s, m, bool(self.hashing.signed))
         rows = np.repeat(np.arange(len(self.keys)), s)
         entries = (signs.ravel() / np.sqrt(s), (rows, places.ravel()))
         return X @ sparse.csr_matrix(entries, shape=(X.shape[1], m))
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self.hashing)

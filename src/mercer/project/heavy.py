@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from mercer._numeric.block import Block
 from mercer.project.tokens import Tokens
 from mercer.stats import Statistic
 
@@ -25,17 +27,17 @@ class HeavyKeys(Statistic):
     n: int = 0
     weights: dict[str, float] = field(default_factory=dict)
 
-    def of(self, block):
+    def of(self, block: Block) -> HeavyKeys:
         tokens = self.tokens_of(block.X)
         return self._with(len(block), dict(zip(tokens.names, tokens.weights().tolist(), strict=True)))
 
-    def _merge(self, other):
+    def _merge(self, other: HeavyKeys) -> HeavyKeys:
         total = dict(self.weights)
         for name, weight in other.weights.items():
             total[name] = total.get(name, 0.0) + weight
         return self._with(self.n + other.n, total)
 
-    def _with(self, n, weights):
+    def _with(self, n: int, weights: dict[Any, float]) -> HeavyKeys:
         if len(weights) > self.capacity:
             excess = -np.partition(-np.fromiter(weights.values(), float), self.capacity)[self.capacity]
             weights = {name: weight - excess for name, weight in weights.items() if weight > excess}

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from mercer import _numeric
 from mercer.project.base import Projection, _whole
 
@@ -61,7 +65,15 @@ class SparseProjection(Projection):
     ((2, 64), 8)
     """
 
-    def __init__(self, n_components="auto", nonzeros=8, signed=True, eps=0.1, delta=0.01, random_state=0):
+    def __init__(
+        self,
+        n_components: int | str = "auto",
+        nonzeros: int = 8,
+        signed: bool = True,
+        eps: float = 0.1,
+        delta: float = 0.01,
+        random_state: Any = 0,
+    ) -> None:
         self.n_components = n_components
         self.nonzeros = nonzeros
         self.signed = signed
@@ -69,22 +81,22 @@ class SparseProjection(Projection):
         self.delta = delta
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_nonzeros(self.nonzeros, None if self.n_components == "auto" else self.n_components)
+        check_nonzeros(self.nonzeros, None if isinstance(self.n_components, str) else self.n_components)
 
-    def _possible(self, m):
+    def _possible(self, m: int) -> int:
         return -(-m // self.nonzeros) * self.nonzeros
 
-    def _finish(self, learned):
+    def _finish(self, learned: Any) -> None:
         super()._finish(learned)
         self.nonzeros_ = min(int(self.nonzeros), self.n_components_)
         self._with_signs = bool(self.signed)
 
-    def _rows_per_block(self, itemsize):
+    def _rows_per_block(self, itemsize: int) -> int:
         return max(1, _BLOCK_BYTES // (itemsize * self.n_components_))
 
-    def _write(self, X, rows, out):
+    def _write(self, X: Any, rows: Any, out: np.ndarray) -> None:
         how = (self._seed & _SEED_BITS, self.nonzeros_, self._with_signs, out)
         if hasattr(X, "tocsr"):
             _numeric.sketch_csr(X.data, X.indices, X.indptr[rows.start : rows.stop + 1], *how)
@@ -92,7 +104,7 @@ class SparseProjection(Projection):
             _numeric.sketch_dense(X[rows], *how)
 
 
-def check_nonzeros(nonzeros, n_components) -> None:
+def check_nonzeros(nonzeros: Any, n_components: int | None) -> None:
     """Refuse a number of nonzeros that does not divide the number of components."""
     if not _whole(nonzeros) or nonzeros < 1:
         raise ValueError(f"nonzeros must be a whole number of at least 1, not {nonzeros!r}.")

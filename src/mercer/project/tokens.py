@@ -1,7 +1,7 @@
-"""Named values: what rows of dicts, token lists and tables say, as names and numbers.
+"""Named values: rows of dicts, token lists and tables as pairs of a name and a number.
 
-A string is told apart from a number: `color: "red"` is the name `color=red` with the value 1, `age: 37` is the name
-`age` with the value 37. A token is a name with the value 1. None is an absent entry.
+Strings and numbers are encoded differently: `color: "red"` is the name `color=red` with the value 1, `age: 37` is the
+name `age` with the value 37. A token is a name with the value 1. None is an absent entry.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -41,22 +42,22 @@ def tokens_of(X: np.ndarray, columns: list[str], start: int = 0) -> Tokens:
     return _of_present(list(columns), codes, X, X != 0)
 
 
-def _tokens_of_rows(rows, start) -> Tokens:
-    place: dict[str, int] = {}
+def _tokens_of_rows(rows: Any, start: int) -> Tokens:
+    index_of: dict[str, int] = {}
     codes, values, ends = array("q"), array("d"), [0]
     for i, row in enumerate(rows):
         if type(row) in (list, tuple) and set(map(type, row)) == {str}:  # most rows of text are plain tokens
-            codes.fromlist([place.setdefault(name, len(place)) for name in row])
+            codes.fromlist([index_of.setdefault(name, len(index_of)) for name in row])
             values.fromlist([1.0] * len(row))
         else:
             for name, value in row_entries(row, start + i):
-                codes.append(place.setdefault(name, len(place)))
+                codes.append(index_of.setdefault(name, len(index_of)))
                 values.append(value)
         ends.append(len(codes))
-    return Tokens(list(place), np.array(codes), np.array(values), np.array(ends, np.int64))
+    return Tokens(list(index_of), np.array(codes), np.array(values), np.array(ends, np.int64))
 
 
-def row_entries(row, where) -> Iterable[tuple[str, float]]:
+def row_entries(row: int, where: Any) -> Iterable[tuple[str, float]]:
     """(name, number) of each entry of one row."""
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         raise ValueError(
@@ -68,13 +69,13 @@ def row_entries(row, where) -> Iterable[tuple[str, float]]:
     return (entry for entry in named if entry[1] != 0)
 
 
-def cell_entries(names, cells, where) -> Iterable[tuple[str, float]]:
+def cell_entries(names: Any, cells: Any, where: Any) -> Iterable[tuple[str, float]]:
     """(name, number) of each cell of one row of a table of objects, in which NaN is how a missing string is stored."""
     named = (_named(name, value, where) for name, value in zip(names, cells, strict=True) if not is_missing(value))
     return (entry for entry in named if entry[1] != 0)
 
 
-def _pair(item, where):
+def _pair(item: Any, where: Any) -> Any:
     if isinstance(item, str):
         return item, 1.0
     if isinstance(item, tuple | list) and len(item) == 2:
@@ -82,7 +83,7 @@ def _pair(item, where):
     raise TypeError(f"Row {where} holds {item!r}: a token must be a string or a (string, value) pair.")
 
 
-def _named(name, value, where) -> tuple[str, float]:
+def _named(name: str, value: Any, where: Any) -> tuple[str, float]:
     if type(name) is str and type(value) is float and isfinite(value):  # the common case first
         return name, value
     if not isinstance(name, str):
@@ -99,34 +100,34 @@ def _named(name, value, where) -> tuple[str, float]:
     return name, float(value)
 
 
-def _is_absent(value) -> bool:
+def _is_absent(value: Any) -> bool:
     """None and pandas' NA and NaT; a float NaN under a name is a mistake, not an absence."""
     return type(value) not in (float, int, str) and not isinstance(value, Real) and is_missing(value)
 
 
-def _tokens_of_objects(X, columns, start) -> Tokens:
+def _tokens_of_objects(X: np.ndarray, columns: list[str], start: int) -> Tokens:
     """Column by column, each distinct string once."""
-    place: dict[str, int] = {}
+    index_of: dict[str, int] = {}
     codes, values = np.zeros(X.shape, np.intp), np.zeros(X.shape)
     for j, column in enumerate(columns):
         known: dict[str, int] = {}  # strings of this column
         for i, value in enumerate(X[:, j].tolist()):
             if isinstance(value, str):
                 if value not in known:
-                    known[value] = place.setdefault(f"{column}={value}", len(place))
+                    known[value] = index_of.setdefault(f"{column}={value}", len(index_of))
                 codes[i, j], values[i, j] = known[value], 1.0
             elif not is_missing(value):  # in a column of objects NaN is how a missing string is stored
                 name, values[i, j] = _named(column, value, start + i)
-                codes[i, j] = place.setdefault(name, len(place))
-    return _of_present(list(place), codes, values, values != 0)
+                codes[i, j] = index_of.setdefault(name, len(index_of))
+    return _of_present(list(index_of), codes, values, values != 0)
 
 
-def _of_present(names, codes, values, present) -> Tokens:
+def _of_present(names: list[str], codes: np.ndarray, values: np.ndarray, present: np.ndarray) -> Tokens:
     indptr = np.concatenate([[0], np.cumsum(present.sum(axis=1))]).astype(np.int64)
     return Tokens(names, codes[present], values[present], indptr)
 
 
-def as_rows(X) -> np.ndarray:
+def as_rows(X: Any) -> np.ndarray:
     """A sequence of dicts or lists as a one-dimensional array of them."""
     rows = list(X)
     kept = np.empty(len(rows), dtype=object)
@@ -135,7 +136,7 @@ def as_rows(X) -> np.ndarray:
     return kept
 
 
-def is_table(X) -> bool:
+def is_table(X: Any) -> bool:
     """Whether X is a frame, an array or nested lists of numbers rather than a sequence of dicts or tokens."""
     if hasattr(X, "columns") or hasattr(X, "tocsr"):
         return True

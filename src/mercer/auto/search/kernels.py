@@ -110,7 +110,7 @@ def _by_gains(
         scale = median * np.sqrt(SUBSET_SIZE / d)
         gaussians = [kernels.Gaussian(bandwidth=float(multiple * scale)) for multiple in multiples]
         made = [
-            KernelCandidate(OnSubsets(each, order=SUBSET_SIZE, chances=probabilities), np.ones(d)) for each in gaussians
+            KernelCandidate(OnSubsets(each, order=SUBSET_SIZE, probabilities=probabilities), np.ones(d)) for each in gaussians
         ]
         families.append(_titled("Gaussian", multiples, f"on {SUBSET_SIZE} columns at a time", made))
     return families

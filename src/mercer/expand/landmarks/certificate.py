@@ -1,7 +1,8 @@
-"""What landmarks leave unexplained: for certain, pair by pair and in total."""
+"""Deterministic error bounds of landmark features, per pair and in total."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -18,7 +19,7 @@ from mercer.source import Source
 
 @dataclass(frozen=True, eq=False)
 class LandmarkCertificate(Certificate):
-    """`Certificate` with what is certain about landmarks: with r(x) = k(x, x) - ||z(x)||^2,
+    """`Certificate` with deterministic bounds for landmarks. With r(x) = k(x, x) - ||z(x)||^2,
 
         |k(x, x') - <z(x), z(x')>| <= sqrt(r(x) r(x'))   for every pair (Cauchy and Schwarz off the span),
         ||K - ZZ'||_2 <= trace(K - ZZ') = sum of r(x)    on all rows together.
@@ -37,15 +38,15 @@ class LandmarkCertificate(Certificate):
 
     @property
     def unexplained(self) -> float:
-        """The share of the trace of K that is left: sum of r(x) / sum of k(x, x)."""
+        """The unexplained fraction of the trace of K: sum of r(x) / sum of k(x, x)."""
         return self.residual_sum / self.diagonal_sum if self.diagonal_sum > 0 else 0.0
 
-    def fitted_value_bound(self, alpha) -> float:
+    def fitted_value_bound(self, alpha: float) -> float:
         """How far ridge on the features can be from kernel ridge, in fitted values, relative to the norm of y.
 
             ||y_kernel - y_features|| <= min(1, sum of r(x) / alpha) ||y||
 
-        on all rows of X, for certain, for the same penalty alpha (sum of squares + alpha ||w||^2), no intercept.
+        on all rows of X, for the same penalty alpha (sum of squares + alpha ||w||^2), no intercept.
         """
         if not alpha > 0:
             raise ValueError(f"alpha must be positive, got {alpha!r}.")
@@ -69,22 +70,24 @@ class LandmarkCertificate(Certificate):
 
 
 class ResidualCertificate:
-    """For fitted maps that project on a span: `_residual(X)` gives r(x) and k(x, x) of checked rows."""
+    """Mixin of fitted maps that project onto a span: `_residual(X)` gives r(x) and k(x, x) of checked rows."""
 
-    def residual(self, X):
-        """r(x) = k(x, x) - ||z(x)||^2 >= 0 for every row, in float64: what the landmarks do not explain of it.
+    def residual(self, X: Any) -> np.ndarray:
+        """r(x) = k(x, x) - ||z(x)||^2 >= 0 for every row, in float64: the residual of the projection.
 
         It is the square of the distance of phi(x) from the span of the landmarks. A `Source` gives the residuals of
         all its rows. With ``Precomputed()``, X is the square matrix of the training rows.
         """
         return self._residual_and_diagonal(X)[0]
 
-    def certificate(self: Any, X, delta=0.05, n_pairs=N_PAIRS, random_state=0) -> LandmarkCertificate:
-        """How well <z, z'> agrees with the kernel on the rows of X: for certain, and measured on random pairs.
+    def certificate(
+        self: Any, X: Any, delta: float = 0.05, n_pairs: int = N_PAIRS, random_state: Any = 0
+    ) -> LandmarkCertificate:
+        """Agreement of <z, z'> with the kernel on the rows of X: deterministic bounds, and errors of random pairs.
 
-        Certain are the bound sqrt(r(x) r(x')) of every pair (``pointwise``; 64 roundings of k(x, x) are added to each
-        r) and ``residual_sum``, which bounds ||K - ZZ'||_2 and with it the effect on ridge regression. Chance, and
-        delta, enter only in what is said of pairs beyond those measured; see ``mercer.bounds.certify``. A `Source` is
+        The bound sqrt(r(x) r(x')) of every pair (``pointwise``; 64 roundings of k(x, x) are added to each r) and
+        ``residual_sum``, which bounds ||K - ZZ'||_2 and with it the effect on ridge regression, are deterministic. The
+        confidence 1 - delta applies only to pairs beyond those measured; see ``mercer.bounds.certify``. A `Source` is
         read twice.
         """
         residuals, diagonal = self._residual_and_diagonal(X)
@@ -103,25 +106,31 @@ class ResidualCertificate:
             diagonal_sum=float(diagonal.sum()),
         )
 
-    def _pair_bounds(self, x, z):
-        left, right = (_with_rounding(*self._residual_and_diagonal(rows), self._rounding_of(rows)) for rows in (x, z))
-        return np.sqrt(left * right)
+    def _pair_bounds(self: Any, x: Any, z: Any) -> np.ndarray:
+        bounds = []
+        for rows in (x, z):
+            residuals, diagonal = self._residual_and_diagonal(rows)
+            bounds.append(_with_rounding(residuals, diagonal, self._rounding_of(rows)))
+        return np.sqrt(bounds[0] * bounds[1])
 
-    def _residual_and_diagonal(self, X):
+    def _residual_and_diagonal(self: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
         if not self.whiten:
             raise ValueError("Plain similarities approximate no kernel: there is a residual with whiten=True only.")
         if not isinstance(X, Source):
             return self._residual(self._checked_X(X, reset=False))
         found = [self._residual(self._checked_rows(block)) for block in X.blocks() if len(block)]
-        return tuple(np.concatenate(part) for part in zip(*found, strict=True))
+        residuals, diagonal = (np.concatenate(part) for part in zip(*found, strict=True))
+        return residuals, diagonal
 
 
-def _with_rounding(residuals, diagonal, rounding):
+def _with_rounding(residuals: np.ndarray, diagonal: np.ndarray, rounding: float) -> np.ndarray:
     return residuals + rounding * diagonal
 
 
-def _by_position(features, K, residuals, diagonal):
+def _by_position(
+    features: Any, K: Any, residuals: np.ndarray, diagonal: np.ndarray
+) -> tuple[Any, Any, Callable[..., np.ndarray]]:
     """A precomputed matrix as a map, a kernel and bounds of pairs on the positions 0..n-1 of its rows."""
     K = K.toarray() if is_sparse(K) else K
     safe = np.sqrt(_with_rounding(residuals, diagonal, features._rounding_of(K)))
@@ -129,27 +138,27 @@ def _by_position(features, K, residuals, diagonal):
 
 
 class _MapOfPositions:
-    def __init__(self, features, K):
+    def __init__(self, features: Any, K: np.ndarray) -> None:
         self.features, self.K = features, K
 
-    def transform(self, rows):
+    def transform(self, rows: Any) -> np.ndarray:
         return self.features.transform(self.K[_positions(rows)])
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self.features)
 
 
 class _MatrixKernel:
-    def __init__(self, K):
+    def __init__(self, K: np.ndarray) -> None:
         self.K = K
 
-    def __call__(self, rows, others=None):
+    def __call__(self, rows: Any, others: Any = None) -> np.ndarray:
         chosen = np.ix_(_positions(rows), _positions(rows if others is None else others))
         return self.K[chosen].astype(np.float64)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "the matrix given"
 
 
-def _positions(rows):
+def _positions(rows: Any) -> np.ndarray:
     return np.asarray(rows)[:, 0].astype(np.intp)

@@ -1,25 +1,36 @@
-"""Landmarks: a kernel as the similarity to a few chosen rows."""
+"""Landmarks: similarities to chosen rows, and the Nystrom approximation."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from mercer._numeric.block import take_rows
+from mercer._numeric.block import Block, take_rows
 from mercer._numeric.linalg.distances import is_sparse
 from mercer._numeric.solvers.rpcholesky import rounding_tolerance
 from mercer._runtime.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
 from mercer.expand.landmarks.certificate import ResidualCertificate
-from mercer.expand.landmarks.choice import check_columns, choose_columns, choose_landmarks, stored_as
-from mercer.expand.landmarks.rows import AllRows, RowSample, for_kernel, holds_objects, object_column, of_objects, wide
+from mercer.expand.landmarks.choice import Choice, check_columns, choose_columns, choose_landmarks, stored_as
+from mercer.expand.landmarks.rows import (
+    CollectedRows,
+    RowSample,
+    as_double,
+    for_kernel,
+    holds_objects,
+    object_column,
+    of_objects,
+)
 from mercer.expand.landmarks.whitening import triangular_product, whitening
 from mercer.kernels import Kernel, KernelParameter, Precomputed
+from mercer.stats.base import Statistic
 from mercer.stats.sample import SAMPLE_ROWS
 
-WAYS = ("rpcholesky", "uniform", "kmeans", "all")
+METHODS = ("rpcholesky", "uniform", "kmeans", "all")
 #: Entries of similarities computed at a time: they stay in the cache until they are whitened.
 _ENTRIES = 2**19
 _MEDIAN_ROWS = 2048
@@ -33,7 +44,7 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
 
     Whitened, <z(x), z(x')> is the inner product of the projections of phi(x) and phi(x') on the span of the landmarks:
     exact when every row is a landmark, and otherwise with an error that is known for each pair (`residual`,
-    `certificate`). What is left of k(x, x) is r(x) = k(x, x) - ||z(x)||^2 >= 0, and
+    `certificate`). The residual of k(x, x) is r(x) = k(x, x) - ||z(x)||^2 >= 0, and
     |k(x, x') - <z(x), z(x')>| <= sqrt(r(x) r(x')).
 
     Parameters
@@ -50,7 +61,7 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
         rows, "kmeans" takes the centers of clusters, "all" every distinct row in the order of the data. All but "all"
         choose from a sample of at most 16,384 distinct rows (or n_components, if that is more).
     landmarks : array, CSR matrix or list of objects, default=None
-        Landmarks of your own; with ``Precomputed()``, numbers of columns. Nothing else is learned then.
+        Given landmarks; with ``Precomputed()``, indices of columns.
     whiten : bool, default=True
         False gives the plain similarities, for which k need not be a Mercer kernel.
     random_state : int, RandomState or None, default=0
@@ -70,7 +81,7 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
     Notes
     -----
     Features are a product with the inverse factor, computed in float64. Landmarks whose pivot is below 64 times the
-    rounding of the rows are dropped, so its entries stay harmless: fitted on float32, the map works in float32; a map
+    rounding of the rows are dropped, so its entries stay moderate: fitted on float32, the map works in float32; a map
     fitted on float64 works on float32 rows in float64 when its smallest pivot demands it.
 
     Examples
@@ -92,7 +103,15 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
 
     _former = {"n_landmarks": "n_components", "n_landmarks_": "n_components_"}
 
-    def __init__(self, n_components=500, kernel=None, choose="rpcholesky", landmarks=None, whiten=True, random_state=0):
+    def __init__(
+        self,
+        n_components: int | float = 500,
+        kernel: Kernel | str | None = None,
+        choose: str = "rpcholesky",
+        landmarks: Any = None,
+        whiten: bool = True,
+        random_state: Any = 0,
+    ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.choose = choose
@@ -100,13 +119,13 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
         self.whiten = whiten
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         n = self.n_components
         if isinstance(n, Kernel):
             raise TypeError(f"n_components must be a number, not {n!r}. Did you mean kernel={n!r}?")
         self._kernel()
-        if self.choose not in WAYS:
-            raise ValueError(f"choose must be one of {', '.join(WAYS)}, not {self.choose!r}.")
+        if self.choose not in METHODS:
+            raise ValueError(f"choose must be one of {', '.join(METHODS)}, not {self.choose!r}.")
         counted = isinstance(n, Integral) and not isinstance(n, bool) and n >= 1
         if not counted and (isinstance(n, Integral) or not isinstance(n, Real) or not 0 < n < 1):
             raise ValueError(f"n_components must be a positive whole number or a fraction in (0, 1), not {n!r}.")
@@ -119,19 +138,19 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
 
     # learning
 
-    def _empty(self):
+    def _empty(self) -> Statistic | None:
         if self._precomputed:
-            return AllRows(distinct=False)
+            return CollectedRows(distinct=False)
         if self.landmarks is not None:
-            learns = self._kernel().waits_for_data
+            learns = self._kernel().is_data_dependent
             return RowSample(_MEDIAN_ROWS) if learns else None
         if self.choose == "all":
-            return AllRows()
-        return RowSample(max(SAMPLE_ROWS, self.n_components))
+            return CollectedRows()
+        return RowSample(max(SAMPLE_ROWS, self.n_components))  # type: ignore[arg-type]
 
-    def _finish(self, learned):
+    def _finish(self, learned: Any) -> None:
         for name in ("residual_path_", "whitening_"):  # of another fit, with other parameters
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         landmarks, gram = self._columns(learned) if self._precomputed else self._rows(learned)
         if self.whiten:
             found = whitening(gram(landmarks), self._rounding, in_order=hasattr(self, "residual_path_"))
@@ -140,10 +159,10 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
         self.n_components_ = landmarks.shape[0]
         self._landmarks = landmarks
         self.landmarks_ = for_kernel(landmarks)
-        self._prepared = {}
+        self._prepared: dict[Any, Any] = {}
 
-    def _rows(self, sample):
-        """Landmarks, and how to get the matrix of their similarities."""
+    def _rows(self, sample: Any) -> tuple[Any, Callable[[Any], np.ndarray]]:
+        """Landmarks, and a function that computes their Gram matrix."""
         kernel = self._kernel()
         first = None if sample is None else for_kernel(take_rows(sample.X, slice(0, _MEDIAN_ROWS)))
         self.kernel_ = kernel if sample is None else kernel.resolve(first)
@@ -152,46 +171,46 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
         else:
             seed = seed_of(self.random_state)
             choice = choose_landmarks(self.choose, self.kernel_, sample, self.n_components, seed, self._rounding)
-            landmarks = self._noted(choice)
-        return landmarks, lambda chosen: self.kernel_(for_kernel(wide(chosen))).astype(np.float64, copy=False)
+            landmarks = self._with_path(choice)
+        return landmarks, lambda chosen: self.kernel_(for_kernel(as_double(chosen))).astype(np.float64, copy=False)
 
-    def _columns(self, known):
-        """The same for a precomputed matrix, whose landmarks are positions."""
-        self.kernel_, K = self._kernel(), wide(known.X)
+    def _columns(self, known: Any) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+        """The same for a precomputed matrix, whose landmarks are column indices."""
+        self.kernel_, K = self._kernel(), as_double(known.X)
         K = K.toarray() if is_sparse(K) else K
         if self.landmarks is not None:
             landmarks = check_columns(self.landmarks, K.shape[0])
         else:
             seed = seed_of(self.random_state)
-            landmarks = self._noted(
+            landmarks = self._with_path(
                 choose_columns(self.choose, K, known.weight, self.n_components, seed, self._rounding)
             )
         return landmarks, lambda chosen: K[np.ix_(chosen, chosen)]
 
-    def _noted(self, choice):
+    def _with_path(self, choice: Choice) -> Any:
         if choice.path is not None:
             self.residual_path_ = choice.path
         return choice.landmarks
 
     @property
     def _rounding(self) -> float:
-        """Pivots below this share of k(x, x) are rounding, in the precision of the rows seen by fit."""
+        """Pivots below this fraction of k(x, x) are rounding, in the precision of the rows seen by fit."""
         return rounding_tolerance(self._fit_dtype)
 
-    def _rounding_of(self, rows) -> float:
+    def _rounding_of(self, rows: Any) -> float:
         """The rounding of features of these rows."""
         return max(self._rounding, rounding_tolerance(getattr(rows, "dtype", None)))
 
     # checking: numbers as every estimator does, objects not at all
 
-    def _checked_X(self, X, reset, start=0):
+    def _checked_X(self, X: Any, reset: bool | None, start: int = 0) -> Any:
         if not holds_objects(X) or self._precomputed or self.kernel is None:
             X = super()._checked_X(X, reset, start)
         else:
             X = object_column(X)
             if reset:
                 self.n_features_in_ = 1
-                vars(self).pop("feature_names_in_", None)
+                self.__dict__.pop("feature_names_in_", None)
         if reset:
             self._fit_dtype = X.dtype
         elif of_objects(X) != (self._fit_dtype.kind == "O"):
@@ -200,27 +219,27 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
             )
         return X
 
-    def _checked_block(self, X, y, sample_weight, reset, start=0):
+    def _checked_block(self, X: Any, y: Any, sample_weight: Any, reset: bool | None, start: int = 0) -> Block:
         if self._precomputed and sample_weight is not None and np.any(np.asarray(sample_weight) == 0):
-            raise ValueError("A row of weight zero is left out: with Precomputed(), leave out its column too.")
+            raise ValueError("Rows of weight zero are dropped: with Precomputed(), drop their columns as well.")
         return super()._checked_block(X, y, sample_weight, reset, start)
 
     # applying
 
-    def _apply(self, X):
+    def _apply(self, X: Any) -> Any:
         dtype = np.dtype(np.float64) if of_objects(X) else X.dtype
         out = np.empty((X.shape[0], self.n_components_), dtype=dtype)
         self._by_blocks(X, X.dtype, lambda rows, part: self._write(part, out[rows]))
         return out
 
-    def _by_blocks(self, X, dtype, function):
+    def _by_blocks(self, X: Any, dtype: np.dtype, function: Callable[[slice, Any], None]) -> None:
         """Call function(rows, X[rows] in this precision) for blocks of rows that fit the cache, on all cores."""
         self._prepare(dtype, is_sparse(X))
         step = max(64, _ENTRIES // self.n_components_)
         spans = [slice(start, start + step) for start in range(0, X.shape[0], step)]
         for_each(lambda rows: function(rows, X[rows].astype(dtype, copy=False)), spans)
 
-    def _write(self, X, out):
+    def _write(self, X: Any, out: np.ndarray) -> None:
         landmarks, upper, working = self._prepared[X.dtype, is_sparse(X)]
         similarities = self._similarities(X.astype(working, copy=False), landmarks)
         if upper is None:
@@ -230,17 +249,17 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
         else:
             out[:] = similarities @ upper
 
-    def _similarities(self, X, landmarks):
+    def _similarities(self, X: Any, landmarks: Any) -> np.ndarray:
         if self._precomputed:
             columns = X[:, landmarks]
             return columns.toarray() if is_sparse(columns) else columns
         return self.kernel_(for_kernel(X), landmarks)
 
-    def _prepare(self, dtype, sparse):
+    def _prepare(self, dtype: np.dtype, sparse: bool) -> None:
         """Landmarks and whitening as rows of this kind need them, made once."""
         if (dtype, sparse) in self._prepared:
             return
-        working = self._working(dtype)
+        working = self._working_dtype(dtype)
         landmarks = self._landmarks
         if of_objects(landmarks):
             landmarks = for_kernel(landmarks)
@@ -249,19 +268,19 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
         upper = self.whitening_.astype(working if working.kind == "f" else np.float64) if self.whiten else None
         self._prepared[dtype, sparse] = landmarks, upper, working
 
-    def _working(self, dtype):
+    def _working_dtype(self, dtype: np.dtype) -> np.dtype:
         """The precision to compute in: float32 only if no pivot is so small that it would show."""
         if dtype != np.float32 or not self.whiten:
             return dtype
         return dtype if self._smallest_pivot >= rounding_tolerance(np.float32) else np.dtype(np.float64)
 
-    def _residual(self, X):
+    def _residual(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """r(x) and k(x, x) of checked rows, in float64 and without keeping the features."""
         # Of a precomputed matrix only the whole has a diagonal.
-        diagonal = self.kernel_.diag(wide(X)) if self._precomputed else np.empty(X.shape[0])
+        diagonal = self.kernel_.diag(as_double(X)) if self._precomputed else np.empty(X.shape[0])
         explained = np.empty(X.shape[0])
 
-        def explain(rows, part):
+        def explain(rows: slice, part: Any) -> None:
             Z = np.empty((part.shape[0], self.n_components_))
             self._write(part, Z)
             explained[rows] = np.einsum("ij,ij->i", Z, Z)
@@ -272,15 +291,15 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
         return np.maximum(diagonal - explained, 0.0), diagonal
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.n_components_
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
         return tags
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         # Copies in other precisions are made again where they are needed.
         state = super().__getstate__()
         return {**state, "_prepared": {}} if "_prepared" in state else state

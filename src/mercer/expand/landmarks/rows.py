@@ -1,4 +1,4 @@
-"""Rows that may become landmarks: numbers, or objects of any kind, that wait in a sample or are all kept.
+"""Candidate rows for landmarks, numbers or objects: a sample, or all rows.
 
 Objects travel as an (n, 1) array of dtype object, so that blocks, sources and statistics treat them as a table with one
 column; kernels are given the list of them.
@@ -21,7 +21,7 @@ from mercer.stats.base import Statistic
 from mercer.stats.sample import SampledRows
 
 
-def holds_objects(X) -> bool:
+def holds_objects(X: Any) -> bool:
     """Whether X is a sequence of objects (strings, sets, tuples, ...) rather than a table of numbers."""
     if is_sparse(X) or getattr(X, "ndim", 1) > 2:
         return False
@@ -36,19 +36,19 @@ def holds_objects(X) -> bool:
     return isinstance(first, str | bytes) or not isinstance(first, Number | type(None))
 
 
-def _is_numeric(rows) -> bool:
+def _is_numeric(rows: Any) -> bool:
     try:
         return np.asarray(rows).dtype.kind in "biufc"
     except ValueError:  # rows of different lengths
         return False
 
 
-def of_objects(X) -> bool:
+def of_objects(X: Any) -> bool:
     """Whether checked rows, or landmarks, are objects."""
     return X.dtype.kind == "O"
 
 
-def object_column(items) -> np.ndarray:
+def object_column(items: Any) -> np.ndarray:
     """A sequence of objects as an (n, 1) array."""
     items = np.asarray(items).ravel() if hasattr(items, "__array__") else items
     column = np.empty((len(items), 1), dtype=object)
@@ -57,25 +57,25 @@ def object_column(items) -> np.ndarray:
     return column
 
 
-def for_kernel(X):
+def for_kernel(X: Any) -> Any:
     """Rows as kernels read them: an object column as the list of its objects, a table as it is."""
     return list(X[:, 0]) if of_objects(X) else X
 
 
-def wide(X):
+def as_double(X: Any) -> Any:
     """Numbers in float64, objects as they are."""
     return X if of_objects(X) else X.astype(np.float64, copy=False)
 
 
-def identities(X):
+def identities(X: Any) -> Any:
     """What the hash of a row is taken of: numbers themselves, objects by a canonical text of their contents."""
     if not of_objects(X):
         return X
     return object_column([canonical(item) for item in X[:, 0]])
 
 
-def canonical(item) -> str | bytes:
-    """A text that equal objects share: items of sets and dictionaries in sorted order.
+def canonical(item: Any) -> str | bytes:
+    """A canonical text of an object: items of sets and dictionaries in sorted order.
 
     >>> canonical({"b", "a"}) == canonical({"a", "b"}), canonical(("a", "b")) == canonical(("a", "b", ""))
     (True, False)
@@ -97,31 +97,31 @@ def canonical(item) -> str | bytes:
 class RowSample(Sample):
     """`Sample` of numbers or of objects."""
 
-    def of(self, block):
+    def of(self, block: Block) -> RowSample:
         return self._typed(super().of(replace(block, raw=identities(block.X)) if of_objects(block.X) else block))
 
-    def _smallest(self, *found):
+    def _smallest(self, *found: Sample) -> RowSample:
         return self._typed(super()._smallest(*found))
 
-    def _typed(self, sample):
+    def _typed(self, sample: Sample) -> RowSample:
         return RowSample(**{f.name: getattr(sample, f.name) for f in fields(Sample)})
 
 
 @dataclass(frozen=True)
-class AllRows(Statistic):
-    """Every row in the order of the data; `finish` leaves out repetitions if they are to be `distinct`."""
+class CollectedRows(Statistic):
+    """Every row in the order of the data; `finish` drops duplicates if `distinct`."""
 
     distinct: bool = True
     n: int = 0
     rows: Any = None
 
-    def of(self, block):
+    def of(self, block: Block) -> CollectedRows:
         # The memory of the block belongs to the source, which may use it again.
         weight = np.ones(len(block)) if block.weight is None else block.weight
-        return AllRows(self.distinct, len(block), Block(block.X.copy(), None, weight))
+        return CollectedRows(self.distinct, len(block), Block(block.X.copy(), None, weight))
 
-    def _merge(self, other):
-        return AllRows(self.distinct, self.n + other.n, concatenate(self.rows, other.rows))
+    def _merge(self, other: CollectedRows) -> CollectedRows:
+        return CollectedRows(self.distinct, self.n + other.n, concatenate(self.rows, other.rows))
 
     def finish(self) -> SampledRows:
         if self.rows is None:

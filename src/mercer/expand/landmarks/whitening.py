@@ -1,4 +1,4 @@
-"""Similarities to landmarks, turned into features whose inner product is the kernel."""
+"""Whitening: similarities to landmarks as features whose inner product is the kernel."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def whitening(gram: np.ndarray, rounding: float, in_order: bool = False) -> Whit
     return Whitening(some[order], np.ascontiguousarray(np.tril(inverse).T) / size[order][:, None], smallest)
 
 
-def _ordered(scaled, rounding):
+def _ordered(scaled: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray] | None:
     from scipy.linalg import lapack
 
     factor, failed = lapack.dpotrf(scaled, lower=True, clean=True)
@@ -56,7 +56,7 @@ def _ordered(scaled, rounding):
     return factor, np.arange(len(factor))
 
 
-def _pivoted(scaled, rounding):
+def _pivoted(scaled: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray]:
     from scipy.linalg import lapack, solve_triangular
 
     factor, order, rank, _ = lapack.dpstrf(scaled, tol=rounding, lower=True)
@@ -73,7 +73,7 @@ def _pivoted(scaled, rounding):
 
 
 def triangular_product(similarities: np.ndarray, upper: np.ndarray, out: np.ndarray) -> None:
-    """out = similarities @ upper in panels of columns, which leaves out nearly half of the multiplications."""
+    """out = similarities @ upper in panels of columns, which skips nearly half of the multiplications."""
     m = upper.shape[0]
     for start in range(0, m, PANEL):
         stop = min(start + PANEL, m)

@@ -37,7 +37,7 @@ class ColumnPicker(StreamingTransformer):
     _check_X = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"}
     _allow_missing = True
 
-    def __init__(self, columns: Any):
+    def __init__(self, columns: Any) -> None:
         self.columns = columns
 
     def _finish(self, learned: None) -> None:

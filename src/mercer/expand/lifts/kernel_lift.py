@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from mercer._numeric.block import Block
 from mercer._numeric.linalg.distances import is_sparse
 from mercer.expand.lifts import nodes, parts
+from mercer.expand.lifts.high_dimensional import HighDimensionalTransformer
 from mercer.expand.lifts.polynomial import kernel_monomials
 from mercer.expand.lifts.subsets import all_subset_monomials, subset_monomials
-from mercer.expand.lifts.wide import WideTransformer
 from mercer.expand.lifts.window_parts import part_of_windows
 from mercer.kernels import (
     AllSubsets,
@@ -35,7 +36,7 @@ from mercer.kernels import (
     Sum,
 )
 from mercer.kernels.discrete import is_table
-from mercer.kernels.rows import Rows
+from mercer.kernels.rows import KernelInput
 from mercer.kernels.strings import WindowKernel
 from mercer.stats import Statistic
 
@@ -64,7 +65,7 @@ def lift(kernel: Kernel) -> KernelLift:
     return made
 
 
-class KernelLift(WideTransformer):
+class KernelLift(HighDimensionalTransformer):
     """The exact features of a finite kernel; `lift` makes it.
 
     Numbers give an array, CSR gives CSR, and sets of tokens (`Overlap`) or sequences (`Spectrum`, ...) give CSR with
@@ -80,38 +81,38 @@ class KernelLift(WideTransformer):
     n_output_features_ : int, known before anything is computed
     """
 
-    def __init__(self, kernel):
+    def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if not isinstance(self.kernel, Kernel):
             raise TypeError(f"kernel must be one of mercer.kernels, not {self.kernel!r}.")
         self.kernel._validate()
         part_of(self.kernel)
 
-    def _empty(self):
+    def _empty(self) -> Vocabularies | None:
         return Vocabularies(part_of(self.kernel)) if _reads_objects(self.kernel) else None
 
-    def _finish(self, learned):
+    def _finish(self, learned: Any) -> None:
         self._vocabularies = learned or ()
-        self._part = self._settled(self._input_names())
+        self._part = self._bound_part(self._input_names())
         self.n_output_features_ = self._part.n_outputs
 
-    def _settled(self, labels):
+    def _bound_part(self, labels: list[str]) -> parts.LiftPart:
         part = part_of(self.kernel)
-        part.settle(parts.Columns(labels, hasattr(self, "feature_names_in_")), iter(self._vocabularies))
+        part.bind(parts.ColumnLabels(labels, hasattr(self, "feature_names_in_")), iter(self._vocabularies))
         return part
 
-    def _apply(self, X):
-        values = self._part.values(Rows(X))
+    def _apply(self, X: Any) -> Any:
+        values = self._part.values(KernelInput(X))
         if not is_sparse(values):
             return values
         from scipy.sparse import csr_matrix
 
         return (type(X) if is_sparse(X) else csr_matrix)(values)
 
-    def _checked_X(self, X, reset, start=0):
-        if not _reads_objects(self.kernel) or is_table(Rows(X)):
+    def _checked_X(self, X: Any, reset: bool | None, start: int = 0) -> Any:
+        if not _reads_objects(self.kernel) or is_table(KernelInput(X)):
             return super()._checked_X(X, reset, start)
         if hasattr(X, "columns") or getattr(X, "ndim", 1) == 2:
             return X if reset is None else validate_data(self, X, reset=reset, skip_check_array=True)
@@ -123,42 +124,42 @@ class KernelLift(WideTransformer):
             self.n_features_in_ = 1 if X.ndim == 1 else X.shape[1]
         return X
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """A name for each output column; at most ten million."""
         labels = self._input_names(input_features)
-        return np.array(parts.checked_names(self._settled(labels)), dtype=object)
+        return np.array(parts.checked_names(self._bound_part(labels)), dtype=object)
 
 
 @dataclass(frozen=True)
 class Vocabularies(Statistic):
     """The distinct tokens that each map of sets reads; `finish` gives them sorted, None for maps given numbers."""
 
-    part: parts.Part
+    part: parts.LiftPart
     n: int = 0
     found: tuple[Any, ...] = ()
 
-    def of(self, block):
-        return Vocabularies(self.part, len(block), tuple(self.part.tokens(Rows(block.X))) if len(block) else ())
+    def of(self, block: Block) -> Vocabularies:
+        return Vocabularies(self.part, len(block), tuple(self.part.tokens(KernelInput(block.X))) if len(block) else ())
 
-    def _merge(self, other):
+    def _merge(self, other: Vocabularies) -> Vocabularies:
         pairs = list(zip(self.found, other.found, strict=True))
         if any((a is None) != (b is None) for a, b in pairs):
             raise ValueError("Some rows hold sets of tokens and some hold numbers: Overlap needs one or the other.")
         found = tuple(None if a is None else a | b for a, b in pairs)
         return Vocabularies(self.part, self.n + other.n, found)
 
-    def finish(self):
+    def finish(self) -> list[list[Any] | None]:
         return [None if tokens is None else _sorted(tokens) for tokens in self.found]
 
 
 @singledispatch
-def part_of(kernel: Kernel) -> parts.Part:
+def part_of(kernel: Kernel) -> parts.LiftPart:
     """The feature map of a kernel, or the reason why there is none."""
     raise ValueError(f"{kernel} has no finite lift that Mercer knows. Use Landmarks(kernel={kernel}).")
 
 
 @part_of.register
-def _(kernel: Stationary):
+def _(kernel: Stationary) -> parts.LiftPart:
     raise ValueError(
         f"{kernel} has no finite lift: its Gram matrix has full rank however many distinct rows there are, so no "
         f"finite number of columns can hold it. Use RandomFeatures({kernel}) or Landmarks(kernel={kernel})."
@@ -166,12 +167,12 @@ def _(kernel: Stationary):
 
 
 @part_of.register
-def _(kernel: Custom):
+def _(kernel: Custom) -> parts.LiftPart:
     raise ValueError(f"{kernel} has no known lift: Mercer cannot see into a function. Use Landmarks(kernel={kernel}).")
 
 
 @part_of.register
-def _(kernel: Precomputed):
+def _(kernel: Precomputed) -> parts.LiftPart:
     raise ValueError(
         "Precomputed() has no lift: features cannot be computed from kernel values of rows that are not given. "
         "Use a kernel machine on the matrix, or the kernel itself."
@@ -179,43 +180,43 @@ def _(kernel: Precomputed):
 
 
 @part_of.register
-def _(kernel: Constant):
+def _(kernel: Constant) -> parts.LiftPart:
     return parts.ConstantPart(kernel.value)
 
 
 @part_of.register
-def _(kernel: Linear):
+def _(kernel: Linear) -> parts.LiftPart:
     return parts.LinearPart()
 
 
 @part_of.register
-def _(kernel: Polynomial):
+def _(kernel: Polynomial) -> parts.LiftPart:
     make = partial(kernel_monomials, degree=kernel.degree, offset=kernel.offset, scale=kernel.scale)
     return parts.MonomialPart(make)
 
 
 @part_of.register
-def _(kernel: AllSubsets):
+def _(kernel: AllSubsets) -> parts.LiftPart:
     return parts.MonomialPart(partial(all_subset_monomials, scale=kernel.scale))
 
 
 @part_of.register
-def _(kernel: Anova):
+def _(kernel: Anova) -> parts.LiftPart:
     return parts.MonomialPart(partial(subset_monomials, low=kernel.degree, high=kernel.degree))
 
 
 @part_of.register
-def _(kernel: Overlap):
+def _(kernel: Overlap) -> parts.LiftPart:
     return parts.OverlapPart()
 
 
 @part_of.register
-def _(kernel: WindowKernel):
+def _(kernel: WindowKernel) -> parts.LiftPart:
     return part_of_windows(kernel)
 
 
 @part_of.register
-def _(kernel: Subsequence):
+def _(kernel: Subsequence) -> parts.LiftPart:
     raise ValueError(
         f"{kernel} has no lift of a useful size: every word of {kernel.k} letters is a feature of almost every row. "
         f"Use Landmarks(kernel={kernel}), a kernel machine, or Mismatch, whose lift is sparse."
@@ -223,7 +224,7 @@ def _(kernel: Subsequence):
 
 
 @part_of.register
-def _(kernel: SubsetTree):
+def _(kernel: SubsetTree) -> parts.LiftPart:
     raise ValueError(
         f"{kernel} has no lift of a useful size: a tree has exponentially many fragments. "
         f"Use Landmarks(kernel={kernel}) or a kernel machine."
@@ -231,27 +232,27 @@ def _(kernel: SubsetTree):
 
 
 @part_of.register
-def _(kernel: Sum):
+def _(kernel: Sum) -> parts.LiftPart:
     return nodes.SumPart(part_of(kernel.left), part_of(kernel.right))
 
 
 @part_of.register
-def _(kernel: Product):
+def _(kernel: Product) -> parts.LiftPart:
     return nodes.ProductPart(part_of(kernel.left), part_of(kernel.right))
 
 
 @part_of.register
-def _(kernel: Scaled):
+def _(kernel: Scaled) -> parts.LiftPart:
     return nodes.ScaledPart(part_of(kernel.kernel), kernel.scale)
 
 
 @part_of.register
-def _(kernel: Normalized):
+def _(kernel: Normalized) -> parts.LiftPart:
     return nodes.NormalizedPart(part_of(kernel.kernel))
 
 
 @part_of.register
-def _(kernel: Restricted):
+def _(kernel: Restricted) -> parts.LiftPart:
     return nodes.RestrictedPart(part_of(kernel.kernel), kernel.columns)
 
 
@@ -273,7 +274,7 @@ def _sorted(tokens: set) -> list:
         return sorted(tokens, key=lambda token: (type(token).__name__, repr(token)))
 
 
-def _object_column(items) -> np.ndarray:
+def _object_column(items: Any) -> np.ndarray:
     column = np.empty(len(items), dtype=object)
     for i, item in enumerate(items):
         column[i] = item

@@ -1,10 +1,12 @@
-"""The set of monomials a lift consists of: how many, which, their names, and their values on rows."""
+"""Sets of monomials: their number, order, names, and values on rows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import chain, combinations, combinations_with_replacement
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +16,8 @@ from mercer._numeric.sketch.monomials import n_products
 from mercer._runtime.memory import refuse_too_large, refuse_too_many_entries
 from mercer._runtime.pool import for_each
 
-MOST_COLUMNS = 2**63 - 1  # what a 64-bit index can say
-MOST_NAMES = 10**7
+MAX_COLUMNS = 2**63 - 1  # largest 64-bit index
+MAX_NAMES = 10**7
 #: Output entries written by one call on one thread.
 _ENTRIES = 2**19
 _INSTEAD = (
@@ -43,12 +45,12 @@ class Monomials:
     factorials: bool = False
     n_outputs: int = field(init=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.degree_factors is None:
             self.degree_factors = np.ones(self.high + 1)
         self._sizes = [n_products(self.n_columns, k, self.repeat) for k in range(self.low, self.high + 1)]
         self.n_outputs = sum(self._sizes)
-        if self.n_outputs > MOST_COLUMNS:
+        if self.n_outputs > MAX_COLUMNS:
             raise ValueError(
                 f"{self.n_columns:,} columns have {Decimal(self.n_outputs):.3g} products of up to {self.high} factors: "
                 "64-bit column numbers end at 9.2e18. Lower the degree, or use RandomFeatures with the kernel."
@@ -59,32 +61,32 @@ class Monomials:
 
     # values
 
-    def values(self, X):
+    def values(self, X: Any) -> Any:
         """The monomials of each row of a float array, or of a canonical CSR matrix as CSR."""
         result = self._sparse_values(X) if is_sparse(X) else self._dense_values(np.ascontiguousarray(X))
         self._refuse_overflow(X, result)
         return result
 
-    def _dense_values(self, X):
+    def _dense_values(self, X: np.ndarray) -> np.ndarray:
         refuse_too_large(X.shape[0], self.n_outputs, X.dtype.itemsize, _INSTEAD)
         out = np.empty((X.shape[0], self.n_outputs), dtype=X.dtype)
         step = max(1, _ENTRIES // max(1, self.n_outputs))
 
-        def write(start):
+        def write(start: int) -> None:
             rows = slice(start, start + step)
             _numeric.dense_monomials(X[rows], *self._task(), out[rows])
 
         for_each(write, range(0, X.shape[0], step))
         return out
 
-    def _sparse_values(self, X):
+    def _sparse_values(self, X: Any) -> Any:
         indptr = self._result_indptr(X.indptr)
         index = np.int32 if max(self.n_outputs, indptr[-1]) < 2**31 else np.int64
         itemsize = X.dtype.itemsize + np.dtype(index).itemsize
         refuse_too_many_entries(int(indptr[-1]), itemsize, _INSTEAD)
         data, indices = np.empty(indptr[-1], X.dtype), np.empty(indptr[-1], index)
 
-        def write(span):
+        def write(span: tuple[int, int]) -> None:
             first, last = span
             entries = slice(X.indptr[first], X.indptr[last])
             starts = X.indptr[first : last + 1] - X.indptr[first]
@@ -97,40 +99,40 @@ class Monomials:
         result.has_canonical_format = True
         return result
 
-    def _result_indptr(self, indptr):
+    def _result_indptr(self, indptr: np.ndarray) -> np.ndarray:
         """Where each row of the result begins: a row of m stored entries has the monomials of m columns."""
         widths, kind = np.unique(np.diff(indptr), return_inverse=True)
         degrees = range(self.low, self.high + 1)
         sizes = [sum(n_products(int(m), k, self.repeat) for k in degrees) for m in widths]
         total = sum(size * int(rows) for size, rows in zip(sizes, np.bincount(kind), strict=False))
-        if total > MOST_COLUMNS // 16:
+        if total > MAX_COLUMNS // 16:
             refuse_too_many_entries(total, 16, _INSTEAD)
         return np.concatenate([[0], np.cumsum(np.array(sizes, dtype=np.int64)[kind])]).astype(np.int64)
 
-    def _task(self):
+    def _task(self) -> tuple[Any, ...]:
         return self.low, self.high, self.repeat, np.asarray(self.degree_factors, np.float64), self._run_factors
 
-    def _ends(self):
+    def _ends(self) -> np.ndarray:
         """The column after the last monomial of each degree; 0 for degrees that are left out."""
         return np.concatenate([np.zeros(self.low, np.int64), np.cumsum(self._sizes, dtype=np.int64)])
 
-    def _refuse_overflow(self, X, result):
+    def _refuse_overflow(self, X: Any, result: Any) -> None:
         values, results = (X.data, result.data) if is_sparse(X) else (X, result)
         if results.size == 0 or values.size == 0:
             return
         largest = max(1.0, float(values.max()), -float(values.min()))
-        # logarithms, because the bound itself may leave the floats
-        bound = self.high * np.log(largest) + max(np.log(np.maximum(self.degree_factors, 1.0)))
+        # logarithms, because the bound itself may overflow
+        bound = self.high * np.log(largest) + max(np.log(np.maximum(np.asarray(self.degree_factors), 1.0)))
         if bound < np.log(np.finfo(results.dtype).max) - 1 or np.isfinite(results).all():
             return
         raise ValueError(
-            f"A product of {self.high} entries as large as {largest:.3g} leaves the range of {results.dtype}: "
+            f"A product of {self.high} entries as large as {largest:.3g} exceeds the range of {results.dtype}: "
             "bring the columns to a common scale first (for example mercer.normalize.Standardize)."
         )
 
     # which monomial is which
 
-    def combinations(self):
+    def combinations(self) -> Iterator[tuple[int, ...]]:
         """The columns of every monomial, in order."""
         choose = combinations_with_replacement if self.repeat else combinations
         return chain.from_iterable(choose(range(self.n_columns), k) for k in range(self.low, self.high + 1))
@@ -153,7 +155,7 @@ class Monomials:
             first = column if self.repeat else column + 1
         return tuple(chosen)
 
-    def _first_column(self, first, left, remaining):
+    def _first_column(self, first: int, left: int, remaining: int) -> int:
         """The smallest column after which at most `remaining` products of `left` columns follow."""
         low, high = first, self.n_columns - 1
         while low < high:
@@ -164,18 +166,18 @@ class Monomials:
                 low = middle + 1
         return low
 
-    def names(self, columns) -> list[str]:
+    def names(self, columns: Sequence[str]) -> list[str]:
         """Names such as "x0^2 x1", from the names of the columns."""
-        if self.n_outputs > MOST_NAMES:
+        if self.n_outputs > MAX_NAMES:
             raise ValueError(
-                f"{self.n_outputs:,} names are not built (the limit is {MOST_NAMES:,}). "
+                f"{self.n_outputs:,} names are not built (the limit is {MAX_NAMES:,}). "
                 "Ask for the name of one output column instead."
             )
         return [monomial_name(chosen, columns) for chosen in self.combinations()]
 
     def powers(self) -> np.ndarray:
         """The exponent of each column in each monomial, shape (n_outputs, n_columns)."""
-        if self.n_outputs * self.n_columns > 10 * MOST_NAMES:
+        if self.n_outputs * self.n_columns > 10 * MAX_NAMES:
             raise ValueError(
                 f"A table of {self.n_outputs:,} x {self.n_columns:,} powers is not built: "
                 "ask for the columns of one output column instead."
@@ -186,7 +188,7 @@ class Monomials:
         return powers
 
 
-def monomial_name(chosen: tuple[int, ...], columns) -> str:
+def monomial_name(chosen: tuple[int, ...], columns: Any) -> str:
     """The product of the chosen columns in words: "1", "x0", "x0^2 x1"."""
     powers: dict[int, int] = {}
     for column in chosen:
@@ -194,7 +196,7 @@ def monomial_name(chosen: tuple[int, ...], columns) -> str:
     return " ".join(columns[j] if a == 1 else f"{columns[j]}^{a}" for j, a in powers.items()) or "1"
 
 
-def _row_spans(indptr):
+def _row_spans(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
     """Consecutive rows with about _ENTRIES entries of the result."""
     n, first = len(indptr) - 1, 0
     while first < n:

@@ -35,7 +35,7 @@ class ParabolicLift(StreamingTransformer):
     (array([1., 2.]), 3.0)
     """
 
-    def _apply(self, X):
+    def _apply(self, X: Any) -> Any:
         if is_sparse(X):
             return _with_column(X, _squared_norms(X))
         refuse_too_large(X.shape[0], X.shape[1] + 1, X.dtype.itemsize, "Transform fewer rows at a time.")
@@ -44,7 +44,7 @@ class ParabolicLift(StreamingTransformer):
         out[:, -1] = _squared_norms(X)
         return out
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> Any:
         """The rows without their last column."""
         check_is_fitted(self)
         X = X.tocsr() if hasattr(X, "tocsr") else as_float(np.asarray(X))
@@ -54,7 +54,7 @@ class ParabolicLift(StreamingTransformer):
             )
         return X[:, :-1]
 
-    def ball(self, coef, intercept=0.0) -> Region:
+    def ball(self, coef: Any, intercept: Any = 0.0) -> Region:
         """The region where <coef, phi(x)> + intercept > 0; a ball can be unpacked as (center, radius).
 
         Parameters
@@ -73,7 +73,7 @@ class ParabolicLift(StreamingTransformer):
             raise ValueError("coef and intercept must be finite.")
         return region_of_rule(coef.ravel(), float(intercept.ravel()[0]))
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of the columns, then "squared_norm"."""
         names = self._input_names(input_features)
         last = "squared_norm"
@@ -82,7 +82,7 @@ class ParabolicLift(StreamingTransformer):
         return np.array([*names, last], dtype=object)
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.n_features_in_ + 1
 
 
@@ -126,7 +126,7 @@ class Region:
             )
         return self.center, self.radius
 
-    def contains(self, X) -> np.ndarray:
+    def contains(self, X: Any) -> np.ndarray:
         """Whether each row of X lies in the region.
 
         Evaluates the rule itself, which stays accurate where the curvature is almost zero and the radius huge.
@@ -142,7 +142,7 @@ def region_of_rule(coef: np.ndarray, intercept: float) -> Region:
     With coef = (v, w) and w != 0 the rule is w (||x - c||^2 - r^2) > 0, c = -v/(2w), r^2 = (||v||^2 - 4 w b)/(4 w^2).
     """
     size = max(np.abs(coef).max(), abs(intercept)) or 1.0
-    v, w, b = coef[:-1] / size, float(coef[-1] / size), intercept / size  # of size 1: squares stay among the floats
+    v, w, b = coef[:-1] / size, float(coef[-1] / size), intercept / size  # of size 1, so that squares stay finite
     rule = v, w, b
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         center = -v / (2 * w)
@@ -156,20 +156,20 @@ def region_of_rule(coef: np.ndarray, intercept: float) -> Region:
     return Region("complement" if w > 0 else "ball", center, float(np.sqrt(discriminant)) / (2 * abs(w)), None, rule)
 
 
-def _squared_norms(X):
+def _squared_norms(X: Any) -> np.ndarray:
     with np.errstate(over="ignore"):
         squares = X.multiply(X).sum(axis=1) if is_sparse(X) else np.einsum("ij,ij->i", X, X)
     squares = np.asarray(squares).ravel()
     if not np.isfinite(squares).all():
         row = int(np.argmin(np.isfinite(squares)))
         raise ValueError(
-            f"The squared norm of row {row} leaves the range of {X.dtype}: "
+            f"The squared norm of row {row} exceeds the range of {X.dtype}: "
             "bring the columns to a common scale first (for example mercer.normalize.Standardize)."
         )
     return squares
 
 
-def _with_column(X, column):
+def _with_column(X: Any, column: np.ndarray) -> Any:
     """A CSR matrix with one column more; a zero is not stored."""
     stored = column != 0
     ends = X.indptr[1:].astype(np.int64)

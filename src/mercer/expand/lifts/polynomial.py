@@ -4,33 +4,34 @@ from __future__ import annotations
 
 from math import perm, sqrt
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._runtime.checks import check_whole
+from mercer.expand.lifts.high_dimensional import HighDimensionalTransformer
 from mercer.expand.lifts.monomials import Monomials, monomial_name
-from mercer.expand.lifts.wide import WideTransformer
 
-MOST_SCALED = 170  # 170! is the last factorial among the floats
+MAX_SCALED_DEGREE = 170  # 170! is the largest factorial in float64
 
 
-class MonomialLift(WideTransformer):
-    """A map to monomials: the subclass says which, in `_monomials(n_columns)`."""
+class MonomialLift(HighDimensionalTransformer):
+    """A map to monomials, which a subclass defines in `_monomials(n_columns)`."""
 
     def _monomials(self, n_columns: int) -> Monomials:
         raise NotImplementedError
 
-    def _finish(self, learned):
+    def _finish(self, learned: Any) -> None:
         self._products = self._monomials(self.n_features_in_)
         self.n_output_features_ = self._products.n_outputs
         if self.n_output_features_ == 0:
             raise ValueError(f"{self!r} has no output columns: raise the degree or include the bias.")
 
-    def _apply(self, X):
+    def _apply(self, X: Any) -> Any:
         return self._products.values(X)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names such as "x0^2 x1", in the order of the output columns; at most ten million."""
         columns = self._input_names(input_features)
         return np.array(self._products.names(columns), dtype=object)
@@ -47,8 +48,8 @@ class MonomialLift(WideTransformer):
         return monomial_name(chosen, {j: f"x{j}" if known is None else str(known[j]) for j in chosen})
 
     @property
-    def powers_(self):
-        """The exponent of each input column in each output column, made when asked for."""
+    def powers_(self) -> np.ndarray:
+        """The exponent of each input column in each output column, computed on access."""
         check_is_fitted(self)
         return self._products.powers()
 
@@ -85,7 +86,7 @@ class PolynomialLift(MonomialLift):
     Attributes
     ----------
     n_output_features_ : int
-    powers_ : array of shape (n_output_features_, n_features_in_), made when asked for
+    powers_ : array of shape (n_output_features_, n_features_in_), computed on access
 
     Examples
     --------
@@ -103,31 +104,42 @@ class PolynomialLift(MonomialLift):
     True
     """
 
-    def __init__(self, degree=2, interaction_only=False, include_bias=True, scaling="raw", offset=1.0):
+    def __init__(
+        self,
+        degree: int = 2,
+        interaction_only: bool = False,
+        include_bias: bool = True,
+        scaling: str = "raw",
+        offset: float = 1.0,
+    ) -> None:
         self.degree = degree
         self.interaction_only = interaction_only
         self.include_bias = include_bias
         self.scaling = scaling
         self.offset = offset
 
-    def _check_parameters(self):
-        check_whole("degree", self.degree, minimum=0)
+    def _check_parameters(self) -> None:
+        check_whole("degree", self.degree, 0)
         if self.scaling not in ("raw", "kernel"):
             raise ValueError(f"scaling must be 'raw' or 'kernel', not {self.scaling!r}.")
         if not isinstance(self.offset, Real) or not 0 <= self.offset < np.inf:
             raise ValueError(f"offset must be a finite number of at least 0, not {self.offset!r}.")
 
-    def _monomials(self, n_columns):
+    def _monomials(self, n_columns: int) -> Monomials:
         repeat, low = not self.interaction_only, 0 if self.include_bias else 1
         if self.scaling == "raw":
             return Monomials(n_columns, low, self.degree, repeat)
         return kernel_monomials(n_columns, self.degree, self.offset, 1.0, low, repeat)
 
 
-def kernel_monomials(n_columns, degree, offset, scale, low=0, repeat=True) -> Monomials:
+def kernel_monomials(
+    n_columns: int, degree: int, offset: float, scale: float, low: int = 0, repeat: bool = True
+) -> Monomials:
     """Monomials whose inner product is (offset + scale <x, z>)^degree, or its part of degree at least `low`."""
-    if degree > MOST_SCALED:
-        raise ValueError(f"The weights of degree {degree} leave the range of floats; the limit is {MOST_SCALED}.")
+    if degree > MAX_SCALED_DEGREE:
+        raise ValueError(
+            f"The weights of degree {degree} exceed the range of float64; the limit is {MAX_SCALED_DEGREE}."
+        )
     if offset == 0:
         low = degree
     factors = [sqrt(perm(degree, k)) * offset ** ((degree - k) / 2) * scale ** (k / 2) for k in range(degree + 1)]

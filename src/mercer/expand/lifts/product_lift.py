@@ -55,7 +55,7 @@ class ProductLift(StreamingTransformer):
 
     _check_X = {"dtype": [np.float64, np.float32]}
 
-    def __init__(self, pairs: Sequence[Any], center: bool = True, scale: bool = True):
+    def __init__(self, pairs: Sequence[Any], center: bool = True, scale: bool = True) -> None:
         self.pairs = pairs
         self.center = center
         self.scale = scale
@@ -108,7 +108,7 @@ class ProductLift(StreamingTransformer):
                 return
         name = self.get_feature_names_out()[int(np.argmin(np.isfinite(products).all(axis=0)))]
         raise ValueError(
-            f"The product {name} leaves the range of {dtype}: "
+            f"The product {name} exceeds the range of {dtype}: "
             "bring the columns to a common scale first (for example mercer.normalize.Standardize)."
         )
 

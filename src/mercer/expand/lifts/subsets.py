@@ -26,7 +26,7 @@ class SubsetLift(MonomialLift):
     Attributes
     ----------
     n_output_features_ : int
-    powers_ : array of shape (n_output_features_, n_features_in_), 1 where a column is in a subset; made when asked for
+    powers_ : array of shape (n_output_features_, n_features_in_), 1 where a column is in a subset; computed on access
 
     Examples
     --------
@@ -38,18 +38,18 @@ class SubsetLift(MonomialLift):
     array([[ 1.,  2.,  3.,  5.,  6., 10., 15., 30.]])
     """
 
-    def __init__(self, max_size=None):
+    def __init__(self, max_size: int | None = None) -> None:
         self.max_size = max_size
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if self.max_size is not None:
-            check_whole("max_size", self.max_size, minimum=0)
+            check_whole("max_size", self.max_size, 0)
 
-    def _monomials(self, n_columns):
+    def _monomials(self, n_columns: int) -> Monomials:
         return subset_monomials(n_columns, 0, n_columns if self.max_size is None else min(self.max_size, n_columns))
 
 
-def subset_monomials(n_columns, low, high, degree_factors=None) -> Monomials:
+def subset_monomials(n_columns: int, low: int, high: int, degree_factors: np.ndarray | None = None) -> Monomials:
     """The products over subsets of `low` to `high` columns."""
     if low == 0 and high == n_columns > 62:
         raise ValueError(
@@ -59,6 +59,6 @@ def subset_monomials(n_columns, low, high, degree_factors=None) -> Monomials:
     return Monomials(n_columns, low, high, repeat=False, degree_factors=degree_factors)
 
 
-def all_subset_monomials(n_columns, scale=1.0) -> Monomials:
+def all_subset_monomials(n_columns: int, scale: float = 1.0) -> Monomials:
     """Products over all subsets, a subset S weighted by scale^(|S|/2), so that <., .> is prod_j (1 + scale x_j z_j)."""
     return subset_monomials(n_columns, 0, n_columns, scale ** (np.arange(n_columns + 1) / 2))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -9,11 +11,11 @@ from scipy.sparse import csr_array
 class CountSketch:
     """x -> (sum of sign_j x_j over the coordinates j of bucket b)_b; stored as one bucket and one sign per column.
 
-    No two coordinates share a bucket where there are buckets enough for that: the sketch is then x itself, signed and
-    in random order.
+    If there are at least as many buckets as coordinates, no two share one: the sketch is then x itself, signed and in
+    random order.
     """
 
-    def __init__(self, buckets: np.ndarray, signs: np.ndarray, n_buckets: int):
+    def __init__(self, buckets: np.ndarray, signs: np.ndarray, n_buckets: int) -> None:
         self.buckets, self.signs, self.n_buckets = buckets, signs, n_buckets
 
     @classmethod
@@ -25,7 +27,7 @@ class CountSketch:
             buckets = rng.integers(0, n_buckets, size=d, dtype=np.int32)
         return cls(buckets, 2 * rng.integers(0, 2, size=d, dtype=np.int8) - 1, n_buckets)
 
-    def of(self, X, scale: float = 1.0) -> np.ndarray:
+    def of(self, X: Any, scale: float = 1.0) -> np.ndarray:
         """The sketches of scale times the rows of X, an array or CSR matrix of no more columns than the sketch has."""
         n, d = X.shape
         scale = X.dtype.type(scale)

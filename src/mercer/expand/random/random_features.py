@@ -1,4 +1,4 @@
-"""Random features: a kernel as the inner product of a few random columns."""
+"""Random features: a kernel approximated by the inner product of random columns."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from mercer._runtime.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
 from mercer.bounds import KernelCertificate
-from mercer.expand.random.compose import Plan, bind_columns, check_kernel, is_stationary, prepare
+from mercer.expand.random.compose import MapPlan, bind_columns, check_kernel, is_stationary, prepare
 from mercer.expand.random.fourier import FourierMap
 from mercer.expand.random.maps import FeatureMap
 from mercer.expand.random.sampling import SAMPLINGS
-from mercer.expand.random.seeds import Seed
+from mercer.expand.random.seed import Seed
 from mercer.kernels import Kernel, KernelParameter
 from mercer.stats import Sample
 
@@ -24,8 +24,8 @@ _PAIRINGS = ("cos-sin", "phase")
 
 
 class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
-    """Random features z(x) with E <z(x), z(x')> = k(x, x'), for shift-invariant and polynomial kernels and what is
-    composed of them.
+    """Random features z(x) with E <z(x), z(x')> = k(x, x'), for shift-invariant and polynomial kernels and their
+    compositions.
 
     **Shift-invariant kernels** (Rahimi and Recht 2007), sums, products, scales and restrictions of them included. With
     frequencies omega_1..omega_m from the spectral law of the kernel and mass = k(x, x),
@@ -38,14 +38,14 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
 
     **Polynomial** kernels: TensorSketch (Pham and Pagh 2013), a tree of sketches from degree 4 on (Ahle et al. 2020).
     At degree 2 and 3 the constant and the linear term are exact where they take no more than a quarter of the columns.
-    **AllSubsets** and **Anova**: polynomials of randomly signed columns. **Linear** and **Constant**: exactly where
-    there are columns enough.
+    **AllSubsets** and **Anova**: polynomials of randomly signed columns. **Linear** and **Constant**: exact if
+    there are enough columns.
 
     **Compositions.** A sum puts the maps of its terms side by side: columns in proportion to scale times mass (mass 1
     for kernels that are not shift-invariant), at least one each; with more terms than columns each column is of a term
-    drawn at random. A product of a shift-invariant kernel and others
-    multiplies the columns of independent maps, in random order. A scale multiplies, a restriction selects columns,
-    `normalized()` divides by sqrt(k(x, x)).
+    drawn at random. A product of a shift-invariant kernel and others multiplies the columns of independent maps, in
+    random order. A scale multiplies, a restriction selects columns, `normalized()` divides by sqrt(k(x, x)), and a
+    metric (`kernel.through(A)`) maps frequencies omega to A omega.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
     n_components : int, default=1024
         Number of output columns. If it is odd, the last cos-sin column is a phase feature.
     sampling : {"orthogonal", "iid", "structured", "quasi"}, default="orthogonal"
-        How frequencies are drawn; other features have their own ways. Orthogonal frequencies (Yu et al. 2016) have
-        less variance. "structured" are nearly orthogonal and are applied by fast Hadamard transforms without ever being
-        stored: for rows of thousands of columns. Both are for kernels of the Euclidean distance; other shift-invariant
-        parts (Laplace with the l1 norm, the product sinc) are drawn "iid" instead. "quasi" uses scrambled Sobol points
-        (Avron et al. 2016), for all shift-invariant kernels and best below about 20 columns.
+        How frequencies are drawn. Orthogonal frequencies (Yu et al. 2016) have lower variance than independent ones.
+        "structured" frequencies are nearly orthogonal and are applied by fast Hadamard transforms without being stored,
+        for thousands of input columns. Both need kernels of the Euclidean distance; other shift-invariant parts
+        (Laplace with the l1 norm, the product sinc) are drawn "iid" instead. "quasi" uses scrambled Sobol points
+        (Avron et al. 2016), for all shift-invariant kernels; it is best below about 20 columns.
     pairing : {"cos-sin", "phase"}, default="cos-sin"
     random_state : int, RandomState or None, default=0
         The same seed gives the same map for any block size and on any engine. For one shift-invariant, all-subsets or
@@ -69,15 +69,15 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
     kernel_ : the kernel with every parameter a number
     sampling_ : how the columns were drawn, for example "orthogonal", or "orthogonal, iid, tensor sketch"
     frequencies_ : array of shape (m, n_features), float64
-        Only where the map is one set of waves, and not structured.
+        Only if the map is a single set of Fourier features that is not structured.
     shift_ : phases of the frequencies that are not paired: all of them, the last, or none
 
     Notes
     -----
-    Memory: m x n_features float64 numbers and a copy in the precision of the input for waves; bytes and such a copy for
-    all-subsets and ANOVA; for polynomials one bucket and one sign per column and degree, for every 16,384 outputs anew;
-    for structured frequencies 3 bytes per column and block. Beside the output `transform` holds the size of one block
-    of 256 rows of it per thread.
+    Memory: for Fourier features m x n_features float64 numbers and a copy in the precision of the input; for
+    all-subsets and ANOVA as many bytes and such a copy; for polynomials one bucket and one sign per column and degree,
+    per 16,384 outputs; for structured frequencies 3 bytes per column and block. `transform` needs one block of 256
+    output rows per thread in addition to the output.
 
     Examples
     --------
@@ -102,7 +102,15 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
     True
     """
 
-    def __init__(self, kernel=None, *, n_components=1024, sampling="orthogonal", pairing="cos-sin", random_state=0):
+    def __init__(
+        self,
+        kernel: Kernel | str | None = None,
+        *,
+        n_components: int = 1024,
+        sampling: str = "orthogonal",
+        pairing: str = "cos-sin",
+        random_state: Any = 0,
+    ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.sampling = sampling
@@ -135,7 +143,7 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
             raise ValueError(
                 f"frequencies must be a matrix (m, n_features) of finite numbers, got {frequencies!r:.60}."
             )
-        if kernel is not None and (not is_stationary(kernel) or kernel.waits_for_data):
+        if kernel is not None and (not is_stationary(kernel) or kernel.is_data_dependent):
             raise ValueError(f"{kernel!r} is not shift-invariant with every parameter a number: it has no frequencies.")
         made = cls(kernel, n_components=2 * len(frequencies))
         made.n_features_in_ = frequencies.shape[1]
@@ -144,7 +152,7 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
         made._set_map(FourierMap(frequencies, np.zeros(0), float(np.sqrt(mass / len(frequencies))), "given"))
         return made
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if not isinstance(self.n_components, Integral) or self.n_components < 1:
             raise ValueError(f"n_components must be a positive whole number, not {self.n_components!r}.")
         for name, allowed in (("sampling", SAMPLINGS), ("pairing", _PAIRINGS)):
@@ -152,16 +160,16 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}.")
         check_kernel(self._kernel())
 
-    def _empty(self):
-        learns = self._kernel().waits_for_data
+    def _empty(self) -> Sample | None:
+        learns = self._kernel().is_data_dependent
         return Sample(_SAMPLE_ROWS) if learns else None
 
-    def _finish(self, learned):
+    def _finish(self, learned: Any) -> None:
         names = getattr(self, "feature_names_in_", None)
         kernel = bind_columns(self._kernel(), self.n_features_in_, None if names is None else list(names))
         self.kernel_ = kernel if learned is None else kernel.resolve(learned.X)
         seed = Seed(seed_of(self.random_state))
-        plan = Plan(self.n_features_in_, int(self.n_components), self.sampling, self.pairing, seed)
+        plan = MapPlan(self.n_features_in_, int(self.n_components), self.sampling, self.pairing, seed)
         self._set_map(prepare(self.kernel_, plan))
 
     def _set_map(self, feature_map: FeatureMap) -> None:
@@ -172,7 +180,7 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
             if self._map.frequencies is not None:
                 setattr(self, f"{name}_", getattr(self._map, name))
 
-    def _apply(self, X):
+    def _apply(self, X: Any) -> np.ndarray:
         out = np.empty((X.shape[0], self.n_components), dtype=X.dtype)
         sparse = hasattr(X, "tocsr")
         X = X if sparse else np.ascontiguousarray(X)
@@ -191,5 +199,5 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
         return [slice(i, i + self._map.rows) for i in range(0, X.shape[0], self._map.rows)]
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.n_components

@@ -6,6 +6,9 @@ the beginning of a longer one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from mercer.expand.random.quasi import quasi_frequencies
@@ -15,24 +18,24 @@ _BATCH = 256
 _BATCH_NUMBERS = 2**16
 
 
-def applicable(kernel, sampling: str) -> str:
-    """The way of sampling that will be used: orthogonal and structured frequencies need isotropy, else "iid"."""
+def applicable(kernel: Any, sampling: str) -> str:
+    """The sampling method to use: "iid" where orthogonal or structured frequencies would need an isotropic kernel."""
     return "iid" if sampling in ("orthogonal", "structured") and not kernel.isotropic else sampling
 
 
-def draw_frequencies(kernel, n: int, d: int, sampling: str, rng: np.random.Generator) -> np.ndarray:
-    """n frequencies in d dimensions, one per row, by the named way of sampling."""
+def draw_frequencies(kernel: Any, n: int, d: int, sampling: str, rng: np.random.Generator) -> np.ndarray:
+    """n frequencies in d dimensions, one per row, by the named sampling method."""
     draw = {"iid": independent_frequencies, "orthogonal": orthogonal_frequencies, "quasi": quasi_frequencies}[sampling]
     return draw(kernel, n, d, rng)
 
 
-def independent_frequencies(kernel, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+def independent_frequencies(kernel: Any, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """Independent draws of the spectral law."""
     rows = min(_BATCH, max(1, _BATCH_NUMBERS // d))
     return _in_batches(lambda: kernel.frequencies(rows, d, rng), n)
 
 
-def orthogonal_frequencies(kernel, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+def orthogonal_frequencies(kernel: Any, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """Orthogonal within blocks of d, each with the marginal law of an i.i.d. draw (Yu et al. 2016).
 
     A draw of an isotropic law is s g with g normal. Here g is |g| times a row of a random rotation; unbiased, and of
@@ -53,12 +56,12 @@ def orthogonal_frequencies(kernel, n: int, d: int, rng: np.random.Generator) -> 
 def rotated_rows(normals: np.ndarray) -> np.ndarray:
     """From matrices of normal numbers the first rows of rotations with the uniform (Haar) law (Mezzadri 2007)."""
     q, r = np.linalg.qr(normals.swapaxes(-1, -2))
-    # Without this sign QR prefers some rotations to others.
+    # Without this sign the law of QR factors is not uniform.
     signs = np.sign(np.diagonal(r, axis1=-2, axis2=-1))
     return (q * signs[..., None, :]).swapaxes(-1, -2)
 
 
-def _in_batches(draw, n):
+def _in_batches(draw: Callable[[], np.ndarray], n: int) -> np.ndarray:
     """The first n of batches of a fixed size, so that the beginning does not depend on n."""
     batches = [draw()]
     batches += [draw() for _ in range(1, -(-n // len(batches[0])))]

@@ -8,12 +8,15 @@ the squares of its coefficients.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from mercer.expand.random.maps import FeatureMap
+from mercer.expand.random.seed import Seed
 
-#: The degree up to which Newton's identities lose no accuracy that matters.
+#: Largest degree at which Newton's identities are accurate.
 NEWTON = 4
 
 
@@ -22,19 +25,19 @@ class Signs:
 
     _made_again = ("_laid_out",)
 
-    def __init__(self, m: int, d: int, rng: np.random.Generator):
+    def __init__(self, m: int, d: int, rng: np.random.Generator) -> None:
         self.bytes = 2 * rng.integers(0, 2, size=(m, d), dtype=np.int8) - 1
         self._laid_out: dict = {}
 
-    def ready(self, dtype) -> None:
+    def ready(self, dtype: np.dtype) -> None:
         if dtype not in self._laid_out:
             self._laid_out[dtype] = np.ascontiguousarray(self.bytes.T, dtype=dtype)
 
-    def products(self, X) -> np.ndarray:
+    def products(self, X: Any) -> np.ndarray:
         """<r_i, x> for the rows x of X, shape (rows, m)."""
         return X @ self._laid_out[X.dtype]
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_laid_out": {}}
 
 
@@ -49,17 +52,17 @@ class AllSubsetsMap(FeatureMap):
 
     how = ("signs",)
 
-    def __init__(self, scale: float, d: int, n_components: int, weight: float, seed):
+    def __init__(self, scale: float, d: int, n_components: int, weight: float, seed: Seed) -> None:
         self.root, self.n_components = float(np.sqrt(scale)), n_components
         self.n_pairs = n_components // 2
         m = n_components - self.n_pairs
         self.factor = float(np.sqrt(weight / m))
         self.signs = Signs(m, d, seed.rng())
 
-    def ready(self, dtype, sparse):
+    def ready(self, dtype: np.dtype, sparse: bool) -> None:
         self.signs.ready(dtype)
 
-    def check(self, X):
+    def check(self, X: Any) -> None:
         values = X.data if hasattr(X, "tocsr") else X
         if values.size == 0 or np.abs(values).max() * self.root < 1:
             return
@@ -74,7 +77,7 @@ class AllSubsetsMap(FeatureMap):
             "mercer.normalize.UnitRange and a factor below 1) or choose a smaller AllSubsets(scale=...)."
         )
 
-    def apply(self, X, out):
+    def apply(self, X: Any, out: np.ndarray) -> None:
         y = X * X.dtype.type(self.root)
         exponents = self.signs.products(_of_entries(np.arctanh, y))
         squares = _of_entries(lambda v: 0.5 * np.log1p(-v * v), y)
@@ -91,33 +94,34 @@ class AnovaMap(FeatureMap):
 
     e_q follows from the power sums p_k = sum_j (r_j x_j)^k by Newton's identities, e_k = (1/k) sum_i (-1)^{i-1}
     e_{k-i} p_i. Of these the even ones do not depend on r and the odd ones are matrix products <r, x^k>. Beyond degree
-    4 the identities cancel too much and the recursion over columns takes their place.
+    4 cancellation makes the identities inaccurate, and the recursion over columns is used instead.
     """
 
     how = ("signs",)
 
-    def __init__(self, degree: int, d: int, n_components: int, weight: float, seed):
+    def __init__(self, degree: int, d: int, n_components: int, weight: float, seed: Seed) -> None:
         self.degree, self.n_components = degree, n_components
         self.factor = float(np.sqrt(weight / n_components))
         self.signs = Signs(n_components, d, seed.rng())
 
-    def ready(self, dtype, sparse):
+    def ready(self, dtype: np.dtype, sparse: bool) -> None:
         self.signs.ready(dtype)
 
-    def apply(self, X, out):
+    def apply(self, X: Any, out: np.ndarray) -> None:
         symmetric = self._by_power_sums(X) if self.degree <= NEWTON else self._by_columns(X)
         np.multiply(symmetric, self.factor, out=out, dtype=out.dtype)
 
-    def _by_power_sums(self, X):
-        sums, elementary = [], [1.0]
+    def _by_power_sums(self, X: Any) -> np.ndarray:
+        sums: list[np.ndarray] = []
+        elementary: list[Any] = [1.0]
         for k in range(1, self.degree + 1):
-            power = _of_entries(lambda v, k=k: v**k, X)
+            power = _of_entries(lambda v, k=k: v**k, X)  # type: ignore[misc]
             sums.append(self.signs.products(power) if k % 2 else np.asarray(power.sum(axis=1)).reshape(-1, 1))
             terms = ((-1) ** i * elementary[k - 1 - i] * sums[i] for i in range(k))
             elementary.append(sum(terms) / k)
         return elementary[self.degree]
 
-    def _by_columns(self, X):
+    def _by_columns(self, X: Any) -> np.ndarray:
         orders = np.zeros((self.degree + 1, X.shape[0], self.n_components), dtype=X.dtype)
         orders[0] = 1
         columns = X.tocsc() if hasattr(X, "tocsr") else X.T
@@ -134,7 +138,7 @@ class AnovaMap(FeatureMap):
         return orders[self.degree]
 
 
-def _of_entries(function, X):
+def _of_entries(function: Callable[[np.ndarray], np.ndarray], X: Any) -> Any:
     """function(0) = 0 applied to every entry, or to the stored ones."""
     if not hasattr(X, "tocsr"):
         return function(X)

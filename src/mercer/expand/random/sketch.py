@@ -1,4 +1,4 @@
-"""Polynomial kernels by TensorSketch (Pham and Pagh 2013), with Hadamard in the place of Fourier transforms.
+"""Polynomial kernels by TensorSketch (Pham and Pagh 2013), with Hadamard instead of Fourier transforms.
 
 A CountSketch C adds every coordinate, with a random sign, to a random one of P buckets. Of p independent ones
 
@@ -8,12 +8,12 @@ is H times a CountSketch of x (x) ... (x) x, whose bucket for (j_1, .., j_p) is 
 Pham and Pagh, with Fourier transforms, have their sum. As H preserves inner products up to a factor P, there is no
 need to transform back. Every entry alone is a product of p sums of randomly signed coordinates, and its inner products
 estimate <x, z>^p without bias. So any D entries, of one transform or of several, make D columns: divided by sqrt(D),
-each carries the same share of the kernel. Variance at most (2 + 3^p)/D ||x||^{2p} ||z||^{2p} (Avron, Nguyen and
+each estimates the same part of the kernel. Variance at most (2 + 3^p)/D ||x||^{2p} ||z||^{2p} (Avron, Nguyen and
 Woodruff 2014). From degree 4 on the factor 3^p is avoided by a binary tree of sketches of degree 2 and 3 (Ahle et al.,
 Oblivious sketching of high-degree polynomial kernels, 2020).
 
-The variance is that of the whole kernel, offset included, so what is known exactly had better not be sketched. With t =
-scale <x, z> and offset c,
+The variance is that of the whole kernel, offset included, so terms that can be written exactly are not sketched. With
+t = scale <x, z> and offset c,
 
     (c + t)^2 = c^2 + 2 c t + t^2,    (c + t)^3 = c^3 + 3 c^2 t + t^2 (3 c + t)
 
@@ -24,18 +24,21 @@ independent signs for all of the kernel have 15/D and 63/D.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
 from mercer import _numeric
 from mercer.expand.random.count_sketch import CountSketch
-from mercer.expand.random.maps import Columns, FeatureMap, Flat, SideBySide
+from mercer.expand.random.maps import ConcatenatedMap, ConstantMap, FeatureMap, IdentityMap
+from mercer.expand.random.seed import Seed
 from mercer.kernels import Polynomial
 
 #: The degree up to which all factors are convolved at once.
 FLAT = 3
-#: The part of the columns that exact terms may take: long rows, of which the sketch is all that matters, lose no more.
+#: Largest fraction of the columns for exact terms.
 EXACT = 0.25
 #: Numbers of a block of sketches: small enough for the second-level cache.
 BLOCK = 2**16
@@ -43,17 +46,19 @@ BLOCK = 2**16
 LONGEST = 2**14
 
 
-def polynomial_map(kernel: Polynomial, d: int, n_components: int, weight: float, seed, spread: bool) -> FeatureMap:
+def polynomial_map(
+    kernel: Polynomial, d: int, n_components: int, weight: float, seed: Seed, balanced: bool
+) -> FeatureMap:
     """The features of sqrt(weight) times the kernel, of degree >= 1: exact terms and a sketch, or all of it a sketch.
 
-    The exact terms need columns enough, and are out of place where all columns are to matter alike (`spread`).
+    Exact terms need enough columns, and are not used if all columns must have the same magnitude (`balanced`).
     """
     p, c = kernel.degree, kernel.offset
-    if p not in (2, 3) or c == 0 or spread or 1 + d > EXACT * n_components:
+    if p not in (2, 3) or c == 0 or balanced or 1 + d > EXACT * n_components:
         return TensorSketch(kernel, d, n_components, weight, seed)
-    exact = [Flat(1, weight * c**p), Columns(d, d, weight * p * c ** (p - 1) * kernel.scale)]
+    exact = [ConstantMap(1, weight * c**p), IdentityMap(d, d, weight * p * c ** (p - 1) * kernel.scale)]
     rest = Polynomial(p, offset=0.0 if p == 2 else 3 * c, scale=kernel.scale)
-    both = SideBySide([*exact, TensorSketch(rest, d, n_components - 1 - d, weight, seed, plain=2)])
+    both = ConcatenatedMap([*exact, TensorSketch(rest, d, n_components - 1 - d, weight, seed, plain=2)])
     both.how = TensorSketch.how
     return both
 
@@ -67,12 +72,14 @@ class TensorSketch(FeatureMap):
     how = ("tensor sketch",)
     plain = 0
 
-    def __init__(self, kernel: Polynomial, d: int, n_components: int, weight: float, seed, plain: int = 0):
+    def __init__(
+        self, kernel: Polynomial, d: int, n_components: int, weight: float, seed: Seed, plain: int = 0
+    ) -> None:
         self.offset, self.scale, self.plain = kernel.offset, kernel.scale, plain
         self.n_components, self.weight = n_components, weight
         self.tree = _Tree(kernel.degree, d + (self.offset > 0), n_components, seed)
 
-    def apply(self, X, out):
+    def apply(self, X: Any, out: np.ndarray) -> None:
         step = max(1, BLOCK // min(self.n_components, LONGEST))
         for start in range(0, X.shape[0], step):
             rows = slice(start, start + step)
@@ -82,7 +89,7 @@ class TensorSketch(FeatureMap):
 class _Rows:
     """A block of rows sqrt(scale) x with sqrt(offset) appended, before any is made."""
 
-    def __init__(self, X, scale, offset, plain=0):
+    def __init__(self, X: Any, scale: float, offset: float, plain: int = 0) -> None:
         self.X, self.scale, self.offset, self.plain = X, scale, offset, plain
 
     def sketched(self, sketch: CountSketch, factor: int) -> np.ndarray:
@@ -99,7 +106,7 @@ class _Tree:
     `sketches` has a list of CountSketches, one for each factor, for every transform.
     """
 
-    def __init__(self, degree: int, d: int, D: int, seed):
+    def __init__(self, degree: int, d: int, D: int, seed: Seed) -> None:
         self.D = D
         self.branches = []
         if degree > FLAT:
@@ -113,9 +120,9 @@ class _Tree:
         below = [branch.features(rows) for branch in self.branches]
         start = 0
         for sketches in self.sketches:
-            columns = out[:, start : start + sketches[0].n_buckets]  # the last transform may have entries to spare
-            turned = _turned(sketches, rows, below)
-            product = reduce(lambda product, other: np.multiply(product, other, out=product), turned)
+            columns = out[:, start : start + sketches[0].n_buckets]  # the last transform may have unused entries
+            transformed = _transformed(sketches, rows, below)
+            product = reduce(lambda product, other: np.multiply(product, other, out=product), transformed)
             scale = factor * sketches[0].n_buckets ** (len(sketches) / 2) / np.sqrt(self.D)
             np.multiply(product[:, : columns.shape[1]], scale, out=columns, dtype=out.dtype)
             start += columns.shape[1]
@@ -128,7 +135,7 @@ class _Tree:
 
 
 def transforms(D: int) -> list[int]:
-    """Lengths of the transforms that D columns are taken from: few powers of two, with at most a quarter to spare.
+    """Lengths of the transforms that D columns are taken from: powers of two, with at most a quarter unused.
 
     >>> transforms(4096), transforms(1000), transforms(700)
     ([4096], [1024], [512, 256])
@@ -137,15 +144,15 @@ def transforms(D: int) -> list[int]:
     left = D
     while left > 0:
         above = 1 << (left - 1).bit_length()
-        enough = above <= max(4 * left / 3, D / 2)
-        lengths.append(min(above if enough else above // 2, LONGEST))
+        fits = above <= max(4 * left / 3, D / 2)
+        lengths.append(min(above if fits else above // 2, LONGEST))
         left -= lengths[-1]
     return lengths
 
 
-def _turned(sketches, rows, below):
+def _transformed(sketches: list[CountSketch], rows: _Rows, below: list[np.ndarray]) -> Iterator[np.ndarray]:
     """H C / sqrt(P) of the rows, or of the features below, for each CountSketch C."""
     for i, sketch in enumerate(sketches):
-        turned = sketch.of(below[i]) if below else rows.sketched(sketch, i)
-        _numeric.hadamard(turned, turned)
-        yield turned
+        transformed = sketch.of(below[i]) if below else rows.sketched(sketch, i)
+        _numeric.hadamard(transformed, transformed)
+        yield transformed

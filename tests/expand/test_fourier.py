@@ -62,24 +62,24 @@ def cases(samplings_of_isotropic, samplings_of_others):
     cases(["iid", "orthogonal", "structured", "quasi"], ["orthogonal", "quasi"]),
     ids=repr,
 )
-def test_waves_are_unbiased_in_every_storage_and_precision(kernel, sampling, d):
+def test_fourier_features_are_unbiased_in_every_storage_and_precision(kernel, sampling, d):
     x, z = pairs(d)
     X = np.vstack([x, z])
     k = exact(kernel, x, z)
     for pairing, n in (("cos-sin", 2 * M), ("phase", M)):
-        waves = draw(kernel, d, n, seed=d, sampling=sampling, pairing=pairing)
+        features = draw(kernel, d, n, seed=d, sampling=sampling, pairing=pairing)
         # 0.001 is what structured frequencies may be biased by; they and orthogonal ones vary no more than 1.16 times.
         allowed = (
             Z * np.sqrt(1.16) * standard_errors(kernel, x, z, M, pairing) + 1e-6 + 1e-3 * (sampling == "structured")
         )
         for rows in (X, X.astype(np.float32), sparse.csr_array(X), sparse.csr_array(X.astype(np.float32))):
-            values = contributions(apply(waves, rows)).astype(float)
+            values = contributions(apply(features, rows)).astype(float)
             assert np.all(np.abs(values.mean(axis=1) - k) <= allowed)
 
 
 @pytest.mark.parametrize("kernel", [Sinc(1.3, radial=True)], ids=repr)
 @pytest.mark.parametrize("d", [1, 2, 3])
-def test_the_radial_sinc_has_waves_up_to_three_dimensions(kernel, d):
+def test_the_radial_sinc_has_fourier_features_up_to_three_dimensions(kernel, d):
     x, z = pairs(d)
     values = contributions(apply(draw(kernel, d, 2 * M), np.vstack([x, z])))
     allowed = Z * standard_errors(kernel, x, z, M, "cos-sin") + 1e-6
@@ -88,7 +88,7 @@ def test_the_radial_sinc_has_waves_up_to_three_dimensions(kernel, d):
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.3), Laplace(2.0, norm="l1"), Matern(1.5)], ids=repr)
 @pytest.mark.parametrize("pairing", ["cos-sin", "phase"])
-def test_quasi_random_waves_are_unbiased_at_any_size(kernel, pairing):
+def test_quasi_random_features_are_unbiased_at_any_size(kernel, pairing):
     x, z = pairs(2)
     for n in (1, 6):
         values = over_seeds(kernel, x, z, n, 2000 if LONG else 200, sampling="quasi", pairing=pairing)
@@ -102,7 +102,7 @@ SPREAD = 5 * np.sqrt(2 / GROUPS)
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.3), Laplace(2.0), 3 * Matern(1.5)], ids=repr)
 @pytest.mark.parametrize("d", [3, 16])
-def test_the_variance_of_independent_waves_is_the_formula(kernel, d):
+def test_the_variance_of_independent_frequencies_is_the_formula(kernel, d):
     x, z = pairs(d)
     m = 32
     for pairing, n in (("cos-sin", 2 * m * GROUPS), ("phase", m * GROUPS)):
@@ -118,7 +118,7 @@ def test_the_variance_of_independent_waves_is_the_formula(kernel, d):
 
 @pytest.mark.parametrize("sampling", ["orthogonal", "structured"])
 @pytest.mark.parametrize("kernel", [Gaussian(1.3), Gaussian(4.0), Laplace(2.0), Matern(1.5)], ids=repr)
-def test_orthogonal_and_structured_waves_vary_no_more_than_independent_ones(kernel, sampling):
+def test_orthogonal_and_structured_frequencies_vary_no_more_than_independent_ones(kernel, sampling):
     d, m = 16, 64
     x, z = pairs(d)
     values = per_frequency(apply(draw(kernel, d, 2 * m * GROUPS, sampling=sampling), np.vstack([x, z])))
@@ -126,7 +126,7 @@ def test_orthogonal_and_structured_waves_vary_no_more_than_independent_ones(kern
     assert np.all(variance <= standard_errors(kernel, x, z, m, "cos-sin") ** 2 * (1 + SPREAD))
 
 
-def test_quasi_random_waves_are_far_better_in_few_dimensions():
+def test_quasi_random_features_are_far_better_in_few_dimensions():
     x, z = pairs(2)
     kernel, n = Gaussian(1.3), 512
     errors = over_seeds(kernel, x, z, n, 50, sampling="quasi") - exact(kernel, x, z)
@@ -153,7 +153,7 @@ def test_a_smaller_map_is_the_beginning_of_a_larger_one(kernel, sampling):
     np.testing.assert_allclose(large[:, :320] * np.sqrt(700 / 320), small, atol=1e-6)
 
 
-def test_sparse_rows_do_not_bias_structured_waves():
+def test_sparse_rows_do_not_bias_structured_features():
     """Unit vectors are the worst case of random signs and Hadamard matrices."""
     X = np.eye(8)[[0, 3]] * 2.0
     values = per_frequency(apply(draw(Gaussian(1.5), 8, 2 * M, sampling="structured"), X))
