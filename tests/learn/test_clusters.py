@@ -68,7 +68,7 @@ def test_encodings_are_their_formulas(kind, dtype):
 def test_an_empty_cluster_moves_to_a_far_row():
     X = np.array([[0.0], [1.0], [9.0], [9.0]])
     sums = ClusterSums(np.array([[0.5], [-100.0], [-200.0]])).of(Block(X))
-    assert sums.moved().ravel().tolist() == [4.75, 9.0, 0.0]
+    assert sums.new_centers().ravel().tolist() == [4.75, 9.0, 0.0]
     assert ClusterFeatures(3).fit(X).inertia_path_[-1] == 0
 
 

@@ -195,7 +195,7 @@ def test_a_row_unlike_the_others_is_left_alone():
     pca = PCA(3).fit(X)
     other = 50 * np.random.default_rng(5).normal(size=(1, 30))
     repaired, changes = pca.repair(other, return_changes=True)
-    assert changes.strange.tolist() == [True]
+    assert changes.outlier_rows.tolist() == [True]
     assert np.array_equal(repaired, other)
     nothing = np.full((1, 30), np.nan)
     np.testing.assert_allclose(pca.repair(nothing)[0], pca.mean_)

@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import entropy
 
 from mercer._numeric.block import Block
+from mercer._numeric.hashing.rows import fold_of
 from mercer.learn import SupervisedBins
 from mercer.learn.bins.segmentation import Segmentation, entropy_costs, squared_costs
-from mercer.learn.out_of_fold import fold_of
 from mercer.linear import RidgeRegressor
 from mercer.source import MemorySource
 
@@ -72,7 +72,7 @@ def test_each_row_is_encoded_by_edges_learned_without_its_fold():
     map_ = SupervisedBins(n_bins=6, n_folds=4)
     Z = map_.fit_transform(X, y)
     assert Z.shape[1] == map_.transform(X).shape[1] == len(map_.get_feature_names_out())
-    fold = fold_of(Block(X), 4, 0)
+    fold = fold_of(Block(X).ids, 4, 0)
     changed = y.copy()
     changed[fold == 2] = rng.permutation(changed[fold == 2]) + 0.01
     again = SupervisedBins(n_bins=6, n_folds=4)

@@ -6,8 +6,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from mercer._numeric.block import Block
+from mercer._numeric.hashing.rows import fold_of
 from mercer.learn import TargetEncoding
-from mercer.learn.out_of_fold import fold_of
 from mercer.learn.target_encoding import empirical_bayes
 from mercer.linear import RidgeRegressor
 from mercer.source import MemorySource
@@ -27,7 +27,7 @@ def test_each_row_gets_the_formula_without_its_fold(weighted):
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y)) if weighted else np.ones(len(y))
     encoding = TargetEncoding(shrinkage=3.0, n_folds=4)
     Z = encoding.fit_transform(X, y, sample_weight=weight)
-    fold = fold_of(Block(X, raw=np.arange(len(y))[:, None]), 4, 0)
+    fold = fold_of(Block(X, raw=np.arange(len(y))[:, None]).ids, 4, 0)
     for i in range(0, len(y), 7):
         for j in range(2):
             others = fold != fold[i]
@@ -49,7 +49,7 @@ def test_new_rows_get_the_formula_of_all_rows():
 def test_a_row_never_sees_its_own_target():
     X, y = problem()
     Z = TargetEncoding().fit_transform(X, y)
-    fold = fold_of(Block(X, raw=np.arange(len(y))[:, None]), 5, 0)
+    fold = fold_of(Block(X, raw=np.arange(len(y))[:, None]).ids, 5, 0)
     changed = np.where(fold == 1, y + 100.0, y)
     np.testing.assert_array_equal(TargetEncoding().fit_transform(X, changed)[fold == 1], Z[fold == 1])
 
@@ -126,7 +126,7 @@ def test_a_source_folds_by_its_rows_as_read():
     source = MemorySource(X.astype(float), y)
     mapped = TargetEncoding(shrinkage=1.0).fit_transform(source)
     Z = np.vstack([block.X for block in mapped.blocks()])
-    fold = fold_of(Block(X.astype(float)), 5, 0)
+    fold = fold_of(Block(X.astype(float)).ids, 5, 0)
     others = (fold != fold[0]) & (X[:, 0] == X[0, 0])
     expected = (y[others].sum() + y[fold != fold[0]].mean()) / (others.sum() + 1.0)
     assert Z[0, 0] == pytest.approx(expected)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mercer.auto.rows.weights import refuse_extreme_weight
-from mercer.learn.targets import MOST_CLASSES
+from mercer.learn.targets import MAX_CLASSES
 from mercer.source import Columns, Source
 from mercer.source.row_error import RowError
 
@@ -163,10 +163,10 @@ def _task(look: Look, called: str, task: str | None) -> str:
         raise ValueError(f"{called} holds {shown!r}, which is no number: use task='classify' to predict classes.")
     if task == "classify" and (look.fractions or look.several):
         raise ValueError(f"{called} is a quantity, with values between whole numbers: use task='regress'.")
-    most = min(MOST_CLASSES, max(2, look.n // 2))  # numbers that do not repeat are no classes
+    most = min(MAX_CLASSES, max(2, look.n // 2))  # numbers that do not repeat are no classes
     quantity = look.fractions or look.several or (not words and bool not in kinds and len(look.levels) > most)
     found = task or ("regress" if quantity else "classify")
-    if found == "classify" and len(look.levels) > max(MOST_CLASSES, look.n // 2):
+    if found == "classify" and len(look.levels) > max(MAX_CLASSES, look.n // 2):
         raise ValueError(
             f"{called} has {len(look.levels)} different values in {look.n} rows: classes must repeat to be learned. "
             "Is another column the target? Text that should be a number can be read as one with "
