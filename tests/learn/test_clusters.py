@@ -87,7 +87,7 @@ def test_weights_are_repetitions():
     np.testing.assert_allclose(a.centers_, b.centers_, atol=1e-10)
 
 
-def test_seeds_are_rows_far_apart():
+def test_initial_centers_are_distant_rows():
     X, centers = blobs(300)
     seeds = plus_plus(X, np.ones(300), 6, np.random.default_rng(0))
     assert set(cdist(seeds, centers).argmin(axis=1)) == set(range(6))

@@ -1,4 +1,4 @@
-"""Bins from the target: the exact minimum, honest folds."""
+"""Supervised bins: the exact minimum, and folds without leakage."""
 
 import itertools
 
@@ -15,7 +15,7 @@ from mercer.source import MemorySource
 
 
 def brute_force(cost, segments):
-    """The least cost of any cut into so many segments."""
+    """The minimum cost of a number of segments."""
     n = len(cost) - 1
     best = np.inf
     for cuts in itertools.combinations(range(1, n), segments - 1):
@@ -56,13 +56,13 @@ def test_segments_are_the_best_of_all(seed):
 def test_steps_are_found(classes):
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(4000, 2))
-    level = np.select([X[:, 0] < 0.2, X[:, 0] < 0.7], [0.1, 0.9], 0.4)
-    y = np.where(rng.random(4000) < level, "yes", "no") if classes else level + 0.1 * rng.normal(size=4000)
+    mean = np.select([X[:, 0] < 0.2, X[:, 0] < 0.7], [0.1, 0.9], 0.4)
+    y = np.where(rng.random(4000) < mean, "yes", "no") if classes else mean + 0.1 * rng.normal(size=4000)
     bins = SupervisedBins().fit(X, y).bins_
     inner = bins[0][1:-1]
     assert all(np.abs(inner - step).min() < 0.01 for step in (0.2, 0.7))
     assert all(min(abs(edge - 0.2), abs(edge - 0.7)) < 0.02 for edge in inner)  # a steep piece may stand at a step
-    assert len(bins[1]) == 2  # a column that says nothing is one piece
+    assert len(bins[1]) == 2  # an uninformative column is one segment
 
 
 def test_each_row_is_encoded_by_edges_learned_without_its_fold():

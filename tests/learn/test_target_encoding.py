@@ -1,4 +1,4 @@
-"""Means of the target per level: the formula, out of fold, and nothing from noise."""
+"""Target encoding: the formula, out-of-fold values, and no signal from noise."""
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,10 @@ from mercer.source import MemorySource
 from mercer.stats.target_tables import TargetTables
 
 
-def problem(n=400, levels=12, noise=0.5, seed=0):
+def problem(n=400, n_categories=12, noise=0.5, seed=0):
     rng = np.random.default_rng(seed)
-    X = np.column_stack([rng.integers(0, levels, n), rng.integers(0, 3, n)])
-    effects = rng.normal(size=levels)
+    X = np.column_stack([rng.integers(0, n_categories, n), rng.integers(0, 3, n)])
+    effects = rng.normal(size=n_categories)
     return X, effects[X[:, 0]] + noise * rng.normal(size=n)
 
 
@@ -72,17 +72,17 @@ def test_noise_scores_nothing():
     fixed = TargetEncoding(shrinkage=1.0).fit_transform(X, y)  # even where noise is not shrunk away
     assert abs(np.corrcoef(fixed[:, 0], y)[0, 1]) < 5 / np.sqrt(600)
     in_sample = TargetEncoding(shrinkage=1.0).fit(X, y).transform(X)
-    assert np.corrcoef(in_sample[:, 0], y)[0, 1] > 0.4  # what leaking would look like
+    assert np.corrcoef(in_sample[:, 0], y)[0, 1] > 0.4  # with leakage
 
 
 def test_high_cardinality_helps():
-    X, y = problem(2000, levels=200)
+    X, y = problem(2000, n_categories=200)
     Z = TargetEncoding().fit_transform(X, y)
     assert np.corrcoef(Z[:, 0], y)[0, 1] > 0.7
 
 
 @pytest.mark.parametrize("kind", ["frame", "objects", "strings"])
-def test_strings_and_missing_values_are_levels(kind):
+def test_strings_and_missing_values_are_categories(kind):
     words = np.array(["a", "b", None, "a", "b", None, "a", "b", None, "a"] * 6, dtype=object)
     y = np.select([words == "a", words == "b"], [1.5, -1.0], 7.25)
     X = {
@@ -111,7 +111,7 @@ def test_classes():
     assert encoding.get_feature_names_out(["c", "d"]).tolist() == ["c_x", "c_y", "c_z", "d_x", "d_y", "d_z"]
 
 
-def test_whole_numbers_of_many_values_are_quantities():
+def test_whole_numbers_of_many_values_are_a_continuous_target():
     X, y = problem()
     assert TargetEncoding().fit(X, np.rint(100 * y).astype(int)).classes_ is None
     assert TargetEncoding(task="regression").fit(X, (y > 0).astype(int)).classes_ is None
@@ -122,7 +122,7 @@ def test_whole_numbers_of_many_values_are_quantities():
 
 def test_a_source_folds_by_its_rows_as_read():
     X, y = problem()
-    X = np.column_stack([X, np.arange(len(y))])  # rows that can be told apart
+    X = np.column_stack([X, np.arange(len(y))])  # distinct rows
     source = MemorySource(X.astype(float), y)
     mapped = TargetEncoding(shrinkage=1.0).fit_transform(source)
     Z = np.vstack([block.X for block in mapped.blocks()])

@@ -34,6 +34,7 @@ class OutOfFoldTransformer(TargetLearner):
 
     n_folds: Any
     random_state: Any
+    classes_: Any
     #: Whether rows in memory are assigned to folds by their number, not by their hash.
     _folds_by_number = False
 

@@ -2,7 +2,7 @@
 
 A matrix of n x d entries of noise with standard deviation sigma has singular values up to sigma (sqrt(n) + sqrt(d)),
 and a signal's singular value comes out larger than it was. With m = min(n, d), M = max(n, d), beta = m / M and
-y = s / (sigma sqrt(M)), the shrinkage with the least expected squared error is
+y = s / (sigma sqrt(M)), the shrinkage with the smallest expected squared error is
 
     eta(y) = sqrt((y^2 - beta - 1)^2 - 4 beta) / y   for y > 1 + sqrt(beta),   0 below.
 """

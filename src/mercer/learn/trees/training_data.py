@@ -1,4 +1,4 @@
-"""Rows that several ensembles are grown on, with what these share."""
+"""Training rows of several ensembles, with their bins."""
 
 from __future__ import annotations
 
