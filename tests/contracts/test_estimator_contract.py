@@ -146,8 +146,8 @@ ITERATED = [
     ClusterFeatures(3, encoding="triangle"),
     ClusterFeatures(4, encoding="distance", n_iter=2),
     PCA(1, solver="randomized"),
-    SparseCoding(n_atoms=8, nonzeros=2, n_epochs=2),
-    SparseCoding(n_atoms=5, nonzeros=7, n_epochs=1, n_refits=0, pursuit="omp"),
+    SparseCoding(n_components=8, nonzeros=2, n_epochs=2),
+    SparseCoding(n_components=5, nonzeros=7, n_epochs=1, n_refits=0, pursuit="omp"),
     StabilitySelector(n_pairs=2),
     StabilitySelector(FilterSelector(), n_pairs=2),
 ]

@@ -68,7 +68,7 @@ def test_encodings_are_their_formulas(kind, dtype):
 def test_an_empty_cluster_moves_to_a_far_row():
     X = np.array([[0.0], [1.0], [9.0], [9.0]])
     sums = ClusterSums(np.array([[0.5], [-100.0], [-200.0]])).of(Block(X))
-    assert sums.moved().ravel().tolist() == [4.75, 9.0, 0.0]
+    assert sums.new_centers().ravel().tolist() == [4.75, 9.0, 0.0]
     assert ClusterFeatures(3).fit(X).inertia_path_[-1] == 0
 
 
@@ -87,7 +87,7 @@ def test_weights_are_repetitions():
     np.testing.assert_allclose(a.centers_, b.centers_, atol=1e-10)
 
 
-def test_seeds_are_rows_far_apart():
+def test_initial_centers_are_distant_rows():
     X, centers = blobs(300)
     seeds = plus_plus(X, np.ones(300), 6, np.random.default_rng(0))
     assert set(cdist(seeds, centers).argmin(axis=1)) == set(range(6))

@@ -49,8 +49,8 @@ def test_gradients_from_the_gram_matrix_are_finite_differences():
     X, frequencies, coef = model()
     h = 1e-5
     steps = h * np.eye(X.shape[1])
-    slopes = [(features(X + e, frequencies) - features(X - e, frequencies)) @ coef / (2 * h) for e in steps]
-    expected = outer(np.stack(slopes, axis=-1).swapaxes(0, 1), np.ones(len(X)))
+    gradients = [(features(X + e, frequencies) - features(X - e, frequencies)) @ coef / (2 * h) for e in steps]
+    expected = outer(np.stack(gradients, axis=-1).swapaxes(0, 1), np.ones(len(X)))
     np.testing.assert_allclose(from_gram(X, frequencies, coef), expected, atol=1e-6 * np.abs(expected).max())
 
 
@@ -105,9 +105,9 @@ def test_masked_features_draw_the_columns_that_matter():
     X = rng.normal(size=(800, 10))
     y = np.sin(3 * X[:, 2]) + np.cos(2 * X[:, 7]) + np.abs(X[:, 4])
     learned = LearnedMetric(mode="masked", n_components=256).fit(X, y)
-    chances = np.array(learned.kernel_.kernel.probabilities)
-    assert sorted(np.argsort(-chances)[:3]) == [2, 4, 7]
-    assert chances[[2, 4, 7]].sum() > 0.6
+    probabilities = np.array(learned.kernel_.kernel.probabilities)
+    assert sorted(np.argsort(-probabilities)[:3]) == [2, 4, 7]
+    assert probabilities[[2, 4, 7]].sum() > 0.6
     assert np.array_equal(learned.metric_, np.eye(10))
     assert learned.loss_ < 0.8 * learned.history_["loss"][learned.history_["round"] == 0].min()
 

@@ -89,15 +89,15 @@ def test_float32_rows_and_whitening():
     np.testing.assert_allclose(back, exact.inverse_transform(exact.transform(X.astype(np.float64))), atol=1e-3)
 
 
-def test_a_share_of_the_variance():
+def test_a_fraction_of_the_variance():
     X = rows()
     pca = PCA(0.8).fit(X)
-    share = np.cumsum(PCA().fit(X).explained_variance_ratio_)
-    assert share[pca.n_components_ - 1] >= 0.8 > share[pca.n_components_ - 2]
+    explained = np.cumsum(PCA().fit(X).explained_variance_ratio_)
+    assert explained[pca.n_components_ - 1] >= 0.8 > explained[pca.n_components_ - 2]
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_randomized_components_of_wide_rows(kind):
+def test_randomized_components_of_many_columns(kind):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 4)) * [9, 7, 5, 3] @ rng.normal(size=(4, 600)) + 0.1 * rng.normal(size=(150, 600))
     X[rng.uniform(size=X.shape) < 0.5] = 0
@@ -110,7 +110,7 @@ def test_randomized_components_of_wide_rows(kind):
     assert not hasattr(pca, "merge")
 
 
-def test_wide_rows_stream_without_a_matrix_of_columns_squared():
+def test_many_columns_stream_without_a_covariance_matrix():
     rng = np.random.default_rng(0)
     X = sparse.random(100, 12_000, density=3e-3, format="csr", random_state=rng)
     pca = PCA(2).fit(X)
@@ -128,7 +128,7 @@ def test_marchenko_pastur_median_and_noise_against_a_draw():
         assert abs(noise_from_median(0.3 * s, M, m) ** 0.5 - 0.3) < 0.01
 
 
-def test_shrinkage_has_the_least_error_on_planted_low_rank():
+def test_shrinkage_has_the_smallest_error_on_planted_low_rank():
     signal, X = low_rank(200, 100, 4, noise=3.0)
     mean = X.mean(axis=0)
     U, s, V = np.linalg.svd(X - mean, full_matrices=False)
@@ -190,12 +190,12 @@ def test_exact_low_rank_is_restored_exactly():
     np.testing.assert_allclose(pca.repair(broken), signal[:5], atol=1e-5)
 
 
-def test_a_row_unlike_the_others_is_left_alone():
+def test_outlier_rows_are_not_changed():
     _, X = low_rank()
     pca = PCA(3).fit(X)
     other = 50 * np.random.default_rng(5).normal(size=(1, 30))
     repaired, changes = pca.repair(other, return_changes=True)
-    assert changes.strange.tolist() == [True]
+    assert changes.outlier_rows.tolist() == [True]
     assert np.array_equal(repaired, other)
     nothing = np.full((1, 30), np.nan)
     np.testing.assert_allclose(pca.repair(nothing)[0], pca.mean_)
@@ -213,7 +213,7 @@ def test_repair_of_a_source_and_of_float32():
 
 
 @pytest.mark.parametrize("bad", [0, 1.0, -2, "many", True])
-def test_senseless_numbers_are_refused(bad):
+def test_invalid_numbers_are_refused(bad):
     with pytest.raises(ValueError, match="n_components"):
         PCA(bad).fit(rows())
     with pytest.raises(ValueError, match="exceeds the number of columns"):
@@ -222,15 +222,15 @@ def test_senseless_numbers_are_refused(bad):
         PCA(0.5, solver="randomized").fit(rows())
 
 
-def test_pieces_of_two_blocks_give_the_bits_of_the_whole():
+def test_batches_of_two_blocks_give_the_bits_of_the_whole():
     X = rows(20_000, 5)
-    whole, pieces = PCA(3).fit(X), clone(PCA(3))
+    whole, batches = PCA(3).fit(X), clone(PCA(3))
     for part in np.array_split(X, 9):
-        pieces.partial_fit(part)
-    assert whole.components_.tobytes() == pieces.components_.tobytes()
+        batches.partial_fit(part)
+    assert whole.components_.tobytes() == batches.components_.tobytes()
 
 
-def test_too_many_columns_for_their_square_are_refused_before_memory_runs_out(monkeypatch):
+def test_a_covariance_matrix_larger_than_memory_is_refused(monkeypatch):
     from mercer._runtime import memory
 
     monkeypatch.setattr(memory, "available_memory", lambda: 10**8)

@@ -29,7 +29,7 @@ def test_equals_the_formula(dtype):
     assert Z.shape[1] == 21 == len(map_.get_feature_names_out())
 
 
-def test_bins_hold_equal_shares():
+def test_bins_hold_equal_fractions():
     x = np.random.default_rng(0).exponential(size=4096)
     edges = PiecewiseLinear(n_bins=16).fit(x[:, None]).bins_[0]
     counts = np.histogram(x, edges)[0]
@@ -90,7 +90,7 @@ def test_a_linear_model_of_it_is_a_spline():
     assert RidgeRegressor().fit(Z, y).score(Z, y) > 0.98
 
 
-def test_names_tell_bins_apart():
+def test_names_of_bins_are_distinct():
     names = PiecewiseLinear(2).fit([[1e6], [1e6 + 1], [1e6 + 2]]).get_feature_names_out(["pay"])
     assert names.tolist() == ["pay[1000000:1000001]", "pay[1000001:1000002]"]
 

@@ -109,7 +109,7 @@ def test_dead_and_repeated_atoms_become_the_worst_rows():
     np.testing.assert_allclose(new, [*D[:2], [0, 0, 1, 0], [0, 0.5**0.5, 0.5**0.5, 0]])
 
 
-def test_the_dictionary_does_not_depend_on_the_pieces_of_a_stream():
+def test_the_dictionary_does_not_depend_on_the_blocks_of_a_stream():
     X, _, _ = planted(9000, d=8, noise=0.1)
     coding = SparseCoding(12, 2, n_epochs=1, n_refits=1)
     whole = clone(coding).fit(X)

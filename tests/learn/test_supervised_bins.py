@@ -1,4 +1,4 @@
-"""Bins from the target: the exact minimum, honest folds."""
+"""Supervised bins: the exact minimum, and folds without leakage."""
 
 import itertools
 
@@ -7,15 +7,15 @@ import pytest
 from scipy.stats import entropy
 
 from mercer._numeric.block import Block
+from mercer._numeric.hashing.rows import fold_of
 from mercer.learn import SupervisedBins
 from mercer.learn.bins.segmentation import Segmentation, entropy_costs, squared_costs
-from mercer.learn.out_of_fold import fold_of
 from mercer.linear import RidgeRegressor
 from mercer.source import MemorySource
 
 
 def brute_force(cost, segments):
-    """The least cost of any cut into so many segments."""
+    """The minimum cost of a number of segments."""
     n = len(cost) - 1
     best = np.inf
     for cuts in itertools.combinations(range(1, n), segments - 1):
@@ -56,13 +56,13 @@ def test_segments_are_the_best_of_all(seed):
 def test_steps_are_found(classes):
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(4000, 2))
-    level = np.select([X[:, 0] < 0.2, X[:, 0] < 0.7], [0.1, 0.9], 0.4)
-    y = np.where(rng.random(4000) < level, "yes", "no") if classes else level + 0.1 * rng.normal(size=4000)
+    mean = np.select([X[:, 0] < 0.2, X[:, 0] < 0.7], [0.1, 0.9], 0.4)
+    y = np.where(rng.random(4000) < mean, "yes", "no") if classes else mean + 0.1 * rng.normal(size=4000)
     bins = SupervisedBins().fit(X, y).bins_
     inner = bins[0][1:-1]
     assert all(np.abs(inner - step).min() < 0.01 for step in (0.2, 0.7))
     assert all(min(abs(edge - 0.2), abs(edge - 0.7)) < 0.02 for edge in inner)  # a steep piece may stand at a step
-    assert len(bins[1]) == 2  # a column that says nothing is one piece
+    assert len(bins[1]) == 2  # an uninformative column is one segment
 
 
 def test_each_row_is_encoded_by_edges_learned_without_its_fold():
@@ -72,7 +72,7 @@ def test_each_row_is_encoded_by_edges_learned_without_its_fold():
     map_ = SupervisedBins(n_bins=6, n_folds=4)
     Z = map_.fit_transform(X, y)
     assert Z.shape[1] == map_.transform(X).shape[1] == len(map_.get_feature_names_out())
-    fold = fold_of(Block(X), 4, 0)
+    fold = fold_of(Block(X).ids, 4, 0)
     changed = y.copy()
     changed[fold == 2] = rng.permutation(changed[fold == 2]) + 0.01
     again = SupervisedBins(n_bins=6, n_folds=4)

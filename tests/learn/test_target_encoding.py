@@ -1,4 +1,4 @@
-"""Means of the target per level: the formula, out of fold, and nothing from noise."""
+"""Target encoding: the formula, out-of-fold values, and no signal from noise."""
 
 import numpy as np
 import pandas as pd
@@ -6,18 +6,18 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from mercer._numeric.block import Block
+from mercer._numeric.hashing.rows import fold_of
 from mercer.learn import TargetEncoding
-from mercer.learn.out_of_fold import fold_of
 from mercer.learn.target_encoding import empirical_bayes
 from mercer.linear import RidgeRegressor
 from mercer.source import MemorySource
 from mercer.stats.target_tables import TargetTables
 
 
-def problem(n=400, levels=12, noise=0.5, seed=0):
+def problem(n=400, n_categories=12, noise=0.5, seed=0):
     rng = np.random.default_rng(seed)
-    X = np.column_stack([rng.integers(0, levels, n), rng.integers(0, 3, n)])
-    effects = rng.normal(size=levels)
+    X = np.column_stack([rng.integers(0, n_categories, n), rng.integers(0, 3, n)])
+    effects = rng.normal(size=n_categories)
     return X, effects[X[:, 0]] + noise * rng.normal(size=n)
 
 
@@ -27,7 +27,7 @@ def test_each_row_gets_the_formula_without_its_fold(weighted):
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y)) if weighted else np.ones(len(y))
     encoding = TargetEncoding(shrinkage=3.0, n_folds=4)
     Z = encoding.fit_transform(X, y, sample_weight=weight)
-    fold = fold_of(Block(X, raw=np.arange(len(y))[:, None]), 4, 0)
+    fold = fold_of(Block(X, raw=np.arange(len(y))[:, None]).ids, 4, 0)
     for i in range(0, len(y), 7):
         for j in range(2):
             others = fold != fold[i]
@@ -49,7 +49,7 @@ def test_new_rows_get_the_formula_of_all_rows():
 def test_a_row_never_sees_its_own_target():
     X, y = problem()
     Z = TargetEncoding().fit_transform(X, y)
-    fold = fold_of(Block(X, raw=np.arange(len(y))[:, None]), 5, 0)
+    fold = fold_of(Block(X, raw=np.arange(len(y))[:, None]).ids, 5, 0)
     changed = np.where(fold == 1, y + 100.0, y)
     np.testing.assert_array_equal(TargetEncoding().fit_transform(X, changed)[fold == 1], Z[fold == 1])
 
@@ -72,17 +72,17 @@ def test_noise_scores_nothing():
     fixed = TargetEncoding(shrinkage=1.0).fit_transform(X, y)  # even where noise is not shrunk away
     assert abs(np.corrcoef(fixed[:, 0], y)[0, 1]) < 5 / np.sqrt(600)
     in_sample = TargetEncoding(shrinkage=1.0).fit(X, y).transform(X)
-    assert np.corrcoef(in_sample[:, 0], y)[0, 1] > 0.4  # what leaking would look like
+    assert np.corrcoef(in_sample[:, 0], y)[0, 1] > 0.4  # with leakage
 
 
 def test_high_cardinality_helps():
-    X, y = problem(2000, levels=200)
+    X, y = problem(2000, n_categories=200)
     Z = TargetEncoding().fit_transform(X, y)
     assert np.corrcoef(Z[:, 0], y)[0, 1] > 0.7
 
 
 @pytest.mark.parametrize("kind", ["frame", "objects", "strings"])
-def test_strings_and_missing_values_are_levels(kind):
+def test_strings_and_missing_values_are_categories(kind):
     words = np.array(["a", "b", None, "a", "b", None, "a", "b", None, "a"] * 6, dtype=object)
     y = np.select([words == "a", words == "b"], [1.5, -1.0], 7.25)
     X = {
@@ -111,7 +111,7 @@ def test_classes():
     assert encoding.get_feature_names_out(["c", "d"]).tolist() == ["c_x", "c_y", "c_z", "d_x", "d_y", "d_z"]
 
 
-def test_whole_numbers_of_many_values_are_quantities():
+def test_whole_numbers_of_many_values_are_a_continuous_target():
     X, y = problem()
     assert TargetEncoding().fit(X, np.rint(100 * y).astype(int)).classes_ is None
     assert TargetEncoding(task="regression").fit(X, (y > 0).astype(int)).classes_ is None
@@ -122,11 +122,11 @@ def test_whole_numbers_of_many_values_are_quantities():
 
 def test_a_source_folds_by_its_rows_as_read():
     X, y = problem()
-    X = np.column_stack([X, np.arange(len(y))])  # rows that can be told apart
+    X = np.column_stack([X, np.arange(len(y))])  # distinct rows
     source = MemorySource(X.astype(float), y)
     mapped = TargetEncoding(shrinkage=1.0).fit_transform(source)
     Z = np.vstack([block.X for block in mapped.blocks()])
-    fold = fold_of(Block(X.astype(float)), 5, 0)
+    fold = fold_of(Block(X.astype(float)).ids, 5, 0)
     others = (fold != fold[0]) & (X[:, 0] == X[0, 0])
     expected = (y[others].sum() + y[fold != fold[0]].mean()) / (others.sum() + 1.0)
     assert Z[0, 0] == pytest.approx(expected)

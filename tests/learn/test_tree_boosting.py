@@ -1,4 +1,4 @@
-"""Boosted trees: they learn, their out-of-fold scores are honest, and arrays are all that is needed to predict."""
+"""Boosted trees: accuracy, out-of-fold scores without leakage, and predictions from arrays."""
 
 import numpy as np
 import pytest

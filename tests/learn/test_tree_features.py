@@ -8,8 +8,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 from mercer._numeric.block import Block
+from mercer._numeric.hashing.rows import fold_of
 from mercer.learn import TreeFeatures
-from mercer.learn.out_of_fold import fold_of
 from mercer.linear import RidgeRegressor
 from mercer.source import MemorySource
 
@@ -36,11 +36,11 @@ def test_leaves_are_one_indicator_per_tree(ensemble):
 
 @pytest.mark.parametrize("encoding", ["leaves", "score"])
 @pytest.mark.parametrize("ensemble", ["boosted", "forest"])
-def test_a_row_is_shown_what_was_learned_without_its_fold(encoding, ensemble):
+def test_rows_get_features_learned_without_their_fold(encoding, ensemble):
     X, y = problem()
     trees = TreeFeatures(encoding, n_estimators=4, max_leaf_nodes=4, ensemble=ensemble, n_folds=3)
     first = trees.fit_transform(X, y)
-    fold = fold_of(Block(X), 3, 0)
+    fold = fold_of(Block(X).ids, 3, 0)
     changed = np.where(fold == 1, 0.5 - 3 * y, y)
     second = trees.fit_transform(X, changed)
     if encoding == "leaves":
@@ -69,7 +69,7 @@ def test_the_first_boosted_step_is_that_of_newton():
     y = np.where(np.arange(200) % 100 < np.where(right, 75, 15), 1, 0)
     X = np.column_stack([right, np.arange(200) / 1e6])  # all rows differ: equal ones share a fold
     trees = TreeFeatures("score", n_estimators=1, max_leaf_nodes=2).fit(X, y)
-    fold, expected = fold_of(Block(X), 5, 0), np.zeros(2)
+    fold, expected = fold_of(Block(X).ids, 5, 0), np.zeros(2)
     for k in range(5):
         p = y[fold != k].mean()
         for side in (0, 1):
@@ -86,7 +86,7 @@ def test_new_rows_get_the_mean_of_the_ensembles_outside_the_folds():
     members = [ensemble.scores(X) for ensemble in trees.ensembles_]
     assert len(members) == 3
     np.testing.assert_allclose(new, np.mean(members, axis=0), atol=1e-14)
-    fold = fold_of(Block(X), 3, 0)
+    fold = fold_of(Block(X).ids, 3, 0)
     for k, scores in enumerate(members):
         np.testing.assert_array_equal(held_out[fold == k], scores[fold == k])
     assert [len(ensemble.roots) for ensemble in trees.ensembles_] == [7, 7, 7]
@@ -129,7 +129,7 @@ def test_indicators_of_a_category_are_one_column_to_trees():
 
 @pytest.mark.parametrize("ensemble", ["boosted", "forest"])
 @pytest.mark.parametrize("encoding", ["leaves", "score"])
-def test_trees_see_what_a_line_cannot(encoding, ensemble):
+def test_trees_find_interactions(encoding, ensemble):
     X, y = problem(800)
     trees = TreeFeatures(encoding, n_estimators=30, max_leaf_nodes=8, ensemble=ensemble)
     Z = trees.fit_transform(X[:500], y[:500])
@@ -180,7 +180,7 @@ def test_a_source_gives_the_same_out_of_fold_values():
         assert np.abs(difference).max() == 0
 
 
-def test_weights_of_zero_are_rows_that_are_not_there_but_are_still_mapped():
+def test_rows_of_weight_zero_are_mapped_but_not_learned_from():
     X, y = problem(200)
     weight = np.where(np.arange(200) < 150, 1.0, 0.0)
     Z = TreeFeatures("score", n_estimators=4).fit_transform(X, y, sample_weight=weight)
@@ -198,6 +198,6 @@ def test_wrong_parameters_are_refused():
             TreeFeatures(**parameters).fit(X, y)
 
 
-def test_rows_that_are_all_alike_have_no_folds():
+def test_equal_rows_have_no_folds():
     with pytest.raises(ValueError, match="n_samples=5"):
         TreeFeatures().fit(np.ones((5, 2)), np.arange(5.0) / 3)

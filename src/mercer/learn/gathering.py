@@ -1,4 +1,4 @@
-"""Rows taken into memory for learners that must see them all at once."""
+"""Rows gathered into memory for learners that need all of them at once."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from mercer import _numeric
 from mercer._numeric.block import Block, concatenate
 from mercer.source import Source
 
-#: The choice of rows must not read the bits of a row's hash that choose its fold.
-_OWN_SEED = 0x4741544845524544
-_GRAIN = 1 << 32
+#: The choice of rows must not depend on the bits of a row's hash that choose its fold.
+_SAMPLE_SEED = 0x4741544845524544
+_N_BUCKETS = 1 << 32
 
 
-def gather(source: Source, most_rows: int, seed: int) -> Block:
-    """All rows of a source as one block, or about `most_rows` of them if there are more.
+def gather(source: Source, max_rows: int, seed: int) -> Block:
+    """All rows of a source as one block, or about `max_rows` of them if there are more.
 
-    Rows are kept by their hashes: the same ones for any cut of the data, and equal rows together.
+    Rows are chosen by their hashes: the same ones for any cut of the data, and equal rows together.
     """
     n = source.n_rows if source.n_rows is not None else sum(len(block) for block in source.blocks())
-    kept = source if n <= most_rows else source.where(lambda block: _is_kept(block, most_rows / n, seed))
+    kept = source if n <= max_rows else source.where(lambda block: _is_kept(block, max_rows / n, seed))
     blocks = [block for block in kept.blocks() if len(block)]
     if not blocks:
         raise ValueError("There are no rows to learn from.")
     return _joined(blocks)
 
 
-def _is_kept(block: Block, share: float, seed: int) -> np.ndarray:
-    keys = _numeric.splitmix64(_numeric.splitmix64(block.ids, seed), _OWN_SEED)
-    return _numeric.buckets(keys, _GRAIN) < share * _GRAIN
+def _is_kept(block: Block, fraction: float, seed: int) -> np.ndarray:
+    keys = _numeric.splitmix64(_numeric.splitmix64(block.ids, seed), _SAMPLE_SEED)
+    return _numeric.buckets(keys, _N_BUCKETS) < fraction * _N_BUCKETS
 
 
 def _joined(blocks: list[Block]) -> Block:

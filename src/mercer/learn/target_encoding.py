@@ -1,6 +1,8 @@
-"""Categories as the mean target of their level, shrunk to the mean of all and learned out of fold."""
+"""Target encoding: categories as shrunken means of the target, cross-fitted."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -9,30 +11,32 @@ from mercer.base import seed_of
 from mercer.learn.out_of_fold import OutOfFoldTransformer
 from mercer.learn.targets import check_task, classes_in, target_names, with_numeric_target
 from mercer.normalize.levels import LevelTransformer
+from mercer.source import Source
 from mercer.stats.counts import distinct
 from mercer.stats.target_tables import LevelSums, TargetTables
 
-_FEW = 32  # rows that are looked up one by one sooner than sorted
+#: Up to this many rows, categories are looked up one by one, without sorting.
+_MAX_SINGLE_ROWS = 32
 
 
 class TargetEncoding(LevelTransformer, OutOfFoldTransformer):
-    """Each level as the mean target of its rows, shrunk to the mean of all rows:
+    """Each category as the mean target of its rows, shrunk to the mean of all rows:
 
         TE(c) = (S_c + a mean) / (n_c + a),
 
-    n_c and S_c the number of rows of level c and their sum of targets. `fit_transform` leaves the fold of each row out
-    of S, n, a and the mean, so a row never sees its own target; `transform` uses all rows. A level that was not met,
-    a new one or one of a single fold, gets the mean.
+    n_c and S_c the number of rows of category c and their sum of targets. `fit_transform` leaves the fold of each row
+    out of S, n, a and the mean, so a row never sees its own target; `transform` uses all rows. An unknown category
+    gets the mean.
 
-    The shrinkage a is the ratio of the variance within levels to the variance between them (empirical Bayes), estimated
-    for each column by the analysis of variance. Where levels differ no more than chance makes them, a is infinite and
-    every level gets the mean: a target of noise leaves nothing to learn from.
+    The shrinkage a is the ratio of the variance within categories to the variance between them (empirical Bayes),
+    estimated for each column by the analysis of variance. Where the estimated variance between categories is zero, a is
+    infinite and every category gets the mean.
 
-    Columns may hold numbers, strings or any mixture; a missing value (None, NaN) is a level of its own. A quantity
-    gives one column per input column, two classes the share of the second one, more classes a column for each.
+    Columns may hold numbers, strings or any mixture; a missing value (None, NaN) is a category of its own. A continuous
+    target gives one column per input column, two classes the frequency of the second one, more classes a column each.
 
-    The fold of a row is a hash of the whole row as read for a `Source`, and of its number for an array or a frame,
-    which may hold nothing but a few categories.
+    The fold of a row is given by the hash of the row for a `Source`, and by that of its number for an array or a frame,
+    where many rows may be equal.
 
     Parameters
     ----------
@@ -40,17 +44,17 @@ class TargetEncoding(LevelTransformer, OutOfFoldTransformer):
         a, or "auto" for empirical Bayes.
     n_folds : int, default=5
     task : {"auto", "regression", "classification"}, default="auto"
-        "auto" takes strings, truth values and whole numbers of at most 20 different values for classes.
+        "auto" treats strings, booleans and whole numbers of at most 20 distinct values as classes.
     random_state : int, default=0
-        Seed of the assignment to folds: those of `RidgeRegressor` with the same seed.
+        Seed of the folds, which are those of `RidgeRegressor` with the same seed.
 
     Attributes
     ----------
-    categories_ : list of n_features_in_ arrays, the levels; None stands for missing
-    encodings_ : list of n_features_in_ arrays (levels, targets), what `transform` gives each level
-    target_mean_ : array, what it gives to others
+    categories_ : list of n_features_in_ arrays; None stands for missing
+    encodings_ : list of n_features_in_ arrays (categories, targets), the values of the categories
+    target_mean_ : array, the value of unknown categories
     shrinkages_ : array (n_features_in_, targets), the a of each column
-    classes_ : the classes, or None for a quantity
+    classes_ : the classes, or None for a continuous target
 
     References
     ----------
@@ -68,21 +72,22 @@ class TargetEncoding(LevelTransformer, OutOfFoldTransformer):
     """
 
     _folds_by_number = True
+    _former = {"_places": "_positions", "_without": "_cross_fitted"}
 
-    def __init__(self, shrinkage="auto", n_folds=5, task="auto", random_state=0):
+    def __init__(self, shrinkage: Any = "auto", n_folds: int = 5, task: str = "auto", random_state: Any = 0):
         self.shrinkage = shrinkage
         self.n_folds = n_folds
         self.task = task
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         is_word = isinstance(self.shrinkage, str)
         if (is_word and self.shrinkage != "auto") or (not is_word and not 0 <= self.shrinkage < np.inf):
             raise ValueError(f"shrinkage must be 'auto' or a finite number of at least 0, not {self.shrinkage!r}.")
         check_whole("n_folds", self.n_folds, 2)
         check_task(self.task)
 
-    def _learn_from(self, source):
+    def _learn_from(self, source: Source) -> None:
         self.classes_ = classes_in(source, self.task)
         empty = TargetTables(int(self.n_folds), seed_of(self.random_state))
         tables = with_numeric_target(source, self.classes_).fold(empty).finish()
@@ -91,11 +96,11 @@ class TargetEncoding(LevelTransformer, OutOfFoldTransformer):
         self.categories_ = [table.levels for table in tables]
         self.encodings_, self.target_mean_ = list(encodings), means[0]
         self.shrinkages_ = np.stack(shrinkages)
-        self._places = [{level: i for i, level in enumerate(levels.tolist())} for levels in self.categories_]
-        self._without = [[self._encoded(table.without(k))[:2] for table in tables] for k in range(self.n_folds)]
+        self._positions = [{value: i for i, value in enumerate(values.tolist())} for values in self.categories_]
+        self._cross_fitted = [[self._encoded(table.without(k))[:2] for table in tables] for k in range(self.n_folds)]
 
     def _encoded(self, table: LevelSums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The value of each level, the mean of all, and the shrinkage."""
+        """The value of each category, the mean of all rows, and the shrinkage."""
         n, total = table.weight[0][:, None], table.target[0]
         mean = total.sum(axis=0) / max(n.sum(), np.finfo(float).tiny)
         a = empirical_bayes(table) if self.shrinkage == "auto" else np.full(len(mean), float(self.shrinkage))
@@ -103,33 +108,33 @@ class TargetEncoding(LevelTransformer, OutOfFoldTransformer):
         shrunk = (total + bound * mean) / np.maximum(n + bound, np.finfo(float).tiny)
         return np.where(np.isfinite(a) & (n > 0), shrunk, mean), mean, a
 
-    def _apply(self, X):
-        return self._looked_up(X, self.encodings_, [self.target_mean_] * len(self._places))
+    def _apply(self, X: Any) -> Any:
+        return self._looked_up(X, self.encodings_, [self.target_mean_] * len(self._positions))
 
-    def _held_out(self, X, fold):
+    def _held_out(self, X: Any, fold: np.ndarray) -> Any:
         out = np.empty((X.shape[0], self._width))
         for k in np.unique(fold):
-            encodings, means = zip(*self._without[k], strict=True)
+            encodings, means = zip(*self._cross_fitted[k], strict=True)
             out[fold == k] = self._looked_up(X[fold == k], encodings, means)
         return out
 
     @property
     def _width(self) -> int:
-        return len(self._places) * len(self.target_mean_)
+        return len(self._positions) * len(self.target_mean_)
 
-    def _looked_up(self, X, encodings, means) -> np.ndarray:
+    def _looked_up(self, X: np.ndarray, encodings: Any, means: Any) -> np.ndarray:
         parts = []
-        for j, places in enumerate(self._places):
-            few = X.dtype.kind == "i" and len(X) <= _FEW
-            levels, codes = (X[:, j].tolist(), slice(None)) if few else distinct(X[:, j])
-            at = np.array([places.get(level, -1) for level in levels], dtype=np.intp)
-            met = at >= 0
+        for j, positions in enumerate(self._positions):
+            single = X.dtype.kind == "i" and len(X) <= _MAX_SINGLE_ROWS
+            values, codes = (X[:, j].tolist(), slice(None)) if single else distinct(X[:, j])
+            at = np.array([positions.get(value, -1) for value in values], dtype=np.intp)
+            known = at >= 0
             found = np.empty((len(at), len(means[j])))
-            found[met], found[~met] = encodings[j][at[met]], means[j]
+            found[known], found[~known] = encodings[j][at[known]], means[j]
             parts.append(found[codes])
         return np.hstack(parts)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of the columns; with several targets or classes `column_class`."""
         names = self._input_names(input_features)
         shown = target_names(self.classes_, len(self.target_mean_))
@@ -137,19 +142,19 @@ class TargetEncoding(LevelTransformer, OutOfFoldTransformer):
 
 
 def empirical_bayes(table: LevelSums) -> np.ndarray:
-    """The variance within levels over the variance between them, for each target; infinite if there is none between.
+    """The variance within categories over the variance between them, for each target; infinite if that is zero.
 
-    Method of moments of the one-way analysis of variance with levels of unequal size: E SSW = (n - L) within,
+    Method of moments of the one-way analysis of variance with L groups of unequal size: E SSW = (n - L) within,
     E SSB = (L - 1) within + (n - sum n_c^2 / n) between.
     """
     n = table.weight[0]
-    met = n > 0
-    n, total, square = n[met][:, None], table.target[0][met], table.square[0][met]
-    rows, levels = n.sum(), len(n)
-    spread = rows - np.sum(n**2) / max(rows, np.finfo(float).tiny)
-    if levels < 2 or not rows > levels or not spread > 0:
+    known = n > 0
+    n, total, square = n[known][:, None], table.target[0][known], table.square[0][known]
+    rows, groups = n.sum(), len(n)
+    effective = rows - np.sum(n**2) / max(rows, np.finfo(float).tiny)
+    if groups < 2 or not rows > groups or not effective > 0:
         return np.full(total.shape[1], np.inf)
-    within = np.maximum(square - total**2 / n, 0.0).sum(axis=0) / (rows - levels)
+    within = np.maximum(square - total**2 / n, 0.0).sum(axis=0) / (rows - groups)
     mean = total.sum(axis=0) / rows
-    between = (np.sum(n * (total / n - mean) ** 2, axis=0) - (levels - 1) * within) / spread
+    between = (np.sum(n * (total / n - mean) ** 2, axis=0) - (groups - 1) * within) / effective
     return np.where(between > 0, within / np.where(between > 0, between, 1.0), np.inf)

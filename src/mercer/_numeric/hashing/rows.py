@@ -32,6 +32,11 @@ def hash_rows(table: Any) -> np.ndarray:
     return _numeric.hash_object_rows(list(table.T))
 
 
+def fold_of(ids: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
+    """The fold of each row by its hash: equal rows share a fold, and no cut or order of the data changes it."""
+    return _numeric.buckets(_numeric.splitmix64(ids, seed), n_folds).astype(np.intp)
+
+
 def distinct_hashes(hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """First index and count of each distinct hash, in ascending order of hashes, and the argsort of all hashes.
 

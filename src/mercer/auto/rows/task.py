@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from mercer._numeric.block import Block
 from mercer.auto.rows.weights import refuse_extreme_weight
-from mercer.learn.targets import MOST_CLASSES
+from mercer.learn.targets import MAX_CLASSES
 from mercer.source import Columns, Source
 from mercer.source.row_error import RowError
 
@@ -188,10 +188,10 @@ def _task(counts: _Counts, called: str, task: str | None) -> str:
         raise ValueError(f"{called} holds {shown!r}, which is no number: use task='classification' for classes.")
     if task == "classification" and (counts.fractional or counts.several):
         raise ValueError(f"{called} is continuous, with values between integers: use task='regression'.")
-    most = min(MOST_CLASSES, max(2, counts.n // 2))  # numbers that do not repeat are no classes
+    most = min(MAX_CLASSES, max(2, counts.n // 2))  # numbers that do not repeat are no classes
     many = not strings and bool not in kinds and len(counts.values) > most
     found = task or ("regression" if counts.fractional or counts.several or many else "classification")
-    if found == "classification" and len(counts.values) > max(MOST_CLASSES, counts.n // 2):
+    if found == "classification" and len(counts.values) > max(MAX_CLASSES, counts.n // 2):
         raise ValueError(
             f"{called} has {len(counts.values)} distinct values in {counts.n} rows: classes must repeat to be learned. "
             "Is another column the target? Text that should be a number can be read as one with "

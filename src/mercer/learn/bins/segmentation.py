@@ -1,4 +1,4 @@
-"""The best cut of a sequence of bins into segments, exactly, by dynamic programming."""
+"""Optimal segmentation of a sequence of bins by dynamic programming."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def squared_costs(weight: np.ndarray, target: np.ndarray, square: np.ndarray) ->
 
 
 def entropy_costs(weight: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """cost[i, j]: minus the log likelihood of the classes of bins i..j-1 at their own shares.
+    """cost[i, j]: minus the log likelihood of the classes of bins i..j-1 at their frequencies.
 
     target : (bins, classes), the weight of each class in each bin; they sum to `weight`.
     """
@@ -34,18 +34,18 @@ def _differences(part: np.ndarray) -> np.ndarray:
 
 
 class Segmentation:
-    """The least total cost of every number of segments, and where to cut for it.
+    """The minimum total cost of every number of segments, and where to cut for it.
 
     f_t(j) = min over i < j of f_(t-1)(i) + cost[i, j]: O(bins^2) for each number of segments.
     """
 
-    def __init__(self, cost: np.ndarray, most: int):
+    def __init__(self, cost: np.ndarray, max_segments: int):
         n = len(cost) - 1
-        most = min(most, n)
+        max_segments = min(max_segments, n)
         forbidden = np.where(np.tri(n + 1, dtype=bool), np.inf, cost)  # segments of at least one bin
         best = forbidden[0].copy()
         self.losses, self._origins = [best[n]], [np.zeros(n + 1, dtype=np.intp)]
-        for _ in range(1, most):
+        for _ in range(1, max_segments):
             total = best[:, None] + forbidden
             origin = np.argmin(total, axis=0)
             best = np.take_along_axis(total, origin[None], axis=0)[0]
@@ -53,13 +53,13 @@ class Segmentation:
             self._origins.append(origin)
 
     def number(self, penalty: float) -> int:
-        """The number of segments with the least loss + penalty * segments."""
+        """The number of segments with the smallest loss + penalty * segments."""
         return int(np.argmin(np.array(self.losses) + penalty * np.arange(1, len(self.losses) + 1))) + 1
 
     def cuts(self, segments: int) -> np.ndarray:
         """The bins at which segments 2, 3, ... begin, for this number of segments."""
-        place, cuts = len(self._origins[0]) - 1, []
+        end, cuts = len(self._origins[0]) - 1, []
         for t in range(min(segments, len(self.losses)) - 1, 0, -1):
-            place = int(self._origins[t][place])
-            cuts.append(place)
+            end = int(self._origins[t][end])
+            cuts.append(end)
         return np.array(cuts[::-1], dtype=np.intp)

@@ -1,6 +1,9 @@
-"""Bins that begin where the target changes."""
+"""Supervised discretization: bins whose edges follow the target."""
 
 from __future__ import annotations
+
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -12,40 +15,42 @@ from mercer.learn.bins.segmentation import Segmentation, entropy_costs, squared_
 from mercer.learn.out_of_fold import OutOfFoldTransformer
 from mercer.learn.targets import check_task, classes_in, with_numeric_target
 from mercer.normalize.ranks import balanced_edges, columns_of
+from mercer.source import Source
 from mercer.stats import Sample
 from mercer.stats.target_tables import LevelSums, TargetTables
 
+#: Number of quantile bins that segments are made of.
 _FINE_BINS = 256
 
 
 class SupervisedBins(OutOfFoldTransformer, PiecewiseEncoding):
     """`PiecewiseLinear` with edges where the target changes most.
 
-    Each column is cut into up to 256 fine bins at its quantiles, and these are joined to segments within which the
-    target varies least: the exact minimum, by dynamic programming, of
+    Each column is cut into up to 256 quantile bins, and these are joined to segments: the exact minimum, by dynamic
+    programming, of
 
         sum over segments of (squared deviations, or minus the log likelihood of the classes) + penalty per segment.
 
-    `fit_transform` encodes each row by edges learned without its fold, as many as all rows together ask for, so a
-    column keeps its meaning from fold to fold.
+    `fit_transform` encodes each row by edges learned without its fold. Their number is that of all rows, so a column
+    keeps its meaning from fold to fold.
 
     Parameters
     ----------
     n_bins : int, default=16
-        At most so many bins per column.
+        Maximum number of bins per column.
     encoding : {"piecewise", "indicators"}, default="piecewise"
-        Progress through the bins as in `PiecewiseLinear`, or 1 in the bin of the value and 0 elsewhere: steps.
+        The basis of `PiecewiseLinear`, or indicators of the bins: step functions.
     penalty : float >= 0, default=1.0
-        In units of the Bayesian information criterion: log(n) / 2 for each number that a segment adds.
+        In units of the Bayesian information criterion: log(n) / 2 for each parameter that a segment adds.
     n_folds : int, default=5
     task : {"auto", "regression", "classification"}, default="auto"
-        "auto" takes strings, truth values and whole numbers of at most 20 different values for classes.
+        "auto" treats strings, booleans and whole numbers of at most 20 distinct values as classes.
     random_state : int, default=0
 
     Attributes
     ----------
     bins_ : list of n_features_in_ arrays, the edges of each column
-    classes_ : the classes, or None for a quantity
+    classes_ : the classes, or None for a continuous target
 
     Examples
     --------
@@ -57,7 +62,17 @@ class SupervisedBins(OutOfFoldTransformer, PiecewiseEncoding):
     array([0. , 0.3, 1. ])
     """
 
-    def __init__(self, n_bins=16, encoding="piecewise", penalty=1.0, n_folds=5, task="auto", random_state=0):
+    _former = {"_without": "_cross_fitted"}
+
+    def __init__(
+        self,
+        n_bins: int = 16,
+        encoding: str = "piecewise",
+        penalty: float = 1.0,
+        n_folds: int = 5,
+        task: str = "auto",
+        random_state: Any = 0,
+    ):
         self.n_bins = n_bins
         self.encoding = encoding
         self.penalty = penalty
@@ -65,16 +80,16 @@ class SupervisedBins(OutOfFoldTransformer, PiecewiseEncoding):
         self.task = task
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_whole("n_bins", self.n_bins)
         check_whole("n_folds", self.n_folds, 2)
         check_task(self.task)
         if self.encoding not in ("piecewise", "indicators"):
             raise ValueError(f"encoding must be 'piecewise' or 'indicators', not {self.encoding!r}.")
-        if not np.isscalar(self.penalty) or not 0 <= self.penalty < np.inf:
+        if not isinstance(self.penalty, Real) or not 0 <= float(self.penalty) < np.inf:
             raise ValueError(f"penalty must be a finite number of at least 0, not {self.penalty!r}.")
 
-    def _learn_from(self, source):
+    def _learn_from(self, source: Source) -> None:
         self.classes_ = classes_in(source, self.task)
         sampled = source.fold(Sample()).finish()
         fine = [fine_edges(column, sampled.weight) for column in columns_of(sampled.X)]
@@ -82,18 +97,18 @@ class SupervisedBins(OutOfFoldTransformer, PiecewiseEncoding):
         tables = coded.fold(TargetTables(int(self.n_folds), seed_of(self.random_state))).finish()
         pairs = list(ordered_map(lambda pair: self._cut(*pair), zip(fine, tables, strict=True)))
         self.bins_ = [edges for edges, _ in pairs]
-        self._without = [[others[k] for _, others in pairs] for k in range(self.n_folds)]
+        self._cross_fitted = [[others[k] for _, others in pairs] for k in range(self.n_folds)]
 
     def _cut(self, fine: np.ndarray, table: LevelSums) -> tuple[np.ndarray, list[np.ndarray]]:
         """Edges from all rows, and as many edges from the rows outside each fold."""
-        place = table.levels.astype(np.intp)
-        if len(fine) < 2 or len(place) < 2:
+        index = table.levels.astype(np.intp)
+        if len(fine) < 2 or len(index) < 2:
             return fine, [fine] * self.n_folds
         whole = self._segmentation(table.whole())
         number = whole.number(self._penalty(table.whole()))
         cuts = [whole.cuts(number)]
         cuts += [self._segmentation(table.without(k)).cuts(number) for k in range(self.n_folds)]
-        edges = [np.concatenate([fine[:1], fine[place[cut]], fine[-1:]]) for cut in cuts]
+        edges = [np.concatenate([fine[:1], fine[index[cut]], fine[-1:]]) for cut in cuts]
         return edges[0], edges[1:]
 
     def _segmentation(self, table: LevelSums) -> Segmentation:
@@ -103,7 +118,7 @@ class SupervisedBins(OutOfFoldTransformer, PiecewiseEncoding):
         return Segmentation(entropy_costs(weight, _all_classes(weight, target)), self.n_bins)
 
     def _penalty(self, table: LevelSums) -> float:
-        """The price of a segment: log(n) / 2 for its start and for each number it states, times twice the noise."""
+        """The penalty of a segment: log(n) / 2 for its start and each of its means, times twice the noise variance."""
         weight, target, square = table.weight[0], table.target[0], table.square[0]
         n, numbers = weight.sum(), target.shape[1] + 1
         if self.classes_ is not None:
@@ -112,24 +127,24 @@ class SupervisedBins(OutOfFoldTransformer, PiecewiseEncoding):
         noise = within / max(n - len(weight), 1.0) / target.shape[1]
         return float(self.penalty * noise * np.log(max(n, 2.0)) * numbers)
 
-    def _apply(self, X):
+    def _apply(self, X: Any) -> Any:
         return self._encoded(X, self.bins_)
 
-    def _held_out(self, X, fold):
+    def _held_out(self, X: Any, fold: np.ndarray) -> Any:
         out = np.empty((len(X), sum(len(edges) - 1 for edges in self.bins_)), dtype=X.dtype)
         for k in np.unique(fold):
-            out[fold == k] = self._encoded(X[fold == k], self._without[k])
+            out[fold == k] = self._encoded(X[fold == k], self._cross_fitted[k])
         return out
 
-    def _encoded(self, X, bins):
+    def _encoded(self, X: np.ndarray, bins: list[np.ndarray]) -> np.ndarray:
         if self.encoding == "piecewise":
             return encode(X, bins)
-        parts = [np.eye(len(edges) - 1, dtype=X.dtype)[locate(X[:, j], edges)[0]] for j, edges in _wide(bins)]
+        parts = [
+            np.eye(len(edges) - 1, dtype=X.dtype)[locate(X[:, j], edges)[0]]
+            for j, edges in enumerate(bins)
+            if len(edges) > 1
+        ]
         return np.hstack(parts) if parts else np.empty((len(X), 0), dtype=X.dtype)
-
-
-def _wide(bins):
-    return ((j, edges) for j, edges in enumerate(bins) if len(edges) > 1)
 
 
 def fine_edges(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -142,7 +157,7 @@ def fine_edges(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate([edges[:1], _between(before, edges[1:]), edges[-1:]]))
 
 
-def _between(low, high):
+def _between(low: Any, high: Any) -> Any:
     return 0.5 * low + 0.5 * high
 
 
@@ -152,6 +167,6 @@ def _codes(X: np.ndarray, fine: list[np.ndarray]) -> np.ndarray:
     return np.stack(columns, axis=1)
 
 
-def _all_classes(weight, target):
+def _all_classes(weight: np.ndarray, target: np.ndarray) -> np.ndarray:
     """The weights of all classes; of two classes the table holds the second alone."""
     return np.column_stack([np.maximum(weight - target[:, 0], 0.0), target]) if target.shape[1] == 1 else target

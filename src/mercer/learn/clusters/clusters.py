@@ -1,6 +1,8 @@
-"""Clusters as a dictionary: which center is near, or how near each is."""
+"""Distances to cluster centers as features."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -10,10 +12,12 @@ from mercer._numeric.linalg.distances import distances
 from mercer._runtime.checks import check_whole
 from mercer._runtime.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
-from mercer.learn.clusters.lloyd import lloyd, nearest, starting_centers
+from mercer.learn.clusters.lloyd import initial_centers, lloyd, nearest
 from mercer.linear.passes import IteratedEstimator
+from mercer.source import Source
 
 ENCODINGS = ("hard", "triangle", "distance")
+#: Distances computed at a time.
 _ENTRIES = 2**18
 
 
@@ -21,12 +25,12 @@ class ClusterFeatures(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, Stream
     """One feature per cluster, from the distances z_k = ||x - c_k|| to the centers of k-means.
 
         hard      1 for the nearest center, else 0 (sparse)
-        triangle  max(0, mean_j z_j - z_k): zero for the half of the centers that are farther than the mean of them
+        triangle  max(0, mean_j z_j - z_k): zero for centers farther than the mean distance, about half of them
         distance  z_k
 
-    The triangle encoding keeps much of what the hard one throws away and is still sparse in effect (Coates, Ng and Lee
-    2011). Centers start by k-means++ on a uniform sample of the rows; each step of k-means is then one pass over all
-    rows whose sums merge, so rows may come from files. A cluster that loses all its rows moves to a row far from all
+    The triangle encoding keeps much of the information that the hard one drops and is still sparse (Coates, Ng and Lee
+    2011). Centers are initialized by k-means++ on a uniform sample of the rows; each step of k-means is then one pass
+    over all rows whose sums merge, so rows may come from files. A cluster without rows is moved to a row far from all
     centers.
 
     Parameters
@@ -34,16 +38,16 @@ class ClusterFeatures(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, Stream
     n_clusters : int, default=8
     encoding : {"hard", "triangle", "distance"}, default="hard"
     n_iter : int, default=50
-        The most passes.
+        Maximum number of passes.
     tol : float, default=1e-4
-        Stop when a pass lowers the sum of squared distances by a smaller share than this.
+        Stop when a pass lowers the sum of squared distances by a smaller fraction than this.
     random_state : int, RandomState or None, default=0
 
     Attributes
     ----------
     centers_ : array (clusters, features), float64; fewer than n_clusters if there are fewer distinct rows
     inertia_path_ : array, the sum of squared distances before each pass
-    n_iter_ : int, the passes
+    n_iter_ : int, the number of passes
 
     Examples
     --------
@@ -62,14 +66,16 @@ class ClusterFeatures(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, Stream
 
     _needs_y = False
 
-    def __init__(self, n_clusters=8, encoding="hard", n_iter=50, tol=1e-4, random_state=0):
+    def __init__(
+        self, n_clusters: int = 8, encoding: str = "hard", n_iter: int = 50, tol: float = 1e-4, random_state: Any = 0
+    ):
         self.n_clusters = n_clusters
         self.encoding = encoding
         self.n_iter = n_iter
         self.tol = tol
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_whole("n_clusters", self.n_clusters)
         check_whole("n_iter", self.n_iter)
         if self.encoding not in ENCODINGS:
@@ -77,19 +83,19 @@ class ClusterFeatures(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, Stream
         if not self.tol >= 0:
             raise ValueError(f"tol must not be negative, not {self.tol!r}.")
 
-    def _learn_from(self, source):
+    def _learn_from(self, source: Source) -> None:
         seed = seed_of(self.random_state)
-        centers = starting_centers(source, self.n_clusters, seed, self.n_iter, self.tol)
+        centers = initial_centers(source, self.n_clusters, seed, self.n_iter, self.tol)
         self.centers_, self.inertia_path_ = lloyd(source, centers, self.n_iter, self.tol)
         self.n_iter_ = len(self.inertia_path_)
 
-    def _apply(self, X):
+    def _apply(self, X: Any) -> Any:
         n, k = X.shape[0], len(self.centers_)
         spans = [slice(i, i + max(16, _ENTRIES // k)) for i in range(0, n, max(16, _ENTRIES // k))]
         if self.encoding == "hard":
             labels = np.empty(n, dtype=np.int32)
 
-            def label(rows):
+            def label(rows: slice) -> None:
                 labels[rows] = nearest(X[rows], self.centers_)[0]
 
             for_each(label, spans)
@@ -98,7 +104,7 @@ class ClusterFeatures(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, Stream
         centers = self.centers_.astype(X.dtype)
         centers = sparse.csr_array(centers) if hasattr(X, "tocsr") else centers
 
-        def fill(rows):
+        def fill(rows: slice) -> None:
             z = distances(X[rows], centers)
             out[rows] = z if self.encoding == "distance" else np.maximum(z.mean(axis=1, keepdims=True) - z, 0)
 
@@ -106,5 +112,5 @@ class ClusterFeatures(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, Stream
         return out
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return len(self.centers_)

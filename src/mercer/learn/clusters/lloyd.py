@@ -1,4 +1,4 @@
-"""k-means on rows wherever they are: seeds from a sample, then a pass over the rows per step."""
+"""Streaming k-means: initial centers from a sample, then one pass over the rows per step (Lloyd 1982)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer._numeric.block import Block
 from mercer._numeric.linalg.distances import squared_distances
 from mercer.linear.ridge.overflow import refuse_overflow
 from mercer.source import MemorySource, Source
@@ -17,7 +18,7 @@ from mercer.stats.sample import SAMPLE_ROWS
 
 #: Distances computed at a time.
 _ENTRIES = 2**19
-#: Rows kept for clusters that lose all of theirs.
+#: Number of rows kept as new centers of clusters without rows.
 _FARTHEST = 64
 
 
@@ -33,7 +34,7 @@ class ClusterSums(Statistic):
     farthest: Any = None
     distances: Any = None
 
-    def of(self, block):
+    def of(self, block: Block) -> ClusterSums:
         if len(block) == 0:
             return replace(self, n=0)
         labels, squares = nearest(block.X, self.centers)
@@ -51,7 +52,7 @@ class ClusterSums(Statistic):
             distances=squares[last],
         )
 
-    def _merge(self, other):
+    def _merge(self, other: ClusterSums) -> ClusterSums:
         distances = np.concatenate([self.distances, other.distances])
         last = np.argsort(-distances, kind="stable")[:_FARTHEST]
         return replace(
@@ -64,12 +65,12 @@ class ClusterSums(Statistic):
             distances=distances[last],
         )
 
-    def finish(self):
+    def finish(self) -> ClusterSums:
         refuse_overflow(self.inertia)
         return self
 
-    def moved(self) -> np.ndarray:
-        """The means of the clusters; one without rows goes to a row far from every center."""
+    def new_centers(self) -> np.ndarray:
+        """The means of the clusters; a cluster without rows moves to a row far from every center."""
         filled = self.weight > 0
         centers = np.where(filled[:, None], self.sums / np.where(filled, self.weight, 1.0)[:, None], self.centers)
         rows, first = np.unique(self.farthest, axis=0, return_index=True)
@@ -80,7 +81,7 @@ class ClusterSums(Statistic):
         return centers
 
 
-def lloyd(source: Source, centers: np.ndarray, n_iter: int, tol: float):
+def lloyd(source: Source, centers: np.ndarray, n_iter: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
     """Centers after at most n_iter passes, and the sum of squared distances to them before each.
 
     Stops when a pass lowers the sum by less than `tol` of it and left no cluster without rows.
@@ -89,14 +90,14 @@ def lloyd(source: Source, centers: np.ndarray, n_iter: int, tol: float):
     for _ in range(n_iter):
         sums = source.fold(ClusterSums(centers)).finish()
         path.append(sums.inertia)
-        centers = sums.moved()
-        settled = len(path) > 1 and path[-2] - path[-1] <= tol * path[-2] and np.all(sums.weight > 0)
-        if settled or path[-1] == 0:
+        centers = sums.new_centers()
+        converged = len(path) > 1 and path[-2] - path[-1] <= tol * path[-2] and np.all(sums.weight > 0)
+        if converged or path[-1] == 0:
             break
     return centers, np.array(path)
 
 
-def starting_centers(source: Source, n_clusters: int, seed: int, n_iter: int, tol: float) -> np.ndarray:
+def initial_centers(source: Source, n_clusters: int, seed: int, n_iter: int, tol: float) -> np.ndarray:
     """k-means++ on a uniform sample of distinct rows, and k-means on it if there are more rows than that."""
     sample = source.fold(Sample(max(SAMPLE_ROWS, 4 * n_clusters), seed)).finish()
     centers = plus_plus(sample.X, sample.weight, n_clusters, np.random.default_rng([seed, 11]))
@@ -105,26 +106,26 @@ def starting_centers(source: Source, n_clusters: int, seed: int, n_iter: int, to
     return lloyd(MemorySource(sample.X, weight=sample.weight), centers, n_iter, tol)[0]
 
 
-def plus_plus(X, weight, n_clusters: int, rng) -> np.ndarray:
-    """Rows drawn in proportion to their squared distance from those before, the best of a few (Arthur, Vassilvitskii).
+def plus_plus(X: Any, weight: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Greedy k-means++: rows drawn in proportion to their squared distance from those before (Arthur, Vassilvitskii).
 
-    Fewer than asked for where all rows are taken.
+    Fewer rows than asked for where all distinct rows are taken.
     """
     trials = 2 + int(np.log(n_clusters))
     chosen = [_drawn(weight, 1, rng)[0]]
-    left = _squares(X, X[[chosen[0]]])[:, 0]
-    refuse_overflow(left)
-    while len(chosen) < n_clusters and np.any(left > 0):
-        candidates = _drawn(weight * left, trials, rng)
-        closer = np.minimum(left[:, None], _squares(X, X[candidates]))
+    distance = _squares(X, X[[chosen[0]]])[:, 0]
+    refuse_overflow(distance)
+    while len(chosen) < n_clusters and np.any(distance > 0):
+        candidates = _drawn(weight * distance, trials, rng)
+        closer = np.minimum(distance[:, None], _squares(X, X[candidates]))
         best = int(np.argmin(weight @ closer))
         chosen.append(candidates[best])
-        left = closer[:, best]
+        distance = closer[:, best]
     return _dense(X[chosen]).astype(np.float64)
 
 
-def nearest(X, centers):
-    """The number of the nearest center of each row, the first of several, and its squared distance."""
+def nearest(X: Any, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The index of the nearest center of each row, the first of several, and its squared distance."""
     n = X.shape[0]
     labels, squares = np.empty(n, dtype=np.int32), np.empty(n)
     step = max(16, _ENTRIES // len(centers))
@@ -136,18 +137,18 @@ def nearest(X, centers):
     return labels, squares
 
 
-def _squares(X, centers):
+def _squares(X: Any, centers: Any) -> np.ndarray:
     if hasattr(X, "tocsr") and not hasattr(centers, "tocsr"):
         centers = sparse.csr_array(centers)
     return squared_distances(X, centers.astype(X.dtype))
 
 
-def _drawn(mass, count: int, rng) -> np.ndarray:
-    """Places drawn with the given probabilities, up to a factor."""
+def _drawn(mass: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Indices drawn in proportion to their mass."""
     edges = np.cumsum(mass)
-    places = np.searchsorted(edges, rng.uniform(size=count) * edges[-1], side="right")
-    return np.minimum(places, np.flatnonzero(mass)[-1])
+    indices = np.searchsorted(edges, rng.uniform(size=count) * edges[-1], side="right")
+    return np.minimum(indices, np.flatnonzero(mass)[-1])
 
 
-def _dense(X):
+def _dense(X: Any) -> np.ndarray:
     return X.toarray() if hasattr(X, "toarray") else np.asarray(X)

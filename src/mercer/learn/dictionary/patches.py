@@ -1,12 +1,14 @@
-"""Patches of images as rows, and what makes them good input for clusters and dictionaries."""
+"""Image patches as rows, and their whitening for clusters and dictionaries."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
+from mercer._numeric.block import Block
 from mercer._runtime.checks import check_whole
 from mercer._runtime.pool import single_threaded_blas
 from mercer.base import StreamingTransformer
@@ -14,7 +16,7 @@ from mercer.learn.pca.scatter import Scatter
 from mercer.linear.ridge.overflow import refuse_overflow
 
 
-def extract_patches(images, size=6, n_patches=None, random_state=0):
+def extract_patches(images: Any, size: int = 6, n_patches: int | None = None, random_state: int = 0) -> np.ndarray:
     """Square patches of images as rows: (patches, size * size * channels).
 
     Parameters
@@ -22,7 +24,7 @@ def extract_patches(images, size=6, n_patches=None, random_state=0):
     images : array (n, height, width) or (n, height, width, channels)
     size : int, default=6
     n_patches : int or None, default=None
-        How many to draw at random places, with replacement; None takes all, image by image, row by row.
+        Number of patches drawn at random positions, with replacement; None takes all, image by image, row by row.
     random_state : int, default=0
 
     Examples
@@ -45,12 +47,12 @@ def extract_patches(images, size=6, n_patches=None, random_state=0):
     windows = np.lib.stride_tricks.sliding_window_view(images, (size, size), axis=(1, 2))
     if images.ndim == 4:
         windows = np.moveaxis(windows, 3, -1)  # channels last, as in the images
-    places = windows.shape[:3]
+    positions = windows.shape[:3]
     if n_patches is None:
-        return windows.reshape(int(np.prod(places)), -1)
+        return windows.reshape(int(np.prod(positions)), -1)
     check_whole("n_patches", n_patches)
-    drawn = np.random.default_rng(random_state).integers(0, int(np.prod(places)), n_patches)
-    return windows[np.unravel_index(drawn, places)].reshape(n_patches, -1)
+    drawn = np.random.default_rng(random_state).integers(0, int(np.prod(positions)), n_patches)
+    return windows[np.unravel_index(drawn, positions)].reshape(n_patches, -1)
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class _ContrastScatter(Scatter):
 
     contrast: float = 0.0
 
-    def of(self, block):
+    def of(self, block: Block) -> Any:
         if len(block) == 0:
             return self
         return super().of(block.with_X(normalized(block.X, self.contrast)))
@@ -69,14 +71,14 @@ class PatchWhitening(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     """Contrast normalization, then ZCA whitening: z = V (Lambda + eps)^(-1/2) V' (n(x) - mean).
 
     n(x) = (x - mean of x) / sqrt(variance of x + contrast) removes the brightness and contrast of each patch; V and
-    Lambda are the eigenvectors and eigenvalues of the covariance of n(x). Whitened patches look like patches, with
-    correlations between neighboring pixels gone: without this step clusters and atoms all become blurs
-    (Coates, Ng and Lee 2011). One pass, and pieces merge.
+    Lambda are the eigenvectors and eigenvalues of the covariance of n(x). Whitening removes the correlations
+    of neighboring pixels; without it, clusters and atoms are low-pass filters (Coates, Ng and Lee 2011). One pass;
+    supports `partial_fit` and `merge`.
 
     Parameters
     ----------
     contrast : float, default=10.0
-        Added to the variance of a patch, against noise in flat ones: 10 suits pixels from 0 to 255.
+        Added to the variance of a patch, so that noise in flat patches is not amplified: 10 suits pixels 0 to 255.
     eps : float, default=0.1
         Added to the eigenvalues: a low-pass filter.
 
@@ -95,39 +97,39 @@ class PatchWhitening(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     True
     """
 
-    def __init__(self, contrast=10.0, eps=0.1):
+    def __init__(self, contrast: float = 10.0, eps: float = 0.1):
         self.contrast = contrast
         self.eps = eps
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         for name in ("contrast", "eps"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, not {getattr(self, name)!r}.")
 
-    def _empty(self):
+    def _empty(self) -> Scatter:
         return _ContrastScatter(contrast=float(self.contrast))
 
-    def _finish(self, learned):
+    def _finish(self, learned: Any) -> None:
         refuse_overflow(learned.S)
         self.mean_ = learned.mean
         with single_threaded_blas():  # the same bits on any number of threads
             values, V = np.linalg.eigh(learned.S / learned.weight)
             self.whitening_ = (V / np.sqrt(np.maximum(values, 0.0) + self.eps)) @ V.T
 
-    def _apply(self, X):
+    def _apply(self, X: Any) -> Any:
         Z = normalized(X, self.contrast)
         return (Z - self.mean_.astype(Z.dtype)) @ self.whitening_.astype(Z.dtype)
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.n_features_in_
 
 
-def normalized(X, contrast: float) -> np.ndarray:
+def normalized(X: Any, contrast: float) -> np.ndarray:
     """Each row less its mean, over the root of its variance plus `contrast`."""
     X = X.toarray() if hasattr(X, "toarray") else X
     with np.errstate(over="ignore", invalid="ignore"):
         Z = X - X.mean(axis=1, keepdims=True)
-        spread = np.sqrt(np.mean(Z * Z, axis=1, keepdims=True) + Z.dtype.type(contrast))
-        refuse_overflow(spread)
-        return Z / spread
+        deviation = np.sqrt(np.mean(Z * Z, axis=1, keepdims=True) + Z.dtype.type(contrast))
+        refuse_overflow(deviation)
+        return Z / deviation

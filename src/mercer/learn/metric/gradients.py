@@ -1,7 +1,7 @@
-"""The average outer product of gradients of a random-features model, from its Gram matrix alone.
+"""The average gradient outer product (AGOP) of a random-features model, from its Gram matrix.
 
 f(x) = b + sum_j a_j cos<omega_j, x> + b_j sin<omega_j, x> has the gradient sum_j (-a_j sin + b_j cos) omega_j, so the
-mean of its outer products over the rows is quadratic in the features: the Gram matrix of the fit already holds it.
+mean of its outer products over the rows is quadratic in the features and follows from the Gram matrix of the fit.
 """
 
 from __future__ import annotations
@@ -37,6 +37,6 @@ def smoothed(frequencies: np.ndarray, lengths: np.ndarray, width: float) -> np.n
     """The frequencies of gradients of f convolved with a Gaussian of this width: omega exp(-width^2 |omega|^2 / 2).
 
     Without it the gradients of heavy-tailed kernels (Laplace, Cauchy) are noise: the mean of |omega|^2 is infinite.
-    `lengths` are the |omega| that count.
+    `lengths` are |omega|.
     """
     return frequencies * np.exp(-0.5 * (width * lengths) ** 2)[:, None]

@@ -1,76 +1,80 @@
-"""The metric a target asks for, learned from the gradients of a random-features model."""
+"""A supervised metric, learned from the gradients of a random-features model (AGOP)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer._runtime.checks import check_whole
 from mercer.base import seed_of
-from mercer.kernels import KernelParameter
+from mercer.kernels import Kernel, KernelParameter
 from mercer.kernels.stationary import Stationary, median_distance
 from mercer.learn.gathering import gather
-from mercer.learn.metric.scored_rounds import Bench, Form, Trial
+from mercer.learn.metric.scored_rounds import MetricEvaluator, MetricForm, MetricTrial
 from mercer.learn.out_of_fold import TargetLearner
 from mercer.learn.targets import check_task, classes_in, numeric_target
 from mercer.source import Source, StreamSource
 
 MODES = ("full", "diagonal")
-#: Directions in which the model is flat keep this share of the mean eigenvalue, lest later rounds be blind to them.
+#: Eigenvalues are raised by this fraction of their mean, so that later rounds still see flat directions.
 _FLOOR = 1e-3
-#: The bandwidths tried reach this many doublings from the median distance.
-_DOUBLINGS = 4
+#: Bandwidths are tried up to this many doublings or halvings from the median distance.
+_MAX_DOUBLINGS = 4
+#: Number of rows for the median distance.
 _SAMPLE_ROWS = 2048
-#: The part of the choices of masked features that is made evenly.
-_EVEN = 0.1
-#: What a bandwidth must gain, as a share of the loss, for the walk to go on.
-_GAIN = 1e-3
-#: What a round must gain for another one to follow.
-_ROUND_GAIN = 0.01
-#: A mode whose loss exceeds the best by this factor is not followed further.
-_HOPELESS = 1.25
-#: Where the loss is above this share of the variance, bandwidths cannot be told apart.
-_NOTHING_SEEN = 0.99
+#: The fraction of masked features whose columns are drawn uniformly.
+_UNIFORM_FRACTION = 0.1
+#: Minimum relative gain of a bandwidth for the search to continue.
+_MIN_BANDWIDTH_GAIN = 1e-3
+#: Minimum relative gain of a round for another one to follow.
+_MIN_ROUND_GAIN = 0.01
+#: A mode whose criterion exceeds the best by this factor is dropped.
+_MAX_CRITERION_RATIO = 1.25
+#: With a loss above this fraction of the variance, bandwidths cannot be compared.
+_MAX_USEFUL_LOSS = 0.99
 
 
 class LearnedMetric(KernelParameter, ClassNamePrefixFeaturesOutMixin, TargetLearner):
-    """The linear map x -> x M^(1/2) after which distances say what matters for the target.
+    """Supervised metric M and the linear map x -> x M^(1/2).
 
     M is the average gradient outer product of a regression function f,
 
         M = E[grad f(x) grad f(x)'] d / trace,
 
-    long in directions along which f changes and short where it does not. f is ridge regression on random Fourier
-    features of the kernel in the current metric, M follows from the Gram matrix of that fit with no further pass, and
-    a few rounds sharpen it: features in the metric M show f better, and a better f gives a better M. Gradients are
-    those of f smoothed over a short length, for with heavy-tailed kernels (Laplace, Cauchy, Matern) raw ones are noise.
+    large in directions along which f changes. f is ridge regression on random Fourier features of the kernel in the
+    current metric, and M follows from the Gram matrix of that fit with no further pass. Each round fits f in the metric
+    of the round before. Gradients are those of f smoothed over a short length, because with heavy-tailed kernels
+    (Laplace, Cauchy, Matern) raw gradients are noise.
 
-    Each round tries the full M and its diagonal and walks to a better bandwidth; everything tried is scored by exact
-    K-fold cross-validation of the ridge path, and the best is kept, the plain metric of round 0 included. (The metric
-    has seen all folds: a surcharge for the numbers it chose keeps a noise target from choosing any.) Several outputs
-    and classes (by their indicators) add up. Columns should be on comparable scales at the start.
+    Each round tries the full M and its diagonal and searches the bandwidth. Candidates are scored by exact K-fold
+    cross-validation of the ridge path, and the best is kept, the identity of round 0 included. The metric has seen all
+    folds, so its degrees of freedom are penalized. Several outputs and classes (by their indicators) add up. Columns
+    should be on comparable scales.
 
     Parameters
     ----------
     kernel : shift-invariant kernel with a bandwidth, or None, default=None
         None is `Gaussian`. Bandwidths tried are multiples of its own number, or of the median distance in the metric.
-    n_rounds : int >= 0, default=5
-        At most so many; a round that gains less than a hundredth is the last.
+    n_rounds : int >= 0, default=3
+        Maximum number of rounds; a round that gains less than one percent is the last.
     mode : {"auto", "full", "diagonal", "masked"}, default="auto"
-        "full" turns and stretches; "diagonal" only weighs the columns; "auto" tries both in each round. "masked" leaves
-        the metric as it is and makes the kernel a mean over small sets of columns, those that matter drawn more often
-        (`OnSubsets`): for sums of functions of up to three columns. It shows in `kernel_` only.
+        "full" is any matrix, "diagonal" weights the columns, "auto" tries both in each round. "masked" keeps the
+        identity and makes the kernel a mean over small sets of columns, drawn with probabilities proportional to their
+        gradients (`OnSubsets`): for sums of functions of up to three columns. It affects `kernel_` only.
     n_components : int, default=512
-        Random features of the model that is differentiated; one more if the number is odd (cosines and sines).
+        Number of random features of the model; one more if odd (cosines and sines).
     smoothing : float >= 0, default=0.5
         Length over which f is smoothed, in units of a column's standard deviation.
     max_rows : int, default=20000
         With more rows, about this many (those of smallest hash) are learned from.
     n_folds : int, default=5
     task : {"auto", "regression", "classification"}, default="auto"
-        "auto" takes strings, truth values and whole numbers of at most 20 different values for classes.
+        "auto" treats strings, booleans and whole numbers of at most 20 distinct values as classes.
     random_state : int, default=0
 
     Attributes
@@ -79,9 +83,9 @@ class LearnedMetric(KernelParameter, ClassNamePrefixFeaturesOutMixin, TargetLear
     root_ : array (d, d), the symmetric M^(1/2)
     kernel_ : the kernel in this metric, for `RandomFeatures(kernel_)` and every other user of kernels
     history_ : structured array, one row per metric and bandwidth tried: round, mode, bandwidth, alpha, loss (the
-        cross-validated squared error as a share of the target's variance)
+        cross-validated squared error as a fraction of the target's variance)
     loss_ : float, the loss of the metric that was kept
-    classes_ : the classes, or None for a quantity
+    classes_ : the classes, or None for a continuous target
 
     References
     ----------
@@ -102,15 +106,15 @@ class LearnedMetric(KernelParameter, ClassNamePrefixFeaturesOutMixin, TargetLear
 
     def __init__(
         self,
-        kernel=None,
-        n_rounds=5,
-        mode="auto",
-        n_components=512,
-        smoothing=0.5,
-        max_rows=20_000,
-        n_folds=5,
-        task="auto",
-        random_state=0,
+        kernel: Kernel | None = None,
+        n_rounds: int = 3,
+        mode: str = "auto",
+        n_components: int = 512,
+        smoothing: float = 0.5,
+        max_rows: int = 20_000,
+        n_folds: int = 5,
+        task: str = "auto",
+        random_state: Any = 0,
     ):
         self.kernel = kernel
         self.n_rounds = n_rounds
@@ -122,18 +126,18 @@ class LearnedMetric(KernelParameter, ClassNamePrefixFeaturesOutMixin, TargetLear
         self.task = task
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if self.mode not in ("auto", *MODES, "masked"):
             raise ValueError(f"mode must be one of auto, {', '.join(MODES)}, masked, not {self.mode!r}.")
         check_task(self.task)
-        for name, least in (("n_rounds", 0), ("n_components", 1), ("max_rows", 2), ("n_folds", 2)):
-            check_whole(name, getattr(self, name), least)
-        if not np.isscalar(self.smoothing) or not 0 <= self.smoothing < np.inf:
+        for name, minimum in (("n_rounds", 0), ("n_components", 1), ("max_rows", 2), ("n_folds", 2)):
+            check_whole(name, getattr(self, name), minimum)
+        if not isinstance(self.smoothing, Real) or not 0 <= float(self.smoothing) < np.inf:
             raise ValueError(f"smoothing must be a finite number of at least 0, not {self.smoothing!r}.")
         if not isinstance(self._kernel(), Stationary):
             raise TypeError(f"kernel must be a shift-invariant kernel with a bandwidth, not {self.kernel!r}.")
 
-    def _learn_from(self, source: Source):
+    def _learn_from(self, source: Source) -> None:
         self.classes_ = classes_in(source, self.task)
         rows = gather(source, self.max_rows, seed_of(self.random_state))
         rows = replace(rows, y=_centered(numeric_target(rows.y, self.classes_), rows.weight))
@@ -142,26 +146,28 @@ class LearnedMetric(KernelParameter, ClassNamePrefixFeaturesOutMixin, TargetLear
         sample = rows.X[:_SAMPLE_ROWS]
         again = StreamSource(lambda: iter([replace(rows)]), n_rows=len(rows))
         n_components = self.n_components + self.n_components % 2
-        bench = Bench(again, sample, self._kernel(), n_components, self.n_folds, seed_of(self.random_state))
-        self._keep(self._rounds(bench, sample))
+        evaluator = MetricEvaluator(
+            again, sample, self._kernel(), n_components, self.n_folds, seed_of(self.random_state)
+        )
+        self._keep(self._rounds(evaluator, sample))
 
-    def _rounds(self, bench: Bench, sample: np.ndarray) -> list[Trial]:
-        """Everything tried. Each mode follows its own gradients, a full metric also those of a better diagonal one."""
-        walk = Walk(bench, sample, self._kernel().bandwidth, self.smoothing)
-        best = walk.best_bandwidth(0, Form("identity", np.eye(sample.shape[1])), 0)
+    def _rounds(self, evaluator: MetricEvaluator, sample: np.ndarray) -> list[MetricTrial]:
+        """All trials. Each mode follows its own gradients, a full metric also those of a better diagonal one."""
+        search = BandwidthSearch(evaluator, sample, self._kernel().bandwidth, self.smoothing)
+        best = search.best_bandwidth(0, MetricForm("identity", np.eye(sample.shape[1])), 0)
         last = dict.fromkeys(MODES if self.mode == "auto" else (self.mode,), best)
         for number in range(1, self.n_rounds + 1):
             last = {
-                mode: walk.best_bandwidth(number, form_of(origin.gradients, mode), origin.doublings)
+                mode: search.best_bandwidth(number, form_of(origin.gradients, mode), origin.doublings)
                 for mode, origin in _origins(last).items()
             }
-            before, best = best, _least([best, *last.values()])
-            if before.loss < _NOTHING_SEEN and best.criterion > before.criterion * (1 - _ROUND_GAIN):
+            before, best = best, _best([best, *last.values()])
+            if before.loss < _MAX_USEFUL_LOSS and best.criterion > before.criterion * (1 - _MIN_ROUND_GAIN):
                 break
-        return walk.trials
+        return search.trials
 
-    def _keep(self, trials: list[Trial]):
-        best = _least(trials)
+    def _keep(self, trials: list[MetricTrial]) -> None:
+        best = _best(trials)
         self.root_, self.loss_ = best.root, best.loss
         self.metric_ = best.root @ best.root
         self.kernel_ = best.kernel
@@ -169,37 +175,37 @@ class LearnedMetric(KernelParameter, ClassNamePrefixFeaturesOutMixin, TargetLear
         rows = [(trial.round, trial.mode, trial.bandwidth, trial.alpha, trial.loss) for trial in trials]
         self.history_ = np.array(rows, dtype=fields)
 
-    def _apply(self, X):
+    def _apply(self, X: Any) -> Any:
         return X @ self.root_.astype(X.dtype)
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return len(self.root_)
 
 
-class Walk:
-    """A walk over bandwidths, by doublings and halvings of the median distance in each metric."""
+class BandwidthSearch:
+    """A line search over bandwidths, by doublings and halvings of the median distance in each metric."""
 
-    def __init__(self, bench: Bench, sample: np.ndarray, bandwidth, smoothing: float):
-        self.bench, self.sample, self.bandwidth, self.smoothing = bench, sample, bandwidth, smoothing
-        self.trials: list[Trial] = []
+    def __init__(self, evaluator: MetricEvaluator, sample: np.ndarray, bandwidth: float | str, smoothing: float):
+        self.evaluator, self.sample, self.bandwidth, self.smoothing = evaluator, sample, bandwidth, smoothing
+        self.trials: list[MetricTrial] = []
 
-    def step(self, number: int, form: Form, doublings: int) -> Trial:
+    def step(self, number: int, form: MetricForm, doublings: int) -> MetricTrial:
         """Try one metric at one bandwidth."""
         median = median_distance(self.sample @ form.root)
-        start = median * np.sqrt(form.typical_share) if self.bandwidth == "median" else float(self.bandwidth)
+        start = median * np.sqrt(form.distance_fraction) if self.bandwidth == "median" else float(self.bandwidth)
         width = self.smoothing * median / np.sqrt(2.0 * len(form.root))  # of independent columns, their deviation
-        trial = self.bench.trial(number, form, doublings, float(start * 2.0**doublings), width)
+        trial = self.evaluator.trial(number, form, doublings, float(start * 2.0**doublings), width)
         self.trials.append(trial)
         return trial
 
-    def best_bandwidth(self, number: int, form: Form, doublings: int) -> Trial:
-        """From a first bandwidth down or, if that does not help, up, as long as the loss falls."""
+    def best_bandwidth(self, number: int, form: MetricForm, doublings: int) -> MetricTrial:
+        """Halve a first bandwidth or, if that does not help, double it, as long as the loss falls."""
         first = best = self.step(number, form, doublings)
         for direction in (-1, 1):
-            while best.loss < _NOTHING_SEEN and abs(best.doublings + direction) <= _DOUBLINGS:
+            while best.loss < _MAX_USEFUL_LOSS and abs(best.doublings + direction) <= _MAX_DOUBLINGS:
                 trial = self.step(number, form, best.doublings + direction)
-                if not trial.loss < best.loss * (1 - _GAIN):
+                if not trial.loss < best.loss * (1 - _MIN_BANDWIDTH_GAIN):
                     break
                 best = trial
             if best is not first:
@@ -207,25 +213,25 @@ class Walk:
         return best
 
 
-def _least(trials) -> Trial:
+def _best(trials: Iterable[MetricTrial]) -> MetricTrial:
     return min(trials, key=lambda trial: trial.criterion)
 
 
-def _origins(last: dict[str, Trial]) -> dict[str, Trial]:
-    """Whose gradients each mode that is still worth following builds on."""
-    best = _least(last.values())
-    worth = (mode for mode, trial in last.items() if trial.criterion <= _HOPELESS * best.criterion)
-    return {mode: best if mode == "full" else last[mode] for mode in worth}
+def _origins(last: dict[str, MetricTrial]) -> dict[str, MetricTrial]:
+    """The trials whose gradients the remaining modes start from."""
+    best = _best(last.values())
+    remaining = (mode for mode, trial in last.items() if trial.criterion <= _MAX_CRITERION_RATIO * best.criterion)
+    return {mode: best if mode == "full" else last[mode] for mode in remaining}
 
 
-def form_of(gradients: np.ndarray, mode: str) -> Form:
-    """What the gradients of a model ask for: a metric, or for masked features chances of the columns."""
+def form_of(gradients: np.ndarray, mode: str) -> MetricForm:
+    """The metric that follows from gradients, or for masked features the probabilities of the columns."""
     if mode != "masked":
-        return Form(mode, root_of(gradients, mode))
+        return MetricForm(mode, root_of(gradients, mode))
     diagonal = np.maximum(np.diag(gradients), 0.0)
     d, total = len(diagonal), diagonal.sum()
-    shares = diagonal / total if total > 0 else np.full(d, 1.0 / d)
-    return Form(mode, np.eye(d), (1 - _EVEN) * shares + _EVEN / d)
+    weights = diagonal / total if total > 0 else np.full(d, 1.0 / d)
+    return MetricForm(mode, np.eye(d), (1 - _UNIFORM_FRACTION) * weights + _UNIFORM_FRACTION / d)
 
 
 def root_of(gradients: np.ndarray, mode: str) -> np.ndarray:
@@ -240,9 +246,9 @@ def root_of(gradients: np.ndarray, mode: str) -> np.ndarray:
 def _floored(values: np.ndarray, d: int) -> np.ndarray:
     values = np.maximum(values, 0.0)
     total = values.sum()
-    shares = values * (d / total) if total > 0 else np.ones(d)
-    return (shares + _FLOOR) / (1 + _FLOOR)
+    scaled = values * (d / total) if total > 0 else np.ones(d)
+    return (scaled + _FLOOR) / (1 + _FLOOR)
 
 
-def _centered(targets: np.ndarray, weight) -> np.ndarray:
+def _centered(targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
     return targets - np.average(targets, axis=0, weights=weight)

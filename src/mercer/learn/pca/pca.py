@@ -1,8 +1,9 @@
-"""Principal components from one pass, and the repair of rows they allow."""
+"""Principal component analysis in one pass, and the repair of rows with it."""
 
 from __future__ import annotations
 
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -14,7 +15,7 @@ from mercer._runtime.checks import refuse_missing
 from mercer._runtime.pool import for_each, single_threaded_blas
 from mercer.base import StreamingTransformer, seed_of
 from mercer.learn.pca import spectrum
-from mercer.learn.pca.repair import Subspace
+from mercer.learn.pca.repair import Changes, Subspace
 from mercer.learn.pca.scatter import Scatter
 from mercer.learn.pca.subspace import leading_directions
 from mercer.linear.passes import IteratedEstimator
@@ -23,24 +24,24 @@ from mercer.source import MemorySource, Source
 from mercer.stats import Moments
 
 SOLVERS = ("auto", "exact", "randomized")
-#: More columns than this are too many for a matrix of columns squared.
-WIDE = 10_000
-_ROWS = 2048
+#: With more columns than this, "auto" does not form the covariance matrix.
+MAX_EXACT_COLUMNS = 10_000
+_BLOCK_ROWS = 2048
 
 
 class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransformer):
     """Principal components: z = C (x - mean), C the leading eigenvectors of the covariance as rows.
 
-    The exact solver needs one pass for mean and scatter, whatever the order and size of the pieces, and merges with
-    others. The randomized one, for rows too wide for that, takes a pass per step of subspace iteration and keeps sparse
-    rows sparse (Halko, Martinsson and Tropp 2011). The largest entry in magnitude of every component is positive.
+    The exact solver needs one pass for mean and scatter, supports `partial_fit` and merges. The randomized solver, for
+    many columns, takes one pass per step of subspace iteration and keeps sparse rows sparse (Halko, Martinsson and
+    Tropp 2011). The entry of largest magnitude of every component is positive.
 
     Parameters
     ----------
     n_components : int, float in (0, 1), "auto" or None, default=None
-        How many; or the least number that explains this share of the variance; "auto" keeps those that stand out of
-        noise of unknown size (Gavish and Donoho 2014); None keeps all that have any variance. The randomized solver
-        needs a number.
+        The number of components, or the fraction of the variance that they must explain. "auto" keeps those above
+        the noise level, which is estimated (Gavish and Donoho 2014); None keeps all with a positive variance. The
+        randomized solver needs a number.
     whiten : bool, default=False
         Divide each coordinate by its standard deviation.
     solver : {"auto", "exact", "randomized"}, default="auto"
@@ -48,17 +49,17 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
     n_iter : int, default=7
         Steps of the randomized solver.
     random_state : int, RandomState or None, default=0
-        Where the randomized solver starts.
+        Seed of the initial directions of the randomized solver.
 
     Attributes
     ----------
     components_ : array (n_components_, features), rows of length 1
     mean_ : array
     explained_variance_ : array, variance along each component (divided by n - 1, n the total weight)
-    explained_variance_ratio_ : array, as a share of the whole
+    explained_variance_ratio_ : array, as a fraction of the total variance
     singular_values_ : array, of the centered rows
-    noise_variance_ : float, variance of the noise of an entry: what the components leave, over its degrees of freedom
-    shrinkage_ : array, what `repair` multiplies each coordinate by; 0 for components that noise explains
+    noise_variance_ : float, variance of the noise of an entry: the residual sum of squares over its degrees of freedom
+    shrinkage_ : array, factors of the coordinates in `repair`; 0 for components below the noise level
     n_components_ : int
     solver_ : str, the solver used
 
@@ -79,23 +80,31 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
     """
 
     _needs_y = False
+    _former = {"_least_noise": "_min_noise"}
 
-    def __init__(self, n_components=None, whiten=False, solver="auto", n_iter=7, random_state=0):
+    def __init__(
+        self,
+        n_components: Any = None,
+        whiten: bool = False,
+        solver: str = "auto",
+        n_iter: int = 7,
+        random_state: Any = 0,
+    ):
         self.n_components = n_components
         self.whiten = whiten
         self.solver = solver
         self.n_iter = n_iter
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if self.solver not in SOLVERS:
             raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, not {self.solver!r}.")
         k = self.n_components
-        counted = isinstance(k, Integral) and not isinstance(k, bool) and k >= 1
-        share = isinstance(k, Real) and not isinstance(k, Integral) and 0 < k < 1
-        if not (counted or share or k is None or (isinstance(k, str) and k == "auto")):
+        counted = isinstance(k, Integral) and not isinstance(k, bool) and int(k) >= 1
+        fraction = isinstance(k, Real) and not isinstance(k, Integral) and 0 < float(k) < 1
+        if not (counted or fraction or k is None or (isinstance(k, str) and k == "auto")):
             raise ValueError(
-                f"n_components must be a positive whole number, a share in (0, 1), 'auto' or None, not {k!r}."
+                f"n_components must be a positive whole number, a fraction in (0, 1), 'auto' or None, not {k!r}."
             )
         if self.solver == "randomized" and not counted:
             raise ValueError(f"The randomized solver needs a whole number of components, not {k!r}.")
@@ -106,23 +115,24 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
     def _multi_pass(self) -> bool:  # type: ignore[override]
         return self.solver == "randomized" or getattr(self, "solver_", None) == "randomized"
 
-    def _empty(self):
+    def _empty(self) -> Scatter:
         return Scatter()
 
-    def _from_memory(self, X, y, sample_weight):
+    def _from_memory(self, X: Any, y: Any, sample_weight: Any) -> Source:
         plain = isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2 and sample_weight is None
-        if not plain or self._takes_steps(X.shape[1]):
+        if not plain or self._is_randomized(X.shape[1]):
             return super()._from_memory(X, y, sample_weight)
-        # The statistic refuses NaN and infinity, which it meets in its sums: rows are not read one more time for that.
+        # The statistic refuses NaN and infinity, which show in its sums: this saves one reading of the rows.
         return MemorySource(validate_data(self, X, reset=True, ensure_all_finite=False, **self._check_X))
 
-    def _takes_steps(self, n_columns: int) -> bool:
-        wide = self.solver == "auto" and n_columns > WIDE and isinstance(self.n_components, Integral)
-        return wide or self.solver == "randomized"
+    def _is_randomized(self, n_columns: int) -> bool:
+        large = self.solver == "auto" and n_columns > MAX_EXACT_COLUMNS and isinstance(self.n_components, Integral)
+        return large or self.solver == "randomized"
 
-    def _learn_from(self, source):
-        if not self._takes_steps(self.n_features_in_):
-            return StreamingTransformer._learn_from(self, source)
+    def _learn_from(self, source: Source) -> None:
+        if not self._is_randomized(self.n_features_in_):
+            StreamingTransformer._learn_from(self, source)
+            return
         self._refuse_too_many()
         moments = source.fold(Moments()).finish()
         self._weight = float(moments.weight[0])
@@ -132,9 +142,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
         values, vectors = leading_directions(source, moments.mean, int(self.n_components), self.n_iter, seed)
         self.mean_, self.solver_ = moments.mean, "randomized"
         self.__dict__.pop("_accumulator", None)
-        return self._settle(values, vectors, total)
+        self._set_components(values, vectors, total)
 
-    def _finish(self, learned):
+    def _finish(self, learned: Any) -> None:
         self._refuse_too_many()
         refuse_overflow(learned.S)
         self._weight, self.mean_, self.solver_ = learned.weight, learned.mean, "exact"
@@ -145,16 +155,16 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
             values, vectors = eigh(learned.S, subset_by_index=leading, check_finite=False)
         values, vectors = values[::-1].copy(), vectors[:, ::-1].T
         values[values <= 8 * d * np.finfo(float).eps * max(values[0], 0.0)] = 0.0  # rounding
-        k = self._number(values)
-        self._settle(values, vectors, total, k)
+        k = self._n_kept(values)
+        self._set_components(values, vectors, total, k)
 
-    def _refuse_too_many(self):
+    def _refuse_too_many(self) -> None:
         k, d = self.n_components, self.n_features_in_
         if isinstance(k, Integral) and k > d:
             raise ValueError(f"n_components={k} exceeds the number of columns, n_features={d}.")
 
-    def _number(self, values) -> int:
-        """How many components to keep, given all variances unless their number is known."""
+    def _n_kept(self, values: np.ndarray) -> int:
+        """The number of components to keep, given all variances unless their number is known."""
         k = self.n_components
         if isinstance(k, str):
             return max(1, spectrum.rank_above_noise(np.sqrt(values), max(self._weight, 1.0), self.n_features_in_))
@@ -162,11 +172,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
             return len(values)
         if k is None:
             return max(1, int(np.count_nonzero(values)))
-        share = np.cumsum(values) / max(float(np.sum(values)), np.finfo(float).tiny)
-        return min(int(np.searchsorted(share, k)) + 1, len(values))
+        explained = np.cumsum(values) / max(float(np.sum(values)), np.finfo(float).tiny)
+        return min(int(np.searchsorted(explained, k)) + 1, len(values))
 
-    def _settle(self, values, vectors, total, k=None):
-        """The public attributes, from eigenvalues of the scatter and eigenvectors as rows."""
+    def _set_components(self, values: np.ndarray, vectors: np.ndarray, total: float, k: int | None = None) -> None:
+        """Set the public attributes from eigenvalues of the scatter and eigenvectors as rows."""
         n, d = max(self._weight, 1.0), self.n_features_in_
         k = len(values) if k is None else k
         if k < d:
@@ -182,57 +192,57 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
         self.explained_variance_ = values / (n - 1.0 if n > 1 else 1.0)
         self.explained_variance_ratio_ = values / max(total, np.finfo(float).tiny)
         self.shrinkage_ = spectrum.shrinkage(self.singular_values_, n, d, self.noise_variance_)
-        self._least_noise = 1e-7 * float(np.sqrt(total / (n * d)))
+        self._min_noise = 1e-7 * float(np.sqrt(total / (n * d)))
 
     # use
 
-    def _scale(self):
-        """What whitening multiplies coordinates by; 0 where a component has no variance."""
-        spread = np.sqrt(self.explained_variance_)
-        seen = spread > 1e-12 * spread.max(initial=0.0)
-        return np.where(seen, 1.0 / np.where(seen, spread, 1.0), 0.0)
+    def _scale(self) -> np.ndarray:
+        """The factors of whitening; 0 where a component has no variance."""
+        deviation = np.sqrt(self.explained_variance_)
+        positive = deviation > 1e-12 * deviation.max(initial=0.0)
+        return np.where(positive, 1.0 / np.where(positive, deviation, 1.0), 0.0)
 
-    def _apply(self, X):
+    def _apply(self, X: Any) -> Any:
         map_ = (self.components_ * self._scale()[:, None] if self.whiten else self.components_).T
         if hasattr(X, "tocsr"):
             return (X @ map_ - self.mean_ @ map_).astype(X.dtype, copy=False)
         out = np.empty((X.shape[0], map_.shape[1]), dtype=X.dtype)
         mean, map_ = self.mean_.astype(X.dtype), map_.astype(X.dtype)
 
-        def fill(start):
-            rows = slice(start, start + _ROWS)
+        def fill(start: int) -> None:
+            rows = slice(start, start + _BLOCK_ROWS)
             np.matmul(X[rows] - mean, map_, out=out[rows])
 
-        for_each(fill, range(0, len(X), _ROWS))
+        for_each(fill, range(0, len(X), _BLOCK_ROWS))
         return out
 
-    def inverse_transform(self, X):
-        """The rows that coordinates stand for: mean + C'z, whitening undone."""
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Map coordinates back to rows: mean + C'z, with whitening undone."""
         check_is_fitted(self)
         X = X.toarray() if hasattr(X, "toarray") else as_float(np.asarray(X))
         if X.ndim != 2 or X.shape[1] != self.n_components_:
             raise ValueError(
                 f"inverse_transform expects {self.n_components_} columns, got an array of shape {X.shape}."
             )
-        way_back = self.components_
+        components = self.components_
         if self.whiten:
-            way_back = way_back * np.sqrt(self.explained_variance_)[:, None]
-        return X @ way_back.astype(X.dtype) + self.mean_.astype(X.dtype)
+            components = components * np.sqrt(self.explained_variance_)[:, None]
+        return X @ components.astype(X.dtype) + self.mean_.astype(X.dtype)
 
-    def repair(self, X, gross=6.0, shrink=True, return_changes=False):
-        """Rows with small noise, missing entries and gross errors, made right by what the training rows have in common.
+    def repair(self, X: Any, gross: float = 6.0, shrink: bool = True, return_changes: bool = False) -> Any:
+        """Remove noise, fill missing entries and replace gross errors by projection on the components.
 
-        Small noise: coordinates are multiplied by `shrinkage_`, the optimal one of Gavish and Donoho (2017), which also
-        drops components that noise explains. Missing entries (NaN) are predicted from the others of their row. Entries
-        that the others put more than `gross` standard deviations of the noise away from where they are count as gross
-        errors: they are found with robust weights, left out, and predicted like missing ones. A row most of whose
-        entries would be errors is not like the training rows: nothing but its gaps is changed.
+        Noise: coordinates are multiplied by `shrinkage_`, the optimal one of Gavish and Donoho (2017), which also
+        drops components below the noise level. Missing entries (NaN) are predicted from the others of their row.
+        Entries more than `gross` standard deviations of the noise from their prediction count as gross errors: they
+        are found with robust weights, left out, and predicted like missing ones. A row most of whose entries would be
+        errors is an outlier: only its missing entries are filled.
 
         Parameters
         ----------
         X : array of rows, or a `Source`
         gross : float, default=6.0
-            np.inf takes every entry at its word.
+            np.inf replaces no entry.
         shrink : bool, default=True
             False leaves entries that are neither missing nor gross errors as they are.
         return_changes : bool, default=False
@@ -240,13 +250,13 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
         Returns
         -------
         repaired : array like X (a `Source` for a `Source`)
-        changes : `Changes`, which entries were changed and why, if `return_changes`
+        changes : `Changes`, the entries that were changed and why, if `return_changes`
         """
         check_is_fitted(self)
         if not gross > 0:
             raise ValueError(f"gross must be a positive number of standard deviations, not {gross!r}.")
         subspace = Subspace(
-            self.mean_, self.components_, self.shrinkage_, float(np.sqrt(self.noise_variance_)), self._least_noise
+            self.mean_, self.components_, self.shrinkage_, float(np.sqrt(self.noise_variance_)), self._min_noise
         )
         if isinstance(X, Source):
             if return_changes:
@@ -257,7 +267,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
         repaired, changes = self._repaired(subspace, X, gross, shrink)
         return (repaired, changes) if return_changes else repaired
 
-    def _repaired(self, subspace, X, gross, shrink):
+    def _repaired(self, subspace: Subspace, X: Any, gross: float, shrink: bool) -> tuple[np.ndarray, Changes]:
         X = X.to_numpy() if hasattr(X, "to_numpy") else X.toarray() if hasattr(X, "toarray") else X
         X = as_float(np.asarray(X))
         if X.ndim != 2:
@@ -268,5 +278,5 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
         return repaired.astype(X.dtype), changes
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.n_components_

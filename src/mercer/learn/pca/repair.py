@@ -1,4 +1,4 @@
-"""Rows made right by what the other rows have in common: noise shrunk, gaps filled, gross errors replaced."""
+"""Repair of rows by projection on a subspace: noise shrunk, missing entries filled, gross errors replaced."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ import numpy as np
 _ENTRIES = 2**20
 _ROBUST_STEPS = 40
 _REFITS = 10
-#: The least penalty: what too few entries leave open becomes small instead of undefined.
-_LEAST = 1e-9
+#: Minimum penalty: coordinates that too few entries determine become small instead of undefined.
+_MIN_PENALTY = 1e-9
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What `PCA.repair` did.
+    """The changes made by `PCA.repair`.
 
     missing, gross : masks of the entries that were filled, and of those taken for gross errors and replaced
-    strange : mask of the rows that most entries put far from the subspace: there, only gaps are filled
-    moved : what was added to each entry (NaN where it was missing)
+    outlier_rows : mask of the rows far from the subspace in most entries: there, only missing entries are filled
+    corrections : the difference added to each entry (NaN where it was missing)
     noise : the standard deviation of the small noise of an entry
-    rank : how many components stand out of it
+    rank : the number of components above the noise level
     """
 
     missing: np.ndarray
     gross: np.ndarray
-    strange: np.ndarray
-    moved: np.ndarray
+    outlier_rows: np.ndarray
+    corrections: np.ndarray
     noise: float
     rank: int
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"{int(self.missing.sum())} missing entries filled and {int(self.gross.sum())} gross errors replaced in "
-            f"{int(np.any(self.missing | self.gross, axis=1).sum())} of {len(self.strange)} rows by {self.rank} "
-            f"components; noise {self.noise:.3g}; {int(self.strange.sum())} rows not like the others"
+            f"{int(np.any(self.missing | self.gross, axis=1).sum())} of {len(self.outlier_rows)} rows by {self.rank} "
+            f"components; noise {self.noise:.3g}; {int(self.outlier_rows.sum())} outlier rows"
         )
 
 
@@ -47,40 +47,40 @@ class Subspace:
     rho = (1 - f) / f, f the shrinkage of each component: on a complete row that is z_i = f_i <c_i, x - mean>.
     """
 
-    def __init__(self, mean, components, shrinkage, noise: float, least_noise: float):
+    def __init__(self, mean: np.ndarray, components: np.ndarray, shrinkage: np.ndarray, noise: float, min_noise: float):
         used = shrinkage > 0
         self.mean, self.C = mean, components[used]
         self.f = shrinkage[used]
-        self.rho = np.maximum((1.0 - self.f) / self.f, _LEAST)
+        self.rho = np.maximum((1.0 - self.f) / self.f, _MIN_PENALTY)
         self.noise = noise
-        self.scale = max(noise, least_noise)
+        self.scale = max(noise, min_noise)
 
-    def repair(self, X, gross: float, shrink: bool):
-        """The rows made right, in float64, and the `Changes`."""
+    def repair(self, X: np.ndarray, gross: float, shrink: bool) -> tuple[np.ndarray, Changes]:
+        """The repaired rows, in float64, and the `Changes`."""
         present = ~np.isnan(X)
         Z = np.where(present, X - self.mean, 0.0)
         fit = self._fit(Z, present)
         bad = np.zeros(X.shape, dtype=bool)
-        strange = np.zeros(len(X), dtype=bool)
+        outliers = np.zeros(len(X), dtype=bool)
         far = np.flatnonzero(np.any(self._far(Z - fit, present, gross), axis=1))
         if len(far):
-            bad[far], strange[far], robust = self._robust(Z[far], present[far], gross)
-            sound = far[~strange[far]]
-            fit[sound] = robust[~strange[far]]
+            bad[far], outliers[far], robust = self._robust(Z[far], present[far], gross)
+            sound = far[~outliers[far]]
+            fit[sound] = robust[~outliers[far]]
         replaced = ~present | bad
         if shrink:
-            replaced[~strange] = True
+            replaced[~outliers] = True
         repaired = np.where(replaced, self.mean + fit, X)
-        return repaired, Changes(~present, bad, strange, repaired - X, self.noise, len(self.C))
+        return repaired, Changes(~present, bad, outliers, repaired - X, self.noise, len(self.C))
 
-    def _far(self, left, present, gross):
-        return present & (np.abs(left) > gross * self.scale)
+    def _far(self, residual: np.ndarray, present: np.ndarray, gross: float) -> np.ndarray:
+        return present & (np.abs(residual) > gross * self.scale)
 
-    def _robust(self, Z, present, gross):
-        """Gross errors, rows beyond repair, and the fit to what is sound.
+    def _robust(self, Z: np.ndarray, present: np.ndarray, gross: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Gross errors, outlier rows, and the fit to the sound entries.
 
         Weights that fall with the residual (Huber 1964) bring the fit near the majority of the entries; then entries
-        beyond the threshold are left out altogether until nothing changes.
+        beyond the threshold are left out until nothing changes.
         """
         fit = self._fit(Z, present)
         for _ in range(_ROBUST_STEPS):
@@ -94,11 +94,11 @@ class Subspace:
                 break
             bad = again
         sound = np.sum(present & ~bad, axis=1)
-        strange = (sound <= len(self.C)) | (2 * sound < present.sum(axis=1))
-        bad[strange] = False
-        return bad, strange, fit
+        outliers = (sound <= len(self.C)) | (2 * sound < present.sum(axis=1))
+        bad[outliers] = False
+        return bad, outliers, fit
 
-    def _fit(self, Z, weight) -> np.ndarray:
+    def _fit(self, Z: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """C'z of every row for weights of its entries in [0, 1]."""
         fit = np.zeros_like(Z)
         if len(self.C) == 0:

@@ -1,4 +1,4 @@
-"""Mean and scatter of rows in one pass, about the mean from the start."""
+"""Mean and scatter matrix of rows in one pass, centered from the start."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 
 from mercer import _numeric
+from mercer._numeric.block import Block
 from mercer._numeric.linalg.gram import mirror, plus_outer_product
 from mercer._runtime.checks import refuse_missing
 from mercer._runtime.memory import refuse_too_large
 from mercer.stats.base import Statistic
 
-#: Rows whose mean is the origin of a block.
+#: Number of rows whose mean is the origin of a block.
 _FIRST_ROWS = 256
 #: Offsets up to this many standard deviations cost less than two digits of sixteen, and no copy is made.
-_NEAR = 2.0
-#: With more columns than this, ask whether there is memory for their square.
-_MANY = 5000
+_MAX_OFFSET = 2.0
+#: With more columns than this, check that there is memory for the matrix.
+_MANY_COLUMNS = 5000
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,12 @@ class Scatter(Statistic):
     mean: Any = None
     S: Any = None
 
-    def of(self, block):
+    def of(self, block: Block) -> Scatter:
         if len(block) == 0:
             return Scatter()
-        if block.X.shape[1] > _MANY:
-            refuse_too_large(*2 * block.X.shape[1:], 8, "PCA(k, solver='randomized') needs no such matrix.")
+        if block.X.shape[1] > _MANY_COLUMNS:
+            d = block.X.shape[1]
+            refuse_too_large(d, d, 8, "PCA(k, solver='randomized') needs no such matrix.")
         weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64)
         total = float(len(block)) if weight is None else float(weight.sum())
         if hasattr(block.X, "tocsr"):
@@ -53,20 +55,20 @@ class Scatter(Statistic):
             S = plus_outer_product(S, -sums, sums / total)
         return replace(self, n=len(block), weight=total, mean=origin + sums / total, S=S)
 
-    def _merge(self, other):
+    def _merge(self, other: Scatter) -> Scatter:
         weight = self.weight + other.weight
-        apart = other.mean - self.mean
+        shift = other.mean - self.mean
         with np.errstate(over="ignore", invalid="ignore"):
-            S = plus_outer_product(self.S, apart, apart * (self.weight * other.weight / weight), other.S)
-        return replace(self, n=self.n + other.n, weight=weight, mean=self.mean + apart * (other.weight / weight), S=S)
+            S = plus_outer_product(self.S, shift, shift * (self.weight * other.weight / weight), other.S)
+        return replace(self, n=self.n + other.n, weight=weight, mean=self.mean + shift * (other.weight / weight), S=S)
 
-    def finish(self):
+    def finish(self) -> Scatter:
         if self.n == 0:
-            raise ValueError("No rows: the scatter of nothing is not defined.")
+            raise ValueError("There are no rows: the scatter matrix is not defined.")
         return replace(self, S=mirror(self.S))
 
 
-def _dense_sums(X, weight):
+def _dense_sums(X: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """An origin near the mean, and the sums of w z and w z z' (upper triangle) for z measured from it."""
     X = np.require(X, requirements=["C", "A"])
     d = X.shape[1]
@@ -78,14 +80,14 @@ def _dense_sums(X, weight):
     return np.zeros(d) if origin is None else origin.astype(np.float64), sums, S
 
 
-def _origin(X):
+def _origin(X: np.ndarray) -> np.ndarray | None:
     """The mean of the first rows, or None where 0 is as good: within a few standard deviations of it."""
     some = X[:_FIRST_ROWS]
     origin = some.mean(axis=0)
-    return None if np.all(np.abs(origin) <= _NEAR * some.std(axis=0)) else origin
+    return None if np.all(np.abs(origin) <= _MAX_OFFSET * some.std(axis=0)) else origin
 
 
-def _sparse_sums(X, weight):
+def _sparse_sums(X: Any, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     scaled = X if weight is None else X.multiply(weight[:, None]).tocsr()
     S = X.T @ scaled
     sums = np.asarray(scaled.sum(axis=0)).ravel()

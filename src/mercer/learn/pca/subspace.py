@@ -1,4 +1,4 @@
-"""Leading directions of wide rows: subspace iteration, a pass over the rows per step, no matrix of features squared."""
+"""Leading eigenvectors of a scatter matrix that is not formed: subspace iteration, one pass over the rows per step."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from mercer._numeric.block import Block
 from mercer._numeric.linalg.gram import aligned_empty
 from mercer._numeric.linalg.scatter import FLOAT32_ROWS
 from mercer._runtime.pool import single_threaded_blas
 from mercer.source import Source
 from mercer.stats.base import Statistic
 
-#: Directions carried along beside those asked for.
-_MORE = 10
+#: Oversampling: directions beyond those asked for.
+_OVERSAMPLING = 10
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class ScatterTimes(Statistic):
     n: int = 0
     product: Any = None
 
-    def of(self, block):
+    def of(self, block: Block) -> ScatterTimes:
         if len(block) == 0:
             return replace(self, n=0)
         d, k = self.Q.shape
@@ -49,14 +50,16 @@ class ScatterTimes(Statistic):
             product -= np.outer(self.mean, inside)
         return replace(self, n=len(block), product=product)
 
-    def _merge(self, other):
+    def _merge(self, other: ScatterTimes) -> ScatterTimes:
         return replace(self, n=self.n + other.n, product=self.product + other.product)
 
     def finish(self) -> np.ndarray:
         return self.product
 
 
-def leading_directions(source: Source, mean, k: int, n_iter: int, seed: int):
+def leading_directions(
+    source: Source, mean: np.ndarray, k: int, n_iter: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
     """The k largest eigenvalues of the scatter about the mean and their vectors as rows, after n_iter + 1 passes.
 
     Subspace iteration from random directions, a few more than asked for, then Rayleigh-Ritz (Halko, Martinsson and
@@ -64,10 +67,12 @@ def leading_directions(source: Source, mean, k: int, n_iter: int, seed: int):
     """
     d = len(mean)
     with single_threaded_blas():  # the same bits on any number of threads
-        return _iterated(source, mean, k, n_iter, np.random.default_rng([seed, 7]).normal(size=(d, min(d, k + _MORE))))
+        return _iterated(
+            source, mean, k, n_iter, np.random.default_rng([seed, 7]).normal(size=(d, min(d, k + _OVERSAMPLING)))
+        )
 
 
-def _iterated(source, mean, k, n_iter, Q):
+def _iterated(source: Source, mean: np.ndarray, k: int, n_iter: int, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Q = np.linalg.qr(Q)[0]
     for _ in range(n_iter):
         Q = np.linalg.qr(source.fold(ScatterTimes(Q, mean)).finish())[0]

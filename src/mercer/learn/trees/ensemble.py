@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class TreeEnsemble:
         """The scores that sums of the trees stand for."""
         return total
 
-    def some(self, trees: np.ndarray) -> TreeEnsemble:
+    def some(self, trees: np.ndarray) -> Self:
         """Some of the trees alone, from zero on."""
         sizes = self.sizes[trees]
         roots = np.cumsum(sizes) - sizes
@@ -98,7 +98,7 @@ class TreeEnsemble:
         return cls(np.sum([ensemble.base for ensemble in ensembles], axis=0), **parts, ranks=ensembles[0].ranks)
 
     @classmethod
-    def of(cls, base: np.ndarray, trees: list[Tree]) -> TreeEnsemble:
+    def of(cls, base: np.ndarray, trees: list[Tree]) -> Self:
         """Put single trees in a row."""
         if not trees:
             return cls(base)

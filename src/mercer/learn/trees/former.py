@@ -26,5 +26,6 @@ class BoostedTrees:
         threshold = np.zeros(len(column))
         threshold[inner] = [cuts[j][b] for j, b in zip(column[inner], cut[inner], strict=True)]
         output = np.arange(len(roots)) % (1 if state["shared"] else n_outputs)  # shared trees serve leaves alone
-        integers = (np.asarray(each, dtype=np.int64) for each in (roots, output, column))
-        return TreeEnsemble(state["start"], *integers, threshold, left, right, state["rate"] * state["steps"][:, 0])
+        roots, output, column = (np.asarray(each, dtype=np.int64) for each in (roots, output, column))
+        value = state["rate"] * state["steps"][:, 0]
+        return TreeEnsemble(state["start"], roots, output, column, threshold, left, right, value)

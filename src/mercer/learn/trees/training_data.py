@@ -1,4 +1,4 @@
-"""Rows that several ensembles are grown on, with what these share."""
+"""Training rows of several ensembles, with their bins."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TrainingData:
 
     @classmethod
     def of(cls, X: np.ndarray | TrainingData) -> TrainingData:
-        return X if isinstance(X, cls) else cls(X)
+        return X if isinstance(X, TrainingData) else cls(X)
 
     def binned(self, max_bins: int) -> BinnedColumns:
         if max_bins not in self._binned:

@@ -9,11 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from mercer._numeric.block import Block
+from mercer._numeric.hashing.rows import fold_of
 from mercer._runtime.checks import check_whole
 from mercer._runtime.pool import ordered_map
 from mercer.base import seed_of
 from mercer.learn.gathering import gather
-from mercer.learn.out_of_fold import OutOfFoldTransformer, fold_of
+from mercer.learn.out_of_fold import OutOfFoldTransformer
 from mercer.learn.targets import check_task, classes_in, numeric_target, target_names
 from mercer.learn.trees.boosting import boost
 from mercer.learn.trees.categories import TreeColumns
@@ -68,7 +69,7 @@ class TreeFeatures(OutOfFoldTransformer):
     max_rows : int, default=200000
         With more rows, about this many (those of smallest hash) are learned from.
     task : {"auto", "regression", "classification"}, default="auto"
-        "auto" takes strings, truth values and whole numbers of at most 20 different values for classes.
+        "auto" treats strings, booleans and whole numbers of at most 20 distinct values as classes.
     one_hot_columns : list of slices or None, default=None
         Columns of indicators, one slice per category. Trees see each slice as one column of codes, ordered by the mean
         target.
@@ -159,7 +160,8 @@ class TreeFeatures(OutOfFoldTransformer):
         renamed = {"n_trees": "n_estimators", "max_leaves": "max_leaf_nodes"}
         names = ("encoding", "n_trees", "max_leaves", "ensemble", "n_folds", "max_rows", "task", "random_state")
         made = cls(**{renamed.get(name, name): state[name] for name in names if name in state})
-        vars(made).update({name: value for name, value in state.items() if name.endswith("_")})
+        for name in (name for name in state if name.endswith("_")):
+            setattr(made, name, state[name])
         if made.encoding == "score":
             ensembles = [state["_whole"]]
         else:  # one copy of the trees that serve several outputs
@@ -194,7 +196,7 @@ class TreeFeatures(OutOfFoldTransformer):
         return _N_FOLDS[self.encoding] if self.n_folds is None else int(self.n_folds)
 
     def _folds(self, block: Block) -> np.ndarray:
-        return fold_of(block, self._n_folds, seed_of(self.random_state))
+        return fold_of(block.ids, self._n_folds, seed_of(self.random_state))
 
     def _learn_from(self, source: Source) -> None:
         self.classes_ = classes_in(source, self.task)
