@@ -15,9 +15,9 @@ from mercer.auto.features.blocks import Block, Dictionary, moved_columns
 from mercer.auto.features.cross_fitted import ByFold
 from mercer.auto.rows.training import N_FOLDS, Rows
 from mercer.auto.search.evaluation import SURE
-from mercer.select.greedy.candidates import Columns
-from mercer.select.greedy.forward import forward
-from mercer.select.greedy.geometry import FromRows
+from mercer.select.greedy.candidates import ColumnCandidates
+from mercer.select.greedy.forward import forward_selection
+from mercer.select.greedy.inner_products import RowInnerProducts
 
 if TYPE_CHECKING:
     from mercer.auto.search.search import Search
@@ -69,5 +69,6 @@ def with_chosen(search: Search, current: Dictionary) -> Dictionary:
 
 def best_columns(rows: Rows, most: int) -> np.ndarray:
     """The columns that explain most of the targets together, in the order in which forward selection takes them."""
-    trail = forward(FromRows(Columns(np.asarray(rows.X, dtype=np.float64)), rows.Y, rows.weight, True), most)
-    return np.array(trail.chosen, dtype=np.int64)
+    candidates = ColumnCandidates(np.asarray(rows.X, dtype=np.float64))
+    path = forward_selection(RowInnerProducts(candidates, rows.Y, rows.weight, True), most)
+    return np.array(path.selected, dtype=np.int64)

@@ -9,9 +9,9 @@ import numpy as np
 
 from mercer.auto.features.blocks import Dictionary, Products
 from mercer.auto.rows.training import Rows
-from mercer.select.greedy.forward import forward
-from mercer.select.greedy.geometry import FromRows
-from mercer.select.greedy.products import Pairs, factors
+from mercer.select.greedy.forward import forward_selection
+from mercer.select.greedy.inner_products import RowInnerProducts
+from mercer.select.greedy.product_candidates import ProductCandidates, factors
 
 if TYPE_CHECKING:
     from mercer.auto.search.search import Search
@@ -65,8 +65,8 @@ def best_pairs(rows: Rows, left: np.ndarray, gains: np.ndarray, most: int) -> np
     """
     columns = np.sort(np.argsort(-gains, kind="stable")[:_COLUMNS])
     X = rows.X[:, columns] - np.average(rows.X[:, columns], axis=0, weights=rows.weight)
-    trail = forward(FromRows(Pairs(X, squares=True), left, rows.weight, True), most)
-    chosen = [factors(j, len(columns)) for j in trail.chosen]
+    path = forward_selection(RowInnerProducts(ProductCandidates(X, squares=True), left, rows.weight, True), most)
+    chosen = [factors(j, len(columns)) for j in path.selected]
     pairs = np.array([pair for pair in chosen if len(pair) == 2], dtype=np.int64).reshape(-1, 2)
     squares = (X[:, pairs[:, 0]] * X[:, pairs[:, 1]]) ** 2 * rows.counts[:, None]
     many = squares.sum(axis=0) ** 2 > min(_SPREAD, len(X) / 20) * np.sum(squares**2, axis=0)

@@ -1,40 +1,42 @@
-"""Tables with columns of text or categories, for selectors that score levels: levels become numbers by their hash.
+"""Tables with columns of text or categories, for selectors that score categories: each becomes a number by its hash.
 
-The number of a level depends on nothing but its name, so that blocks of a stream and fits that are merged agree.
+The number of a category depends on nothing but its name, so blocks of a stream and merged fits agree.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from mercer.source import Columns
 
-_NUMBERS = ("integer", "number", "boolean")
+_NUMERIC_KINDS = ("integer", "number", "boolean")
 
 
-def level_table(X) -> Columns | None:
-    """X as a table, if it is one that holds more than numbers; a pyarrow table always is."""
+def categorical_table(X: Any) -> Columns | None:
+    """Return X as a table if it holds more than numbers, else None; a pyarrow table is always a table."""
     if isinstance(X, Columns):
         return X
     if hasattr(X, "iloc"):  # pandas
         if not hasattr(X, "dtypes") or all(getattr(dtype, "kind", "O") in "biuf" for dtype in X.dtypes):
             return None
         table = Columns.of(X)
-        return table if level_columns(X, table) or "date" in table.schema.values() else None
+        return table if categorical_columns(X, table) or "date" in table.schema.values() else None
     if not hasattr(X, "columns") or not hasattr(X, "schema"):
         return None
     table = Columns.of(X)
-    return table if level_columns(X, table) or hasattr(X, "column_names") else None
+    return table if categorical_columns(X, table) or hasattr(X, "column_names") else None
 
 
-def level_columns(X, table: Columns) -> list[int]:
-    """The places of the columns of text or of a categorical type."""
-    kinds = table.schema.values()
-    return [j for j, (kind, said) in enumerate(zip(kinds, _categories(X), strict=True)) if kind == "text" or said]
+def categorical_columns(X: Any, table: Columns) -> list[int]:
+    """Return the indices of the columns of text or of a categorical type."""
+    kinds = zip(table.schema.values(), _of_categorical_type(X), strict=True)
+    return [j for j, (kind, categorical) in enumerate(kinds) if kind == "text" or categorical]
 
 
-def _categories(X) -> list[bool]:
-    """Whether each column is of a type made for categories: pandas, polars or pyarrow."""
+def _of_categorical_type(X: Any) -> list[bool]:
+    """Whether each column has a categorical type of pandas, polars or pyarrow."""
     if isinstance(X, Columns):
         return [False] * X.shape[1]
     types = X.schema.types if hasattr(X, "column_names") else list(X.dtypes)
@@ -44,28 +46,28 @@ def _categories(X) -> list[bool]:
     ]
 
 
-def coded_levels(table: Columns, levels: list[int]) -> np.ndarray:
-    """The columns of a table as float64: numbers as they are, the levels of the named columns by their hash.
+def encode_categories(table: Columns, categorical: list[int]) -> np.ndarray:
+    """Return a table as float64: numbers as they are, categories of the columns `categorical` by their hash.
 
-    A missing level is a level of its own; a missing number is NaN.
+    A missing category is a category of its own; a missing number is NaN.
     """
     from mercer.source.arrow import keys_of
 
     out = np.empty(table.shape)
     for j, (name, kind) in enumerate(table.schema.items()):
-        if j in levels:
+        if j in categorical:
             out[:, j] = keys_of(table.table[name], 0) >> np.uint64(11)  # the 53 bits that a float64 holds
-        elif kind in _NUMBERS:
+        elif kind in _NUMERIC_KINDS:
             out[:, j] = table.array(name)
         else:
-            instead = "" if kind == "text" else " Turn them into numbers first, say with mercer.tables.TableEncoder."
-            raise ValueError(f"Column {name!r} holds {kind}, where numbers were expected.{instead}")
+            remedy = "" if kind == "text" else " Convert it first, for example with mercer.tables.TableEncoder."
+            raise ValueError(f"Column {name!r} holds {kind}, where numbers were expected.{remedy}")
     return out
 
 
-def some_columns(X, places: np.ndarray):
-    """Some of the columns of a table, as a table of its own library."""
+def take_columns(X: Any, indices: np.ndarray) -> Any:
+    """Return some of the columns of a table, as a table of the same library."""
     if hasattr(X, "iloc"):
-        return X.iloc[:, places]
+        return X.iloc[:, indices]
     names = X.column_names if hasattr(X, "column_names") else list(X.columns)
-    return X.select([names[j] for j in places])
+    return X.select([names[j] for j in indices])

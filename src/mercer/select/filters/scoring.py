@@ -1,143 +1,160 @@
-"""Scores that need more than moments: ranks of rows, or bins and then counts."""
+"""Filter scores that need more than second moments: ranks of rows, or bins from a sample and then counts."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from mercer._numeric.block import Block
 from mercer.linear.classes import at_least_two, classes_of, coded
+from mercer.select.base import dense
 from mercer.select.filters.association import Association, from_table, likelihood_ratio
-from mercer.select.filters.cross_moments import is_labels
-from mercer.select.filters.histograms import Histogram, JointHistogram, column_edges, common_levels, quantile_edges
+from mercer.select.filters.cross_moments import is_class_target
+from mercer.select.filters.histograms import (
+    Bins,
+    ColumnHistograms,
+    JointHistogram,
+    category_bins,
+    column_edges,
+    quantile_edges,
+)
 from mercer.select.filters.minimum_loss import hinge_minimum, logistic_minimum
 from mercer.select.filters.mutual_information import table_information
-from mercer.select.filters.pair_information import InCompany, pair_information
+from mercer.select.filters.pair_information import PairInformation, pair_information
 from mercer.select.filters.rank_correlation import rank_association, rank_ratio
 from mercer.source import MemorySource, Source
 from mercer.stats import Counts, Sample
 from mercer.stats.counts import MOST_LEVELS
 
 #: Columns fitted at once.
-_TOGETHER = 64
+_BATCH_COLUMNS = 64
 
 
-def has_labels(source: Source, by_class: bool) -> bool:
-    """Whether the target is one of classes."""
-    if by_class:
+def is_classification(source: Source, classification: bool) -> bool:
+    """Whether the target holds classes: by request, or by the labels of the first block."""
+    if classification:
         return True
     first = next(block for block in (task.read() for task in source.tasks()) if len(block))
-    return is_labels(np.asarray(first.y))
+    return is_class_target(np.asarray(first.y))
 
 
-def by_ranks(source: Source, categorical, by_class: bool) -> Association:
-    """Rank correlations over all rows in memory, else over the sample."""
-    labels = has_labels(source, by_class)
-    if labels:
+def score_by_ranks(source: Source, categorical: Sequence[int], classification: bool) -> Association:
+    """Score by rank correlations over all rows if they are in memory, else over a sample."""
+    classification = is_classification(source, classification)
+    if classification:
         source = coded(source, classes_of(source))
     if isinstance(source, MemorySource):
         X, y, weight = source.X, source.y, source.weight
     else:
-        rows = source.map(_known_by_target).fold(Sample()).finish()
+        rows = source.map(_identified_with_target).fold(Sample()).finish()
         X, y, weight = rows.X, rows.y, rows.weight
         weight = None if np.all(weight == 1) else weight
-    found = rank_association(X, y, weight, labels)
+    found = rank_association(X, y, weight, classification)
     score, pvalue, signed = (np.array(part) for part in found)
     for j in categorical:
-        column = _column(X, j)
-        alone = from_table(_table(column, y, weight)) if labels else rank_ratio(column, y, weight)
-        score[j], pvalue[j], signed[j] = alone.score[0], alone.pvalue[0], alone.signed[0]
+        column = dense(X[:, [j]])[:, 0]
+        one = from_table(_table(column, y, weight)) if classification else rank_ratio(column, y, weight)
+        score[j], pvalue[j], signed[j] = one.score[0], one.pvalue[0], one.signed[0]
     return Association(score, pvalue, signed)
 
 
-def by_histogram(source: Source, kind: str, categorical, by_class: bool, n_bins: int | None) -> Association:
-    """Mutual information or the least losses, from the joint histogram of bins and target."""
-    binned = _binned(source, kind, categorical, by_class, n_bins)
+def score_by_histograms(
+    source: Source, kind: str, categorical: Sequence[int], classification: bool, n_bins: int | None
+) -> Association:
+    """Score by mutual information or minimum losses, from joint histograms of bins and target."""
+    binned = _binned(source, kind, categorical, classification, n_bins)
     counted = binned.source.fold(JointHistogram(binned.edges, binned.n_classes)).finish()
     if kind == "mutual_information":
         pairs = np.array([table_information(table) for table in counted.counts]).reshape(-1, 2)
         return Association(pairs[:, 0], pairs[:, 1], pairs[:, 0])
-    return least_losses(counted, kind, set(categorical))
+    return score_by_losses(counted, kind, set(categorical))
 
 
-def by_pairs(source: Source, categorical, by_class: bool, n_bins: int | None) -> InCompany:
-    """The information of each column alone or beside another, from the tables of all pairs of binned columns."""
-    return pair_information(*_binned(source, "pair_information", categorical, by_class, n_bins))
+def score_by_pairs(
+    source: Source, categorical: Sequence[int], classification: bool, n_bins: int | None
+) -> PairInformation:
+    """Score by (conditional) mutual information, from tables of all pairs of binned columns."""
+    return pair_information(*_binned(source, "pair_information", categorical, classification, n_bins))
 
 
 class _Binned(NamedTuple):
     """A source whose target is codes 0, 1, ..., the bins of its columns, and the number of codes."""
 
     source: Source
-    edges: list
+    edges: list[Bins]
     n_classes: int
 
 
-def _binned(source, kind, categorical, by_class, n_bins):
-    labels = has_labels(source, by_class)
-    if labels:
+def _binned(source: Source, kind: str, categorical: Sequence[int], classification: bool, n_bins: int | None) -> _Binned:
+    classification = is_classification(source, classification)
+    if classification:
         classes = classes_of(source)
         if kind in ("logistic", "hinge"):
             at_least_two(classes, "FilterSelector")
         source = coded(source, classes)
-    sample = source.map(_known_by_target).fold(Sample()).finish()
+    sample = source.map(_identified_with_target).fold(Sample()).finish()
     if n_bins is None:
-        n_bins = _DEFAULT_BINS[kind](sample.weight.sum(), len(classes) if labels else None)
+        n_bins = _DEFAULT_BINS[kind](sample.weight.sum(), len(classes) if classification else None)
     edges = column_edges(sample.X, sample.weight, n_bins)
-    most = n_bins if kind == "pair_information" else MOST_LEVELS
-    for j, levels in zip(categorical, _levels(source, categorical), strict=True):
-        edges[j] = common_levels(np.asarray(levels.levels, dtype=np.float64), levels.counts, most)
-    if labels:
+    max_bins = n_bins if kind == "pair_information" else MOST_LEVELS
+    for j, found in zip(categorical, _categories(source, categorical), strict=True):
+        edges[j] = category_bins(np.asarray(found.levels, dtype=np.float64), found.counts, max_bins)
+    if classification:
         return _Binned(source, edges, len(classes))
     y_edges = quantile_edges(np.asarray(sample.y, dtype=np.float64), sample.weight, n_bins)
     source = source.map(lambda block: replace(block, y=y_edges.codes(np.asarray(block.y)), raw=block.raw))
     return _Binned(source, edges, len(y_edges.values) + 1)
 
 
-def _bins(n, classes=None) -> int:
-    """At most 16, and so few that a cell of the table may expect five rows."""
-    room = n / 5 / classes if classes else np.sqrt(n / 5)
+def _table_bins(n: float, n_classes: int | None) -> int:
+    """Return at most 16 bins, fewer where a cell of the table would expect less than five rows."""
+    room = n / 5 / n_classes if n_classes else np.sqrt(n / 5)
     return int(np.clip(room, 2, 16))
 
 
-def _pair_bins(n, classes=None) -> int:
-    """At most 4, and so few that a cell of the table of two columns and the target may expect ten rows."""
-    room = np.sqrt(n / 10 / classes) if classes else np.cbrt(n / 10)
+def _pair_bins(n: float, n_classes: int | None) -> int:
+    """Return at most 4 bins, fewer where a cell of the table of two columns would expect less than ten rows."""
+    room = np.sqrt(n / 10 / n_classes) if n_classes else np.cbrt(n / 10)
     return int(np.clip(room, 2, 4))
 
 
+def _loss_bins(n: float, n_classes: int | None) -> int:
+    return 256
+
+
 _DEFAULT_BINS = {
-    "mutual_information": _bins,
+    "mutual_information": _table_bins,
     "pair_information": _pair_bins,
-    "logistic": lambda n, classes: 256,
-    "hinge": lambda n, classes: 256,
+    "logistic": _loss_bins,
+    "hinge": _loss_bins,
 }
 
 
-def least_losses(counted: Histogram, kind: str, categorical) -> Association:
-    """1 - least loss / loss of a constant, per column; p-values by the likelihood ratio for the logistic loss."""
+def score_by_losses(counted: ColumnHistograms, kind: str, categorical: Collection[int]) -> Association:
+    """Score by 1 - minimum loss / loss of a constant; the logistic loss has p-values by the likelihood ratio."""
     totals = counted.counts[0].sum(axis=0)
     classes = range(1, 2) if len(totals) == 2 else range(len(totals))
     base = np.array([_constant_loss(kind, totals[c], totals.sum() - totals[c]) for c in classes]).sum()
-    least = np.zeros(len(counted.counts))
+    loss = np.zeros(len(counted.counts))
     for c in classes:
-        for first in range(0, len(least), _TOGETHER):
-            part = slice(first, first + _TOGETHER)
-            least[part] += _least(kind, counted.counts[part], counted.means[part], c)
-    freedom = np.full(len(least), float(len(classes)))
+        for first in range(0, len(loss), _BATCH_COLUMNS):
+            part = slice(first, first + _BATCH_COLUMNS)
+            loss[part] += _minimum_losses(kind, counted.counts[part], counted.means[part], c)
+    freedom = np.full(len(loss), float(len(classes)))
     for j in categorical:
         table = counted.counts[j]
-        least[j] = sum(_least_by_level(kind, table[:, c], table.sum(axis=1) - table[:, c]) for c in classes)
+        loss[j] = sum(_loss_by_category(kind, table[:, c], table.sum(axis=1) - table[:, c]) for c in classes)
         freedom[j] = len(classes) * (np.count_nonzero(table.sum(axis=1)) - 1)
-    gain = np.maximum(base - least, 0.0)
-    score = gain / base if base > 0 else np.zeros(len(least))
+    gain = np.maximum(base - loss, 0.0)
+    score = gain / base if base > 0 else np.zeros(len(loss))
     return Association(score, likelihood_ratio(gain, freedom), score)
 
 
-def _least(kind, tables, means, c):
+def _minimum_losses(kind: str, tables: list[np.ndarray], means: list[np.ndarray], c: int) -> np.ndarray:
     bins = max(len(table) for table in tables)
     x, pos, neg = (np.zeros((len(tables), bins)) for _ in range(3))
     for row, (table, mean) in enumerate(zip(tables, means, strict=True)):
@@ -146,43 +163,40 @@ def _least(kind, tables, means, c):
     return (logistic_minimum if kind == "logistic" else hinge_minimum)(x, pos, neg)
 
 
-def _constant_loss(kind, pos, neg):
-    return _least_by_level(kind, np.array([pos]), np.array([neg]))
+def _constant_loss(kind: str, pos: float, neg: float) -> float:
+    return _loss_by_category(kind, np.array([pos]), np.array([neg]))
 
 
-def _least_by_level(kind, pos, neg):
-    """The least loss where every level may have a value of its own: n H(y | v), or twice the minority."""
+def _loss_by_category(kind: str, pos: np.ndarray, neg: np.ndarray) -> float:
+    """Return the minimum loss with one value per category: n H(y | v), or twice the weight of the minorities."""
     if kind == "hinge":
         return 2.0 * np.sum(np.minimum(pos, neg))
     n = np.maximum(pos + neg, 1e-300)
     return -sum(np.sum(part * np.log(np.maximum(part / n, 1e-300))) for part in (pos, neg))
 
 
-def _levels(source, categorical):
-    """The distinct values of each categorical column, in order, with their weights."""
+def _categories(source: Source, categorical: Sequence[int]) -> list[Any]:
+    """Return the distinct values of each categorical column, in order, with their weights."""
     if not categorical:
         return []
-    thin = source.map(lambda block: Block(_columns(block.X, categorical), weight=block.weight, start=block.start))
-    return thin.fold(Counts()).finish()
+    reduced = source.map(lambda block: Block(_take(block.X, categorical), weight=block.weight, start=block.start))
+    return reduced.fold(Counts()).finish()
 
 
-def _known_by_target(block: Block) -> Block:
-    """The block with its target in the identity of its rows: equal rows of different targets are different."""
+def _identified_with_target(block: Block) -> Block:
+    """Include the target in the identity of the rows: equal rows with different targets then differ."""
     y = np.asarray(block.y, dtype=np.float64)[:, None]
     raw = sparse.hstack([block.X, sparse.csr_array(y)], format="csr") if hasattr(block.X, "tocsr") else None
     return replace(block, raw=np.column_stack([block.X, y]) if raw is None else raw)
 
 
-def _columns(X, places):
-    part = X[:, places]
+def _take(X: Any, columns: Sequence[int]) -> np.ndarray:
+    part = X[:, columns]
     return part.toarray() if hasattr(part, "tocsr") else part
 
 
-def _column(X, j):
-    return np.asarray(_columns(X, [j])[:, 0], dtype=np.float64)
-
-
-def _table(column, y, weight):
-    levels, codes = np.unique(column, return_inverse=True)
+def _table(column: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    categories, codes = np.unique(column, return_inverse=True)
     width = int(y.max()) + 1
-    return np.bincount(codes * width + y, weight, minlength=len(levels) * width).reshape(len(levels), width)
+    shape = len(categories), width
+    return np.bincount(codes * width + y, weight, minlength=shape[0] * width).reshape(shape)

@@ -1,4 +1,4 @@
-"""The Lasso from what was seen: one problem of all rows and one per fold that is left out, from a Gram or from rows."""
+"""Lasso problems of all rows and of all rows without one fold, from Gram matrices per fold or from rows in memory."""
 
 from __future__ import annotations
 
@@ -8,39 +8,40 @@ from typing import Any
 
 import numpy as np
 
-from mercer import _numeric
 from mercer._numeric.block import Block
-from mercer.select.lasso.problem import ColumnProblem, GramProblem
+from mercer._numeric.hashing.rows import fold_of
+from mercer.select.base import row_weights
+from mercer.select.lasso.datafit import ColumnDatafit, GramDatafit, Solution
 from mercer.stats.gram import GramPerFold, Normal
 
-#: A column whose spread is below this share of its offset holds nothing but rounding.
+#: A column whose centered sum of squares is below this fraction of weight * mean^2 holds nothing but rounding.
 _CONSTANT = 1e-24
 
 
 @dataclass(frozen=True)
-class Part:
-    """A problem over some rows: its total weight, and the means its columns and target are measured from."""
+class CenteredProblem:
+    """A data fit over some rows: its total weight, and the means that centered its columns and target."""
 
-    problem: Any
+    datafit: Any
     weight: float
     x_mean: np.ndarray
     y_mean: float
 
 
-class FromGram:
+class GramCrossValidation:
     """Problems from Gram matrices per fold."""
 
     def __init__(self, learned: GramPerFold):
         self.learned = learned
         self.n_folds = len(learned.folds)
 
-    def whole(self) -> Part:
-        return self._part(self.learned.total)
+    def all_rows(self) -> CenteredProblem:
+        return self._problem(self.learned.total)
 
-    def without(self, k: int) -> Part:
-        return self._part(self.learned.total - self.learned.folds[k])
+    def without_fold(self, k: int) -> CenteredProblem:
+        return self._problem(self.learned.total - self.learned.folds[k])
 
-    def _part(self, normal: Normal) -> Part:
+    def _problem(self, normal: Normal) -> CenteredProblem:
         z_mean, y_mean = normal.means()
         G, B, Y = normal.about(z_mean, y_mean)
         x_mean = z_mean + self.learned.z_origin
@@ -49,64 +50,62 @@ class FromGram:
         center = float(y_mean[0] + self.learned.y_origin[0])
         if Y[0, 0] <= _CONSTANT * normal.weight * center**2:
             B, Y = np.zeros_like(B), np.zeros_like(Y)
-        return Part(GramProblem(G, B[:, 0].copy(), Y[0, 0]), float(normal.weight), x_mean, center)
+        return CenteredProblem(GramDatafit(G, B[:, 0].copy(), Y[0, 0]), float(normal.weight), x_mean, center)
 
-    def losses(self, k: int, part: Part, solutions) -> np.ndarray:
-        """Sum of squared errors on the rows of fold k."""
-        x_mean = part.x_mean - self.learned.z_origin
-        y_mean = np.array([part.y_mean]) - self.learned.y_origin
+    def fold_losses(self, k: int, problem: CenteredProblem, solutions: list[Solution]) -> np.ndarray:
+        """Return the sum of squared errors of each solution on the rows of fold k."""
+        x_mean = problem.x_mean - self.learned.z_origin
+        y_mean = np.array([problem.y_mean]) - self.learned.y_origin
         G, B, Y = self.learned.folds[k].about(x_mean, y_mean)
         return np.array([Y[0, 0] - 2 * w @ B[S, 0] + w @ G[np.ix_(S, S)] @ w for S, w in solutions])
 
 
-class FromRows:
-    """Problems from rows in memory."""
+class RowCrossValidation:
+    """Problems from rows in memory; with `gram` each is solved from the Gram matrix of all its columns."""
 
-    def __init__(self, block: Block, n_folds: int = 1, seed: int = 0, by_gram: bool = False):
-        self.block, self.by_gram = block, by_gram
-        self.weight = np.ones(len(block)) if block.weight is None else block.weight
-        self._asked = n_folds, seed
+    def __init__(self, block: Block, n_folds: int = 1, seed: int = 0, gram: bool = False):
+        self.block, self.gram = block, gram
+        self.weight = row_weights(block)
+        self._n_folds_and_seed = n_folds, seed
 
     @cached_property
     def fold(self) -> np.ndarray:
-        """The fold of each row, by its hash; folds without rows are not counted."""
-        n_folds, seed = self._asked
-        fold = _numeric.buckets(_numeric.splitmix64(self.block.ids, seed), n_folds)
-        return np.unique(fold, return_inverse=True)[1]
+        """The fold of each row, by its hash; empty folds are not counted."""
+        return np.unique(fold_of(self.block.ids, *self._n_folds_and_seed), return_inverse=True)[1]
 
     @property
     def n_folds(self) -> int:
         return int(self.fold.max()) + 1
 
-    def whole(self) -> Part:
-        return self._part(self.block)
+    def all_rows(self) -> CenteredProblem:
+        return self._problem(self.block)
 
-    def without(self, k: int) -> Part:
-        return self._part(self.block.rows(np.flatnonzero(self.fold != k)))
+    def without_fold(self, k: int) -> CenteredProblem:
+        return self._problem(self.block.rows(np.flatnonzero(self.fold != k)))
 
-    def _part(self, block: Block) -> Part:
-        problem = ColumnProblem(block.X, np.asarray(block.y, dtype=np.float64), block.weight)
-        known = problem.as_gram() if self.by_gram else problem
-        return Part(known, problem.total, problem.mean, problem.y_mean)
+    def _problem(self, block: Block) -> CenteredProblem:
+        columns = ColumnDatafit(block.X, np.asarray(block.y, dtype=np.float64), block.weight)
+        datafit = columns.as_gram() if self.gram else columns
+        return CenteredProblem(datafit, columns.total, columns.mean, columns.y_mean)
 
-    def losses(self, k: int, part: Part, solutions) -> np.ndarray:
-        """Sum of squared errors on the rows of fold k."""
+    def fold_losses(self, k: int, problem: CenteredProblem, solutions: list[Solution]) -> np.ndarray:
+        """Return the sum of squared errors of each solution on the rows of fold k."""
         rows = np.flatnonzero(self.fold == k)
         X, y, weight = self.block.X[rows], np.asarray(self.block.y)[rows], self.weight[rows]
         errors = []
         for S, w in solutions:
-            r = y - part.y_mean - (np.asarray(X[:, S] @ w) - part.x_mean[S] @ w)
+            r = y - problem.y_mean - (np.asarray(X[:, S] @ w) - problem.x_mean[S] @ w)
             errors.append(weight @ r**2)
         return np.array(errors)
 
 
-def debiased(problem, solutions) -> list:
-    """Least squares without a penalty on the columns of each solution; of minimum norm where it is not unique."""
+def debiased(datafit: GramDatafit | ColumnDatafit, solutions: list[Solution]) -> list[Solution]:
+    """Refit the columns of each solution by least squares; of minimum norm where that is not unique."""
     refits = []
     for S, w in solutions:
         if len(S):
-            G = problem.gram(S, S)
+            G = datafit.gram(S, S)
             scale = 1.0 / np.sqrt(np.diag(G))  # a selected column is not constant
-            w = scale * np.linalg.lstsq(scale[:, None] * G * scale, scale * problem.b[S], rcond=1e-12)[0]
+            w = scale * np.linalg.lstsq(scale[:, None] * G * scale, scale * datafit.b[S], rcond=1e-12)[0]
         refits.append((S, w))
     return refits
