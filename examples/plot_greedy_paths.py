@@ -67,7 +67,7 @@ features = model.transform(X)
 sign = np.where(y == model.classes_[1], 1, -1)
 scores = np.zeros(len(y))
 errors = []
-for pick, step in zip(model.picks_, model.steps_, strict=True):
+for pick, step in zip(model.feature_indices_, model.steps_, strict=True):
     scores += step * (features[:, pick] if pick >= 0 else 1.0)
     errors.append(np.mean(sign * scores <= 0))
 

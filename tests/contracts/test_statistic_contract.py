@@ -18,8 +18,8 @@ from mercer.linear.losses import Hinge, Logistic, LogLoss, Squared
 from mercer.linear.optimize.softmax import SoftmaxHessianAt
 from mercer.linear.ridge.factor import Spectral
 from mercer.linear.ridge.loo import LeaveOneOut
-from mercer.select.filters.cross_moments import CrossMoments, LevelTables
-from mercer.select.filters.histograms import Edges, JointHistogram
+from mercer.select.filters.cross_moments import ContingencyTables, CrossMoments
+from mercer.select.filters.histograms import BinEdges, JointHistogram
 from mercer.select.filters.pair_information import PairTables
 from mercer.stats import Counts, Gram, LabelCounts, LabelGram, LossAt, LossesAt, Moments, Sample, Together
 from mercer.stats.target_tables import TargetTables
@@ -55,10 +55,10 @@ TABLE = {
     "target tables of two targets": (TargetTables(2), "two numbers", False, False),
     "cross moments": (CrossMoments(), "number", False, True),
     "cross moments of labels": (CrossMoments(), "label", False, True),
-    "level tables": (LevelTables((0, 2)), "number", False, True),
-    "level tables of labels": (LevelTables((0, 2)), "label", False, True),
-    "joint histogram": (JointHistogram([Edges(np.array([-0.5, 0.5]), False)] * D, 3), "code", False, True),
-    "pair tables": (PairTables((Edges(np.array([-0.5, 0.5]), False),) * D, 3, 1, 3), "code", False, True),
+    "contingency tables": (ContingencyTables((0, 2)), "number", False, True),
+    "contingency tables of labels": (ContingencyTables((0, 2)), "label", False, True),
+    "joint histogram": (JointHistogram([BinEdges(np.array([-0.5, 0.5]), False)] * D, 3), "code", False, True),
+    "pair tables": (PairTables((BinEdges(np.array([-0.5, 0.5]), False),) * D, 3, 1, 3), "code", False, True),
     "together": (Together(moments=Moments(), sample=Sample(5)), "number", True, True),
 }
 

@@ -1,7 +1,7 @@
-"""Which columns to keep: filters, greedy searches, boosting, l1 paths, best subsets."""
+"""Feature selection: filters, greedy selection, boosting, the Lasso, best subsets, false discovery control."""
 
 from mercer.select.boosting.adaboost import AdaBoost
-from mercer.select.filters.discoveries import discoveries
+from mercer.select.filters.false_discovery import discoveries
 from mercer.select.filters.hypotheses import compare_hypotheses
 from mercer.select.filters.mutual_information import knn_mutual_information
 from mercer.select.filters.selector import FilterSelector

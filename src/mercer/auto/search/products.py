@@ -19,9 +19,9 @@ from mercer.auto.search.constants import (
 )
 from mercer.auto.search.evaluation import Evaluator, verdict
 from mercer.auto.search.state import SearchState
-from mercer.select.greedy.forward import forward
-from mercer.select.greedy.geometry import FromRows
-from mercer.select.greedy.products import Pairs, factors
+from mercer.select.greedy.forward import forward_selection
+from mercer.select.greedy.inner_products import RowInnerProducts
+from mercer.select.greedy.product_candidates import ProductCandidates, factors
 
 
 def add_products(search: Evaluator, state: SearchState) -> SearchState:
@@ -75,8 +75,8 @@ def best_pairs(rows: TrainingRows, residual: np.ndarray, gains: np.ndarray, max_
     """
     columns = np.sort(np.argsort(-gains, kind="stable")[:MAX_PRODUCT_COLUMNS])
     X = rows.X[:, columns] - np.average(rows.X[:, columns], axis=0, weights=rows.weight)
-    path = forward(FromRows(Pairs(X, squares=True), residual, rows.weight, True), max_pairs)
-    chosen = [factors(j, len(columns)) for j in path.chosen]
+    products = RowInnerProducts(ProductCandidates(X, squares=True), residual, rows.weight, True)
+    chosen = [factors(j, len(columns)) for j in forward_selection(products, max_pairs).selected]
     pairs = np.array([pair for pair in chosen if len(pair) == 2], dtype=np.int64).reshape(-1, 2)
     squares = (X[:, pairs[:, 0]] * X[:, pairs[:, 1]]) ** 2 * rows.counts[:, None]
     spread_out = squares.sum(axis=0) ** 2 > min(MIN_EFFECTIVE_ROWS, len(X) / 20) * np.sum(squares**2, axis=0)

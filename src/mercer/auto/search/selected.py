@@ -21,9 +21,9 @@ from mercer.auto.search.constants import (
 )
 from mercer.auto.search.evaluation import Evaluator
 from mercer.auto.search.state import SearchState
-from mercer.select.greedy.candidates import Columns
-from mercer.select.greedy.forward import forward
-from mercer.select.greedy.geometry import FromRows
+from mercer.select.greedy.candidates import ColumnCandidates
+from mercer.select.greedy.forward import forward_selection
+from mercer.select.greedy.inner_products import RowInnerProducts
 
 
 def add_selected_columns(search: Evaluator, state: SearchState) -> SearchState:
@@ -47,5 +47,6 @@ def add_selected_columns(search: Evaluator, state: SearchState) -> SearchState:
 
 def best_columns(rows: TrainingRows, max_columns: int) -> np.ndarray:
     """The columns that explain most of the targets together, in the order in which forward selection takes them."""
-    path = forward(FromRows(Columns(np.asarray(rows.X, dtype=np.float64)), rows.Y, rows.weight, True), max_columns)
-    return np.array(path.chosen, dtype=np.int64)
+    candidates = ColumnCandidates(np.asarray(rows.X, dtype=np.float64))
+    path = forward_selection(RowInnerProducts(candidates, rows.Y, rows.weight, True), max_columns)
+    return np.array(path.selected, dtype=np.int64)

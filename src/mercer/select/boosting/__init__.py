@@ -1,1 +1,1 @@
-"""AdaBoost over stumps or columns."""
+"""AdaBoost over decision stumps or columns."""

@@ -1,6 +1,8 @@
-"""AdaBoost: a linear model over weak classifiers, grown greedily on the exponential risk."""
+"""AdaBoost: a linear model over weak classifiers, by greedy minimization of the exponential risk."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -8,35 +10,37 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._runtime.checks import check_whole
 from mercer.linear.passes import IteratedEstimator
-from mercer.select.base import LinearPredictor, Selector, gathered, two_classes
+from mercer.select.base import LinearPredictor, Selector, gathered, row_weights, two_classes
 from mercer.select.boosting.stumps import Stumps
-from mercer.select.greedy.forward import first_best
-from mercer.select.greedy.risks import LONGEST_STEP, ExponentialRisk
+from mercer.select.greedy.forward import first_maximum
+from mercer.select.greedy.risks import MAX_STEP, ExponentialRisk
+from mercer.source import Source
 from mercer.source.progress import tell
 
-#: Errors below this end the boosting: the weak classifier alone is (all but) perfect.
+#: A weak classifier with a weighted error up to this is perfect and ends the boosting.
 _PERFECT = 1e-10
-#: An edge below this is none: the best weak classifier guesses.
-_GUESS = 1e-12
+#: A best edge up to this is none: every weak classifier guesses.
+_MIN_EDGE = 1e-12
 
 
 class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
-    """AdaBoost of two classes over decision stumps, or over columns of -1 and +1.
+    """AdaBoost for two classes over decision stumps, or over columns of -1 and +1.
 
-    Each round takes the weak classifier h with the least weighted error eps (or its negation) and adds it with weight
-    eta = log((1 - eps) / eps) / 2; rows are weighted by exp(-y f). That is forward greedy selection by line searches on
+    Each round takes the weak classifier h with the smallest weighted error eps (or its negation) and adds it with
+    weight eta = log((1 - eps) / eps) / 2; rows are weighted by exp(-y f). That is forward greedy selection by line
+    searches on
 
         R(f) = log mean_i exp(-y_i f(x_i)),
 
-    which each round changes by log(2 sqrt(eps (1 - eps))), and the share of training errors is at most exp(R). The
-    result is a linear model on explicit features, the chosen stumps: `transform` makes them, for any model to use.
-    Rows of a source are brought into memory.
+    which each round changes by log(2 sqrt(eps (1 - eps))), and the training error rate is at most exp(R). The result is
+    a linear model on explicit features, the selected stumps: `transform` computes them, for any model to use. Rows of
+    a source are collected in memory.
 
     Parameters
     ----------
     n_rounds : int, default=100
-        The most rounds. It ends early when the best weak classifier only guesses, or errs nowhere: that one is given
-        the weight of an error of 1e-10, and nothing is left to do.
+        Maximum number of rounds. Boosting ends early when the best weak classifier only guesses, or makes no error: it
+        then gets the weight of an error of 1e-10.
     learner : {"stumps", "columns"}, default="stumps"
         Weak classifiers: thresholds on columns (at most 256 bins each) and a constant, or the columns themselves, which
         must hold -1 and +1.
@@ -44,13 +48,13 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
     Attributes
     ----------
     classes_ : the two labels
-    stumps_ : record array of the features that `transform` makes: column and threshold (learner="stumps")
+    stumps_ : record array of the features that `transform` computes: column and threshold (learner="stumps")
     support_ : mask of the columns in use
     coef_, intercept_ : weights of the stumps, or one per column; the intercept is the weight of the constant
-    picks_ : the feature of each round: its place in `stumps_` or its column; -1 for the constant
+    feature_indices_ : the feature of each round: its index in `stumps_` or its column; -1 for the constant
     errors_, steps_ : eps and the signed eta of each round
     risks_ : R after each round
-    bounds_ : the bound on the share of training errors after each round, the product of all 2 sqrt(eps (1 - eps))
+    bounds_ : upper bound of the training error rate after each round, the product of all 2 sqrt(eps (1 - eps))
 
     Examples
     --------
@@ -68,46 +72,46 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
     """
 
     loss = "exponential"
+    _former = {"picks_": "feature_indices_"}
 
-    def __init__(self, n_rounds=100, learner="stumps"):
+    def __init__(self, n_rounds: int = 100, learner: str = "stumps"):
         self.n_rounds = n_rounds
         self.learner = learner
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_whole("n_rounds", self.n_rounds)
         if self.learner not in ("stumps", "columns"):
             raise ValueError(f"learner must be 'stumps' or 'columns', not {self.learner!r}.")
 
-    def _learn_from(self, source):
+    def _learn_from(self, source: Source) -> None:
         self._accumulator = None
         rows = gathered(source)
-        self.classes_, y = two_classes(rows.y, type(self).__name__)
-        w = np.ones(len(y)) if rows.weight is None else rows.weight
-        weak = Stumps(rows.X) if self.learner == "stumps" else _Signs(rows.X)
-        numbers = self._boost(weak, y, w)
+        self.classes_, y = two_classes(np.asarray(rows.y), type(self).__name__)
+        w = row_weights(rows)
         if self.learner == "stumps":
-            self._set_stumps(weak, numbers)
+            stumps = Stumps(rows.X)
+            self._set_stumps(stumps, self._boost(stumps, y, w))
         else:
-            self._set_columns(numbers)
+            self._set_columns(self._boost(_SignColumns(rows.X), y, w))
 
-    def _boost(self, weak, y, w) -> list[int]:
-        """The rounds; the number of the weak classifier of each, -1 for the constant."""
+    def _boost(self, weak: Stumps | _SignColumns, y: np.ndarray, w: np.ndarray) -> list[int]:
+        """Run the rounds; return the index of the weak classifier of each, -1 for the constant."""
         risk, f = ExponentialRisk(), np.zeros(len(y))
-        numbers, errors, steps, risks = [], [], [], []
+        indices, errors, steps, risks = [], [], [], []
         for done in range(self.n_rounds):
-            v = y * risk.shares(y, f, w)
+            v = y * risk.distribution(y, f, w)
             edges = weak.edges(v)
             if self.learner == "stumps":
                 edges = np.append(edges, v.sum())  # the constant
-            best = first_best(np.abs(edges))
-            if not abs(edges[best]) > _GUESS:
+            best = first_maximum(np.abs(edges))
+            if not abs(edges[best]) > _MIN_EDGE:
                 break
             constant = self.learner == "stumps" and best == len(edges) - 1
             error = max((1.0 - abs(edges[best])) / 2.0, 0.0)
-            size = LONGEST_STEP if error <= _PERFECT else 0.5 * np.log((1.0 - error) / error)
+            size = MAX_STEP if error <= _PERFECT else 0.5 * np.log((1.0 - error) / error)
             step = float(np.copysign(size, edges[best]))
             f = f + step * (1.0 if constant else weak.values(best))
-            numbers.append(-1 if constant else best)
+            indices.append(-1 if constant else best)
             errors.append(error)
             steps.append(step)
             risks.append(risk.value(y, f, w))
@@ -116,42 +120,43 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
                 break
         self.errors_, self.steps_, self.risks_ = np.array(errors), np.array(steps), np.array(risks)
         self.bounds_ = np.cumprod(2.0 * np.sqrt(self.errors_ * (1.0 - self.errors_)))
-        return numbers
+        return indices
 
-    def _set_stumps(self, weak, numbers):
-        distinct = list(dict.fromkeys(number for number in numbers if number >= 0))
-        place = {number: i for i, number in enumerate(distinct)} | {-1: -1}
-        self.picks_ = np.array([place[number] for number in numbers], dtype=np.int64)
+    def _set_stumps(self, weak: Stumps, indices: list[int]) -> None:
+        distinct = list(dict.fromkeys(index for index in indices if index >= 0))
+        position = {index: i for i, index in enumerate(distinct)} | {-1: -1}
+        self.feature_indices_ = np.array([position[index] for index in indices], dtype=np.int64)
         self.stumps_ = np.recarray(len(distinct), dtype=[("feature", np.int64), ("threshold", np.float64)])
-        for i, number in enumerate(distinct):
-            self.stumps_[i] = weak.where(number)
+        for i, index in enumerate(distinct):
+            self.stumps_[i] = weak.describe(index)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
         self.support_[self.stumps_.feature] = True
-        weights = np.bincount(self.picks_ + 1, weights=self.steps_, minlength=len(distinct) + 1)
+        weights = np.bincount(self.feature_indices_ + 1, weights=self.steps_, minlength=len(distinct) + 1)
         self._set_weights(weights[1:], weights[0])
 
-    def _set_columns(self, numbers):
-        self.picks_ = np.array(numbers, dtype=np.int64)
+    def _set_columns(self, indices: list[int]) -> None:
+        self.feature_indices_ = np.array(indices, dtype=np.int64)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
-        self.support_[self.picks_] = True
-        self._set_weights(np.bincount(self.picks_, weights=self.steps_, minlength=self.n_features_in_), 0.0)
+        self.support_[self.feature_indices_] = True
+        coef = np.bincount(self.feature_indices_, weights=self.steps_, minlength=self.n_features_in_)
+        self._set_weights(coef, 0.0)
 
-    def _apply(self, X):
-        """The chosen stumps of each row, -1 and +1 (or the chosen columns)."""
+    def _apply(self, X: Any) -> Any:
+        """Return the selected stumps of each row, -1 and +1 (or the selected columns)."""
         if self.learner == "columns":
             return super()._apply(X)
         columns = X[:, self.stumps_.feature]
         columns = columns.toarray() if hasattr(columns, "tocsr") else columns
         return np.where(columns > self.stumps_.threshold.astype(X.dtype), 1.0, -1.0).astype(X.dtype)
 
-    def _scores(self, X):
+    def _scores(self, X: Any) -> np.ndarray:
         if self.learner == "columns":
             return super()._scores(X)
         features = self.transform(X)
-        return features @ self.coef_[0].astype(features.dtype) + self.intercept_[0]
+        return features @ self.coef_[0].astype(features.dtype) + np.ravel(self.intercept_)[0]
 
-    def get_feature_names_out(self, input_features=None):
-        """Names such as "x3 > 0.5", or those of the chosen columns."""
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return names such as "x3 > 0.5", or those of the selected columns."""
         check_is_fitted(self)
         names = self._input_names(input_features)
         if self.learner == "columns":
@@ -159,15 +164,15 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
         return np.array([f"{names[j]} > {t:.6g}" for j, t in self.stumps_.tolist()], dtype=object)
 
     @available_if(lambda self: self.learner == "columns")
-    def inverse_transform(self, X):
-        """Rows with the chosen columns as given and zeros elsewhere; stumps have no way back, so not for them."""
+    def inverse_transform(self, X: Any) -> Any:
+        """Return rows with the selected columns as given and zeros elsewhere; only for learner="columns"."""
         return super().inverse_transform(X)
 
 
-class _Signs:
+class _SignColumns:
     """Columns of -1 and +1 as weak classifiers."""
 
-    def __init__(self, X):
+    def __init__(self, X: Any):
         X = X.toarray() if hasattr(X, "tocsr") else X
         other = np.argwhere(np.abs(X) != 1)
         if len(other):
@@ -178,8 +183,8 @@ class _Signs:
             )
         self.X = X
 
-    def edges(self, v):
+    def edges(self, v: np.ndarray) -> np.ndarray:
         return np.asarray(self.X.T @ v.astype(self.X.dtype), dtype=np.float64)
 
-    def values(self, number):
-        return self.X[:, number].astype(np.float64)
+    def values(self, index: int) -> np.ndarray:
+        return self.X[:, index].astype(np.float64)

@@ -1,10 +1,12 @@
 """Decision stumps over all columns at once: h(x) = +1 if x_j > t, else -1.
 
-Values are put into at most 256 bins once. The edge sum_i v_i h(x_i) of every stump then follows from one histogram of v
-per column: if the bins up to t hold the sum P_t of all V, the edge is V - 2 P_t.
+Values are binned once, into at most 256 bins. The edge sum_i v_i h(x_i) of every stump then follows from one histogram
+of v per column: if the bins up to t sum to P_t and all bins to V, the edge is V - 2 P_t.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +14,9 @@ N_BINS = 256
 
 
 class Stumps:
-    """The stumps of rows in memory; number j * 255 + b is column j at its threshold b, -1 the constant +1."""
+    """The stumps of rows in memory; stump j * 255 + b is column j at its threshold b."""
 
-    def __init__(self, X):
+    def __init__(self, X: Any):
         sparse = hasattr(X, "tocsr")
         self.n, self.n_columns = X.shape
         self.thresholds, self.codes = [], np.empty((self.n_columns, self.n), dtype=np.uint8)
@@ -27,28 +29,28 @@ class Stumps:
         self.real = np.arange(N_BINS - 1) < self.counts[:, None]
 
     def edges(self, v: np.ndarray) -> np.ndarray:
-        """sum_i v_i h(x_i) of every stump, zero for numbers that are nobody's."""
+        """Return sum_i v_i h(x_i) of every stump, zero for unused indices."""
         totals = np.empty((self.n_columns, N_BINS))
         for j, codes in enumerate(self.codes):
             totals[j] = np.bincount(codes, weights=v, minlength=N_BINS)
         below = np.cumsum(totals, axis=1)
         return np.where(self.real, below[:, -1:] - 2.0 * below[:, :-1], 0.0).ravel()
 
-    def where(self, number: int) -> tuple[int, float]:
-        """Column and threshold of a stump."""
-        j, place = divmod(number, N_BINS - 1)
-        return j, float(self.thresholds[j][place])
+    def describe(self, index: int) -> tuple[int, float]:
+        """Return the column and threshold of a stump."""
+        j, b = divmod(index, N_BINS - 1)
+        return j, float(self.thresholds[j][b])
 
-    def values(self, number: int) -> np.ndarray:
-        """h(x_i) for every row."""
-        j, place = divmod(number, N_BINS - 1)
-        return np.where(self.codes[j] > place, 1.0, -1.0)
+    def values(self, index: int) -> np.ndarray:
+        """Return h(x_i) for every row."""
+        j, b = divmod(index, N_BINS - 1)
+        return np.where(self.codes[j] > b, 1.0, -1.0)
 
 
 def thresholds_of(x: np.ndarray) -> np.ndarray:
-    """Midpoints between neighboring values; of more than 256 values, those at even steps of the ranks.
+    """Return midpoints between neighboring values; of more than 256 values, of those at evenly spaced ranks.
 
-    Rounded to the precision of x, and below the value above them.
+    They are rounded to the precision of x, and stay below the next larger value.
     """
     values = np.unique(x)
     if len(values) > N_BINS:

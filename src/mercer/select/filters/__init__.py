@@ -1,1 +1,1 @@
-"""Filters: every column scored alone."""
+"""Filters: score every column on its own against the target."""

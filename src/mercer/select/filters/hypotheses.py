@@ -1,8 +1,10 @@
-"""How good is each column, alone, for each class of predictors?"""
+"""Scores of each column, alone, for several hypothesis classes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, column_or_1d
@@ -14,35 +16,51 @@ from mercer.kernels import Gaussian
 from mercer.linear import RidgeRegressor
 
 CLASSES = ("linear", "quadratic", "threshold", "kernel")
-_LANDMARKS = 40
-_ROWS = 5000
+_MAX_LANDMARKS = 40
+_MAX_ROWS = 5000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HypothesisTable:
-    """Scores of columns (rows of the table) for classes of predictors; the last row is all columns together.
+    """Scores of features (rows) for hypothesis classes (columns); the last row is all features together.
 
-    A score is the share of squared error removed on rows not used in fitting, 1 - error / error of the mean: 1 is
-    perfect, 0 is useless, below 0 is worse than nothing.
+    A score is cross-validated R^2, 1 - error / error of the mean: 1 is perfect, 0 is no better than the mean, and
+    negative is worse.
     """
 
     columns: tuple[str, ...]
     features: tuple[str, ...]
     scores: np.ndarray
 
-    def __getitem__(self, place) -> float:
-        """table["x1", "linear"]"""
-        feature, column = place
+    def __getitem__(self, key: tuple[str, str]) -> float:
+        """Return one score: table["x1", "linear"]."""
+        feature, column = key
         return float(self.scores[self.features.index(str(feature)), self.columns.index(column)])
 
     def best(self, column: str) -> str:
-        """The feature that is best for a class of predictors, alone."""
+        """Return the single feature with the best score for a hypothesis class."""
         return self.features[int(np.argmax(self.scores[:-1, self.columns.index(column)]))]
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """{feature: {class: score}}."""
+        """Return {feature: {hypothesis class: score}}."""
         rows = zip(self.features, self.scores.tolist(), strict=True)
         return {feature: dict(zip(self.columns, row, strict=True)) for feature, row in rows}
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame with the columns "feature", "linear", "quadratic", "threshold" and "kernel".
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", ...}, default=None
+            The data-frame library, any that narwhals supports; None is pandas if it is installed, else pyarrow. In a
+            pandas frame the features are the index.
+        """
+        import narwhals.stable.v2 as nw
+
+        library: Any = backend or ("pandas" if find_spec("pandas") else "pyarrow")
+        scores = dict(zip(self.columns, self.scores.T.tolist(), strict=True))
+        frame = nw.from_dict({"feature": list(self.features), **scores}, backend=library).to_native()
+        return frame.set_index("feature") if hasattr(frame, "set_index") else frame
 
     def __repr__(self) -> str:
         width = max(map(len, self.features), default=0)
@@ -52,20 +70,21 @@ class HypothesisTable:
         return "\n".join(lines)
 
 
-def compare_hypotheses(X, y, n_folds=5, random_state=0) -> HypothesisTable:
-    """Score every column alone, and all together, for four classes of predictors, on rows left out in turn.
+def compare_hypotheses(X: Any, y: Any, n_folds: int = 5, random_state: int = 0) -> HypothesisTable:
+    """Score every column alone, and all together, for four hypothesis classes by cross-validation.
 
     - "linear": a v + c
     - "quadratic": a v^2 + b v + c (all columns together: all products of two)
     - "threshold": one value below a threshold, another above (all together: the best single one)
     - "kernel": any smooth function, by ridge regression on similarities to 40 of the rows
 
-    "Better" depends on the class: with y = v1^2 and v2 close to y, a linear predictor prefers v2 and a quadratic one
-    v1. And a column that is useless alone may be indispensable with another, as the last row then shows.
+    The best column depends on the class: with y = v1^2 and v2 close to y, a linear predictor prefers v2 and a quadratic
+    one v1. A column that is useless alone may be indispensable with another, as the last row then shows.
 
     Parameters
     ----------
-    X : array or data frame of n rows; of more than 5,000 so many are drawn
+    X : array or data frame of n rows
+        Of more than 5,000 rows a random 5,000 are used.
     y : numbers or labels; labels are predicted through their 0/1 indicators
     n_folds : int, default=5
     random_state : int, default=0
@@ -73,6 +92,7 @@ def compare_hypotheses(X, y, n_folds=5, random_state=0) -> HypothesisTable:
     Returns
     -------
     HypothesisTable
+        Printable; `table["x1", "linear"]`, `best(column)`, `to_dict()` and `to_frame()`.
 
     Examples
     --------
@@ -93,42 +113,42 @@ def compare_hypotheses(X, y, n_folds=5, random_state=0) -> HypothesisTable:
     if len(T) != len(X):
         raise ValueError(f"X has {len(X)} rows but y has {len(T)} entries.")
     if len(X) < 2 * n_folds:
-        raise ValueError(f"{len(X)} rows are too few for {n_folds} folds: each needs at least two.")
-    order = np.random.default_rng(random_state).permutation(len(X))[:_ROWS]
+        raise ValueError(f"n_folds={n_folds} is too large for {len(X)} rows: each fold needs at least two.")
+    order = np.random.default_rng(random_state).permutation(len(X))[:_MAX_ROWS]
     X, T = X[order], T[order]
     fold = np.arange(len(X)) % n_folds
     parts = [X[:, [j]] for j in range(X.shape[1])] + [X]
-    scores = np.array(list(ordered_map(lambda part: _row(part, T, fold), parts)))
+    scores = np.array(list(ordered_map(lambda part: _scores(part, T, fold), parts)))
     names = names or [f"x{j}" for j in range(X.shape[1])]
     return HypothesisTable(CLASSES, (*names, "all"), scores)
 
 
-def _targets(y):
+def _targets(y: Any) -> np.ndarray:
     y = column_or_1d(np.asarray(y))
     if y.dtype.kind in "iuf":
         return check_array(y.astype(np.float64)[:, None], input_name="y")
     return (y[:, None] == np.unique(y)).astype(np.float64)
 
 
-def _row(X, T, fold):
+def _scores(X: np.ndarray, T: np.ndarray, fold: np.ndarray) -> np.ndarray:
     errors = np.zeros(len(CLASSES))
     base = 0.0
     for k in np.unique(fold):
         train, test = fold != k, fold == k
-        mean, spread = X[train].mean(axis=0), X[train].std(axis=0)
-        Z = (X - mean) / np.where(spread > 0, spread, 1.0)
+        mean, std = X[train].mean(axis=0), X[train].std(axis=0)
+        Z = (X - mean) / np.where(std > 0, std, 1.0)
         predictors = (_affine, _quadratic, _threshold, _kernel)
         errors += [np.sum((T[test] - fit(Z[train], T[train], Z[test])) ** 2) for fit in predictors]
         base += np.sum((T[test] - T[train].mean(axis=0)) ** 2)
     return 1.0 - errors / base if base > 0 else np.zeros(len(CLASSES))
 
 
-def _affine(Z, T, new):
+def _affine(Z: np.ndarray, T: np.ndarray, new: np.ndarray) -> np.ndarray:
     A, B = (np.column_stack([np.ones(len(part)), part]) for part in (Z, new))
     return B @ np.linalg.lstsq(A, T, rcond=1e-10)[0]
 
 
-def _quadratic(Z, T, new):
+def _quadratic(Z: np.ndarray, T: np.ndarray, new: np.ndarray) -> np.ndarray:
     lift = PolynomialLift(2, include_bias=False).fit(Z)
     A, B = lift.transform(Z), lift.transform(new)
     if A.shape[1] < len(Z) // 2:
@@ -136,8 +156,8 @@ def _quadratic(Z, T, new):
     return _ridge(A, T, B)
 
 
-def _threshold(Z, T, new):
-    """The best cut of any column: the largest sum over the two sides of |sum of T|^2 / count."""
+def _threshold(Z: np.ndarray, T: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Predict by the best threshold on any column: the largest sum over both sides of |sum of T|^2 / count."""
     centered, best, cut = T - T.mean(axis=0), -1.0, None
     n = len(Z)
     for j, z in enumerate(Z.T):
@@ -146,25 +166,25 @@ def _threshold(Z, T, new):
         count = np.arange(1, n)
         gain = np.sum(left**2, axis=1) * n / (count * (n - count))
         gain = np.where(z[order][1:] > z[order][:-1], gain, -1.0)
-        place = int(np.argmax(gain)) if n > 1 else 0
-        if n > 1 and gain[place] > best:
-            best, cut = gain[place], (j, 0.5 * (z[order[place]] + z[order[place + 1]]))
+        i = int(np.argmax(gain)) if n > 1 else 0
+        if n > 1 and gain[i] > best:
+            best, cut = gain[i], (j, 0.5 * (z[order[i]] + z[order[i + 1]]))
     if cut is None:
         return np.broadcast_to(T.mean(axis=0), (len(new), T.shape[1]))
     below = Z[:, cut[0]] <= cut[1]
     return np.where((new[:, cut[0]] <= cut[1])[:, None], T[below].mean(axis=0), T[~below].mean(axis=0))
 
 
-def _kernel(Z, T, new):
+def _kernel(Z: np.ndarray, T: np.ndarray, new: np.ndarray) -> np.ndarray:
     distinct = np.unique(Z, axis=0)
     if len(distinct) < 2:
         return np.broadcast_to(T.mean(axis=0), (len(new), T.shape[1]))
-    # Half a standard deviation is about what so many landmarks resolve; wider where there are more columns.
-    map_ = Landmarks(min(_LANDMARKS, len(distinct)), Gaussian(0.5 * np.sqrt(Z.shape[1]))).fit(Z)
+    # So many landmarks resolve about half a standard deviation; more columns need a larger bandwidth.
+    map_ = Landmarks(min(_MAX_LANDMARKS, len(distinct)), Gaussian(0.5 * np.sqrt(Z.shape[1]))).fit(Z)
     return _ridge(map_.transform(Z), T, map_.transform(new))
 
 
-def _ridge(A, T, B):
+def _ridge(A: np.ndarray, T: np.ndarray, B: np.ndarray) -> np.ndarray:
     scoring = "gcv" if len(A) > 2 else "folds"
     model = RidgeRegressor(scoring=scoring).fit(A, T)
     return np.reshape(model.predict(B), (len(B), -1))

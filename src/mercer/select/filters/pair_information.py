@@ -1,11 +1,12 @@
-"""What a column tells about the target in the company of one other: tables of two binned columns and the target.
+"""Conditional mutual information of a column and the target given one other column, from binned tables of all pairs.
 
-The tables of all pairs are one matrix per class: with H the indicators of the bins of all columns, over the rows of
-that class, H'H holds the counts of every pair of bins. They come from matrix products, and add up over blocks of rows.
+The tables of all pairs form one matrix per class: with H the indicators of the bins of all columns, over the rows of
+that class, H'H holds the counts of every pair of bins. They come from matrix products and add up over blocks of rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -14,46 +15,44 @@ from scipy import special
 
 from mercer._numeric.block import Block
 from mercer.select.filters.association import Association
-from mercer.select.filters.histograms import dense_columns
+from mercer.select.filters.histograms import column_chunks, dense_columns
 from mercer.source import Source
 from mercer.stats import Statistic
 
-#: Entries of the indicators and of the tables written out at a time.
+#: Entries of the indicators and of the tables in memory at a time.
 _INDICATORS, _TABLES = 2**23, 2**25
-#: Columns coded at a time.
-_CHUNK = 256
 
 
-class InCompany(NamedTuple):
-    """Scores and p-values of columns, and the column in whose company each tells most (-1: alone)."""
+class PairInformation(NamedTuple):
+    """Scores and p-values of columns, and the conditioning column with the largest information (-1: none)."""
 
     association: Association
     partners: np.ndarray
 
 
-def pair_information(source: Source, edges: list, n_classes: int) -> InCompany:
-    """The largest of I(v; y) and I(v; y | x_j) over all other columns j, less its bias, and p-values.
+def pair_information(source: Source, edges: list, n_classes: int) -> PairInformation:
+    """Return max(I(v; y), max_j I(v; y | x_j)) over all other columns j, bias-corrected, with p-values.
 
-    One pass over the source counts as many tables as are held at a time: those of all pairs of some 700 columns of four
-    bins and a target of four.
+    One pass over the source counts as many tables as fit in memory: those of all pairs of some 700 columns with four
+    bins each and a target with four.
     """
     starts = np.concatenate([[0], np.cumsum([len(each.values) + 1 for each in edges])])
     score, pvalue = np.zeros(len(edges)), np.ones(len(edges))
     partners = np.full(len(edges), -1)
-    for first, last in _parts(starts, n_classes):
+    for first, last in _column_ranges(starts, n_classes):
         tables = source.fold(PairTables(tuple(edges), n_classes, first, last)).finish()
         information, p = tables.conditional()
-        told = information.argmax(axis=1)
-        score[first:last] = information[np.arange(last - first), told]
-        alone = (told == np.arange(first, last)) | (score[first:last] <= 0)
-        partners[first:last] = np.where(alone, -1, told)
-        pvalue[first:last] = np.minimum(1.0, tables.companies() * p.min(axis=1))
+        best = information.argmax(axis=1)
+        score[first:last] = information[np.arange(last - first), best]
+        unconditional = (best == np.arange(first, last)) | (score[first:last] <= 0)
+        partners[first:last] = np.where(unconditional, -1, best)
+        pvalue[first:last] = np.minimum(1.0, tables.n_tests() * p.min(axis=1))
     score = np.maximum(score, 0.0)
-    return InCompany(Association(score, pvalue, score), partners)
+    return PairInformation(Association(score, pvalue, score), partners)
 
 
-def _parts(starts, n_classes):
-    """Ranges of columns whose tables with all columns are written out together."""
+def _column_ranges(starts: np.ndarray, n_classes: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of columns whose tables with all columns fit in memory together."""
     room = max(1, _TABLES // (n_classes * int(starts[-1])))
     first = 0
     while first < len(starts) - 1:
@@ -64,7 +63,7 @@ def _parts(starts, n_classes):
 
 @dataclass(frozen=True)
 class PairTables(Statistic):
-    """Weights of (class, bin of a column among first ... last - 1, bin of any column), for given edges of the bins.
+    """Weights of (class, bin of a column among first ... last - 1, bin of any column), for given bin edges.
 
     The target comes as codes 0, 1, ..., n_classes - 1.
     """
@@ -91,14 +90,13 @@ class PairTables(Statistic):
         step = max(256, _INDICATORS // int(starts[-1]))
         for c in range(self.n_classes):
             rows = np.flatnonzero(np.asarray(block.y) == c)
-            for some in (rows[i : i + step] for i in range(0, len(rows), step)):
-                counts[c] += _products(codes[some], part, starts[-1], block.weight, some)
+            for chunk in (rows[i : i + step] for i in range(0, len(rows), step)):
+                counts[c] += _pair_counts(codes[chunk], part, starts[-1], block.weight, chunk)
         return replace(self, n=len(block), counts=counts)
 
-    def _codes(self, X):
+    def _codes(self, X: Any) -> np.ndarray:
         codes = np.empty((X.shape[0], len(self.edges)), dtype=np.int64)
-        for start in range(0, len(self.edges), _CHUNK):
-            columns = range(start, min(start + _CHUNK, len(self.edges)))
+        for columns in column_chunks(len(self.edges)):
             for j, x in zip(columns, dense_columns(X, columns).T, strict=True):
                 codes[:, j] = self.edges[j].codes(np.ascontiguousarray(x))
         return codes
@@ -108,26 +106,27 @@ class PairTables(Statistic):
 
     def finish(self) -> Self:
         if self.n == 0:
-            raise ValueError("No rows: there is nothing to count.")
+            raise ValueError("No rows: tables of pairs need at least one.")
         return self
 
-    def companies(self) -> int:
-        """The number of columns that are not constant, hence of tests per column: alone, and beside each other one."""
+    def n_tests(self) -> int:
+        """Return the number of tests per column: unconditional, and given each other column that is not constant."""
         starts, bins = self.starts, self._margins()[1]
         return max(1, int(np.count_nonzero(np.add.reduceat((bins > 0).astype(int), starts[:-1]) > 1)))
 
     def conditional(self) -> tuple[np.ndarray, np.ndarray]:
-        """I(v_i; y | x_j) less its bias, and p-values, for i = first ... last - 1 (rows) and all j; j = i: I(v_i; y).
+        """Return I(v_i; y | x_j), bias-corrected, and p-values for i = first ... last - 1 (rows) and all j.
 
-        The plug-in value exceeds the truth by f / (2n) on average, with f = (r - 1)(c - 1) summed over the bins of x_j,
-        r bins of v_i and c classes being met there. P-values are those of Pearson's chi-squared, summed likewise.
+        The entry j = i is I(v_i; y). The plug-in value exceeds the truth by f / (2n) on average, where f is the sum of
+        (r - 1)(c - 1) over the bins of x_j, r bins of v_i and c classes occurring there. P-values are those of
+        Pearson's chi-squared, summed in the same way.
         """
         starts, (classes, bins) = self.starts, self._margins()
         n = bins[: starts[1]].sum()
         rows = starts[self.first : self.last + 1] - starts[self.first]
         cells = self.counts.sum(axis=0)
-        met = _by_column(cells > 0, rows)
-        freedom = np.maximum(met - 1.0, 0) * np.maximum(np.count_nonzero(classes, axis=0) - 1, 0)
+        occupied = _by_column(cells > 0, rows)
+        freedom = np.maximum(occupied - 1.0, 0) * np.maximum(np.count_nonzero(classes, axis=0) - 1, 0)
         gain = _entropy(bins) - _by_column(_entropy(cells), rows)
         chi2 = np.zeros_like(gain)
         safe = np.where(cells > 0, cells, 1.0)
@@ -136,32 +135,33 @@ class PairTables(Statistic):
             chi2 += _by_column(table * table / safe, rows) * _ratio(bins, sizes)
         chi2 = np.where(freedom > 0, chi2 - bins, 0.0)
         gain, chi2, freedom = (_by_column(each.T, starts).T.copy() for each in (gain, chi2, freedom))
-        self._alone(gain, chi2, freedom)
+        self._set_unconditional(gain, chi2, freedom)
         p = np.where(freedom > 0, special.gammaincc(np.maximum(freedom, 1) / 2, np.maximum(chi2, 0.0) / 2), 1.0)
         return np.where(freedom > 0, gain - freedom / 2, 0.0) / n, p
 
-    def _alone(self, gain, chi2, freedom):
-        """Write what each column tells alone where it would be its own company."""
+    def _set_unconditional(self, gain: np.ndarray, chi2: np.ndarray, freedom: np.ndarray) -> None:
+        """Write the unconditional information of each column where it would condition on itself."""
         starts, (classes, bins) = self.starts, self._margins()
         total = classes[:, : starts[1]].sum(axis=1)
         for row, j in enumerate(range(self.first, self.last)):
             part = slice(starts[j], starts[j + 1])
             table, sizes = classes[:, part], bins[part]
-            freedom[row, j] = max(np.count_nonzero(sizes) - 1, 0) * max(np.count_nonzero(total) - 1, 0)
-            inside = _entropy(table).sum() - _entropy(sizes).sum()
-            gain[row, j] = inside - _entropy(total).sum() + float(_entropy(sizes.sum()))
+            n_bins, n_classes = int(np.count_nonzero(sizes)), int(np.count_nonzero(total))
+            freedom[row, j] = max(n_bins - 1, 0) * max(n_classes - 1, 0)
+            within = _entropy(table).sum() - _entropy(sizes).sum()
+            gain[row, j] = within - _entropy(total).sum() + float(_entropy(sizes.sum()))
             expected = np.outer(total, sizes) / sizes.sum()
             chi2[row, j] = np.sum(_ratio((table - expected) ** 2, expected))
 
-    def _margins(self):
-        """Weights of (class, bin of any column), and of the bins: summed over the bins of one of the columns."""
+    def _margins(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weights of (class, bin of any column), and of the bins, summed over the bins of one column."""
         starts = self.starts
         classes = self.counts[:, : starts[self.first + 1] - starts[self.first]].sum(axis=1)
         return classes, classes.sum(axis=0)
 
 
-def _products(codes, part, width, weight, rows):
-    """H[:, part]' W H for the indicators H of the codes of some rows; counts in float32 are exact."""
+def _pair_counts(codes: np.ndarray, part: slice, width: int, weight: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
+    """Return H[:, part]' W H for the indicators H of the codes of some rows; counts in float32 are exact."""
     H = np.zeros((len(codes), width), dtype=np.float32 if weight is None else np.float64)
     H[np.arange(len(codes))[:, None], codes] = 1
     if weight is not None:
@@ -169,18 +169,19 @@ def _products(codes, part, width, weight, rows):
     return H.T @ H if part.stop - part.start == width else H[:, part].T @ H
 
 
-def _by_column(values, starts):
-    """Sums over the bins of each column, which are consecutive rows from one start to the next."""
+def _by_column(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Sum over the bins of each column, which are consecutive rows from one start to the next."""
     widths = np.diff(starts)
     if np.all(widths == widths[0]):
         return values.reshape(len(widths), widths[0], -1).sum(axis=1)
     return np.add.reduceat(values, starts[:-1], axis=0, dtype=None if values.dtype != bool else np.int64)
 
 
-def _entropy(counts):
-    """counts log counts, 0 where there are none."""
+def _entropy(counts: np.ndarray) -> np.ndarray:
+    """Return counts * log(counts), 0 where a count is 0."""
     return counts * np.log(np.where(counts > 0, counts, 1.0))
 
 
-def _ratio(above, below):
-    return np.divide(above, below, out=np.zeros(np.broadcast(above, below).shape), where=below > 0)
+def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    out = np.zeros(np.broadcast(numerator, denominator).shape)
+    return np.divide(numerator, denominator, out=out, where=denominator > 0)

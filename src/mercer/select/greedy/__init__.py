@@ -1,1 +1,1 @@
-"""Forward selection and matching pursuit for any loss."""
+"""Greedy selection: forward selection and matching pursuit for any loss."""

@@ -1,10 +1,10 @@
 """Forward selection for the squared loss: orthogonal least squares, orthogonal matching pursuit, matching pursuit.
 
-With u_j the part of candidate j that is orthogonal to what is chosen and c_j = <u_j, y>, the squared error falls by
-c_j^2 / ||u_j||^2 when j joins and all weights are fitted anew. Orthogonal least squares takes the largest of these;
-orthogonal matching pursuit divides by ||x_j||^2 instead. When q joins the basis, all ||u_j||^2 lose <q, x_j>^2 and all
-c_j lose <q, y> <q, x_j>. A target of several columns (indicators of classes) is fitted in all of them at once: the sum
-over them of c_j^2 takes the place of c_j^2.
+With u_j the component of candidate j orthogonal to the selected ones and c_j = <u_j, y>, the squared error falls by
+c_j^2 / ||u_j||^2 when j is added and all weights are refitted. Orthogonal least squares takes the largest of these;
+orthogonal matching pursuit divides by ||x_j||^2 instead. When q joins the basis, ||u_j||^2 falls by <q, x_j>^2 and c_j
+by <q, y> <q, x_j>. A target of several columns (indicators of classes) is fitted in all of them at once: the sum over
+them of c_j^2 replaces c_j^2.
 """
 
 from __future__ import annotations
@@ -14,231 +14,242 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mercer.select.greedy.geometry import FromGram, FromRows
+from mercer.select.greedy.inner_products import GramInnerProducts, RowInnerProducts
 from mercer.source.progress import tell
 
-Geometry = FromRows | FromGram
+InnerProducts = RowInnerProducts | GramInnerProducts
 
-#: Scores this close are equal, relative to the largest and to the squares of the target.
+#: Scores this close are equal, relative to the largest score and to the sum of squares of the target.
 _TIE, _TIE_TARGET = 1e-10, 1e-14
 
-#: Directions of a group of candidates with less than this share of its squares carry nothing.
-_FLAT = 1e-9
+#: Principal directions of a group of candidates with less than this fraction of its sum of squares are ignored.
+_MIN_EIGENVALUE = 1e-9
 
 
 @dataclass
-class Trail:
-    """What a selection did: per step the unit chosen, the mean squared error after it, and what the rule expected.
+class SelectionPath:
+    """Steps of a selection: per step the unit (candidate or group), the risk after it, and its predicted gain.
 
-    `chosen` lists candidates in the order in which they joined; the first `lengths[t]` of them had joined after t steps
-    (the forced ones after none). `weights(t)` are theirs, a column for each target.
+    `selected` lists candidates in the order in which they were added; the first `sizes[t]` of them were in after t
+    steps (the forced ones after none). `weights(t)` are theirs, one column per target.
     """
 
     units: list[int] = field(default_factory=list)
     risks: list[float] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
-    chosen: list[int] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
+    selected: list[int] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
 
     def weights(self, t: int) -> np.ndarray:
         raise NotImplementedError
 
+    def record(self, unit: int, gain: float, risk: float) -> None:
+        """Append a step, after its candidates were added."""
+        self.units.append(unit)
+        self.gains.append(gain)
+        self.risks.append(risk)
+        self.sizes.append(len(self.selected))
+
 
 @dataclass
-class FittedTrail(Trail):
-    """Weights fitted anew at each step: R w = theta, R the coordinates of the chosen candidates in the basis."""
+class RefitPath(SelectionPath):
+    """A path whose weights are refitted at each step: R w = theta, R the selected candidates in basis coordinates."""
 
     columns: list[np.ndarray | None] = field(default_factory=list)
     theta: list[np.ndarray] = field(default_factory=list)
     n_targets: int = 1
 
-    def weights(self, t):
-        """Weights of the first `lengths[t]` candidates; one that depends on those before it has none."""
+    def weights(self, t: int) -> np.ndarray:
+        """Return the weights of the first `sizes[t]` candidates; one that depends on earlier ones has weight 0."""
         from scipy.linalg import solve_triangular
 
-        columns = self.columns[: self.lengths[t]]
+        columns = self.columns[: self.sizes[t]]
         used = [i for i, column in enumerate(columns) if column is not None]
         weights = np.zeros((len(columns), self.n_targets))
         if used:
             R = np.zeros((len(used), len(used)))
-            for place, i in enumerate(used):
-                R[: place + 1, place] = columns[i]
+            for position, i in enumerate(used):
+                R[: position + 1, position] = columns[i]
             weights[used] = solve_triangular(R, np.array(self.theta[: len(used)]), check_finite=False)
         return weights
 
 
 @dataclass
-class SteppedTrail(Trail):
-    """One weight moved at each step, by `moves[t]`."""
+class PursuitPath(SelectionPath):
+    """A path that changes one weight at each step, by `increments[t]`."""
 
-    moves: list[np.ndarray] = field(default_factory=list)
+    increments: list[np.ndarray] = field(default_factory=list)
     n_targets: int = 1
 
-    def weights(self, t):
-        return np.array(self.moves[: self.lengths[t]]).reshape(-1, self.n_targets)
+    def weights(self, t: int) -> np.ndarray:
+        return np.array(self.increments[: self.sizes[t]]).reshape(-1, self.n_targets)
 
 
-def forward(
-    geometry: Geometry, k: int, include: Sequence[int] = (), groups: list[np.ndarray] | None = None, omp: bool = False
-) -> FittedTrail:
-    """Up to k steps, each adding the candidate (or group of candidates) with the best score and fitting all weights.
+def forward_selection(
+    products: InnerProducts,
+    k: int,
+    include: Sequence[int] = (),
+    groups: list[np.ndarray] | None = None,
+    omp: bool = False,
+) -> RefitPath:
+    """Take up to k steps, each adding the candidate (or group) with the best score and refitting all weights.
 
-    It ends early when every candidate left depends on those chosen.
+    It ends early when every remaining candidate depends on the selected ones.
     """
-    geometry.restart()
-    state = _State(geometry, omp)
-    trail = FittedTrail(n_targets=len(geometry.products))
+    products.restart()
+    state = SelectionState(products, omp)
+    path = RefitPath(n_targets=len(products.target_products))
     for j in include:
-        state.add(trail, j)
-    trail.lengths.append(len(trail.chosen))
-    rule = _Singles(state) if groups is None else _Groups(state, groups)
+        state.add(path, j)
+    path.sizes.append(len(path.selected))
+    rule: _SingleRule | _GroupRule = _SingleRule(state) if groups is None else _GroupRule(state, groups)
     for step in range(k):
-        state.left = k - step if groups is None else 0
+        state.steps_left = k - step if groups is None else 0
         unit, gain = rule.best()
         if unit is None:
             break
         for j in rule.members(unit):
-            state.add(trail, j)
+            state.add(path, j)
         rule.update(unit)
-        _record(trail, unit, gain, state.error / geometry.weight)
+        path.record(unit, gain, state.error / products.weight)
         tell(step + 1, k)
-    return trail
+    return path
 
 
-def pursue(geometry: Geometry, k: int) -> SteppedTrail:
-    """Matching pursuit: k steps, each moving the one weight that lowers the squared error most; weights may repeat."""
-    trail = SteppedTrail(lengths=[0], n_targets=len(geometry.products))
-    products, error = geometry.products.copy(), geometry.target
-    live = geometry.squares > geometry.least
-    squares = np.where(live, geometry.squares, 1.0)
+def matching_pursuit(products: InnerProducts, k: int) -> PursuitPath:
+    """Take k steps, each changing the one weight that lowers the squared error most; candidates may repeat."""
+    path = PursuitPath(sizes=[0], n_targets=len(products.target_products))
+    correlations, error = products.target_products.copy(), products.target_squares
+    live = products.squares > products.min_squares
+    squares = np.where(live, products.squares, 1.0)
     for step in range(k):
-        scores = np.where(live, np.sum(products**2, axis=0) / squares, 0.0)
-        j = first_best(scores, _TIE_TARGET * geometry.target)
+        scores = np.where(live, np.sum(correlations**2, axis=0) / squares, 0.0)
+        j = first_maximum(scores, _TIE_TARGET * products.target_squares)
         if not scores[j] > 0:
             break
-        move = products[:, j] / squares[j]
-        products -= np.outer(move, geometry.inner(j))
+        increment = correlations[:, j] / squares[j]
+        correlations -= np.outer(increment, products.with_candidate(j))
         error = max(error - scores[j], 0.0)
-        trail.chosen.append(j)
-        trail.moves.append(move)
-        _record(trail, j, float(scores[j]) / geometry.weight, error / geometry.weight)
+        path.selected.append(j)
+        path.increments.append(increment)
+        path.record(j, float(scores[j]) / products.weight, error / products.weight)
         tell(step + 1, k)
-    return trail
+    return path
 
 
-def first_best(scores: np.ndarray, slack: float = 0.0) -> int:
-    """The first of the scores that equal the largest up to rounding: a tie then has one answer, however rows came."""
+def first_maximum(scores: np.ndarray, slack: float = 0.0) -> int:
+    """Return the first index of the maximum up to rounding, so that ties do not depend on the order of rows."""
     top = scores.max()
     return int(np.argmax(scores >= top - _TIE * abs(top) - slack)) if top > 0 else int(np.argmax(scores))
 
 
-def _record(trail, unit, gain, risk):
-    trail.units.append(unit)
-    trail.gains.append(gain)
-    trail.risks.append(risk)
-    trail.lengths.append(len(trail.chosen))
+class SelectionState:
+    """Sums of squares and target products of the orthogonal components of all candidates, and the squared error."""
 
-
-class _State:
-    """Squares and products of what is left of the candidates, and the squared error so far."""
-
-    def __init__(self, geometry, omp):
-        self.geometry, self.omp = geometry, omp
-        self.squares, self.products = geometry.squares.copy(), geometry.products.copy()
-        self.error = geometry.target
+    def __init__(self, products: InnerProducts, omp: bool):
+        self.inner_products, self.omp = products, omp
+        self.squares, self.target_products = products.squares.copy(), products.target_products.copy()
+        self.error = products.target_squares
         self.free = np.ones(len(self.squares), dtype=bool)
-        self.last: list[np.ndarray] = []  # new directions since the rule last looked
-        self.left = 0  # steps still to come in which single candidates join
+        self.new_directions: list[np.ndarray] = []  # since the last update of the rule
+        self.steps_left = 0  # steps to come that add single candidates
 
-    def scores(self, squares=None, products=None, free=None, as_came=None, least=None):
-        """How far the squared error falls if a candidate joins (or, as matching pursuit has it), -1 where it cannot.
+    def scores(self) -> np.ndarray:
+        """Return the fall of the squared error for each candidate (of matching pursuit with `omp`), -1 if none."""
+        products = self.inner_products
+        return self.scores_of(self.squares, self.target_products, self.free, products.squares, products.min_squares)
 
-        Of all candidates, or of some whose numbers are given.
-        """
-        if squares is None:
-            squares, products, free = self.squares, self.products, self.free
-            as_came, least = self.geometry.squares, self.geometry.least
-        live = free & (squares > least)
-        by = as_came if self.omp else squares
-        return np.divide(np.sum(products**2, axis=0), by, out=np.full(len(by), -1.0), where=live)
+    def scores_of(
+        self,
+        squares: np.ndarray,
+        target_products: np.ndarray,
+        free: np.ndarray,
+        full_squares: np.ndarray,
+        min_squares: np.ndarray,
+    ) -> np.ndarray:
+        """Return the same scores for candidates given by their sums."""
+        live = free & (squares > min_squares)
+        by = full_squares if self.omp else squares
+        return np.divide(np.sum(target_products**2, axis=0), by, out=np.full(len(by), -1.0), where=live)
 
-    def add(self, trail, j):
-        """Let candidate j join; if it depends on the others it joins without a weight."""
+    def add(self, path: RefitPath, j: int) -> None:
+        """Add candidate j; if it depends on the selected ones it gets no weight."""
         self.free[j] = False
-        found = self.geometry.direction(j, self if self.left else None)
-        trail.chosen.append(int(j))
-        trail.columns.append(None if found is None else found[1])
+        found = self.inner_products.direction(j, self if self.steps_left else None)
+        path.selected.append(int(j))
+        path.columns.append(None if found is None else found[1])
         if found is None:
             return
         row, coordinates = found
-        theta = self.products[:, j] / coordinates[-1]
-        trail.theta.append(theta)
-        self.products -= np.outer(theta, row)
+        theta = self.target_products[:, j] / coordinates[-1]
+        path.theta.append(theta)
+        self.target_products -= np.outer(theta, row)
         self.squares -= row * row
         self.error = max(self.error - float(theta @ theta), 0.0)
-        self.last.append(row)
+        self.new_directions.append(row)
 
 
-class _Singles:
-    """Every candidate for itself."""
+class _SingleRule:
+    """Candidates are added one at a time."""
 
-    def __init__(self, state):
+    def __init__(self, state: SelectionState):
         self.state = state
 
-    def best(self):
-        state = self.state
-        scores = state.scores()
-        j = first_best(scores, _TIE_TARGET * state.geometry.target)
-        return (None, 0.0) if scores[j] < 0 else (j, float(scores[j]) / state.geometry.weight)
+    def best(self) -> tuple[int | None, float]:
+        products = self.state.inner_products
+        scores = self.state.scores()
+        j = first_maximum(scores, _TIE_TARGET * products.target_squares)
+        return (None, 0.0) if scores[j] < 0 else (j, float(scores[j]) / products.weight)
 
-    def members(self, unit):
+    def members(self, unit: int) -> list[int]:
         return [unit]
 
-    def update(self, unit):
-        self.state.last.clear()
+    def update(self, unit: int) -> None:
+        self.state.new_directions.clear()
 
 
-class _Groups:
-    """Candidates that join together: the squared error falls by c' B^+ c, B the products of what is left of them."""
+class _GroupRule:
+    """Groups are added as a whole: the squared error falls by c' B^+ c, B the Gram matrix of orthogonal components."""
 
-    def __init__(self, state, groups):
+    def __init__(self, state: SelectionState, groups: list[np.ndarray]):
         self.state, self.groups = state, groups
         self.open = np.array([bool(np.all(state.free[members])) for members in groups])
         sizes = sorted({len(members) for members in groups})
-        self.places = [np.flatnonzero([len(members) == size for members in groups]) for size in sizes]
-        self.columns = [np.stack([groups[g] for g in places]) for places in self.places]
-        self.blocks = [np.stack([state.geometry.block(m) for m in columns]) for columns in self.columns]
-        self._subtract()
+        self.indices = [np.flatnonzero([len(members) == size for members in groups]) for size in sizes]
+        self.columns = [np.stack([groups[g] for g in indices]) for indices in self.indices]
+        self.blocks = [np.stack([state.inner_products.block(m) for m in columns]) for columns in self.columns]
+        self._deflate()
 
-    def best(self):
+    def best(self) -> tuple[int | None, float]:
+        products = self.state.inner_products
         scores = np.full(len(self.groups), -1.0)
-        for places, columns, blocks in zip(self.places, self.columns, self.blocks, strict=True):
-            scores[places] = self._scores(columns, blocks)
+        for indices, columns, blocks in zip(self.indices, self.columns, self.blocks, strict=True):
+            scores[indices] = self._scores(columns, blocks)
         scores[~self.open] = -1.0
-        g = first_best(scores, _TIE_TARGET * self.state.geometry.target)
-        return (None, 0.0) if scores[g] < 0 else (g, float(scores[g]) / self.state.geometry.weight)
+        g = first_maximum(scores, _TIE_TARGET * products.target_squares)
+        return (None, 0.0) if scores[g] < 0 else (g, float(scores[g]) / products.weight)
 
-    def members(self, unit):
+    def members(self, unit: int) -> np.ndarray:
         return self.groups[unit]
 
-    def update(self, unit):
+    def update(self, unit: int) -> None:
         self.open[unit] = False
-        self._subtract()
+        self._deflate()
 
-    def _subtract(self):
-        """Take the new directions out of the products, unless the rule looks at candidates as they came."""
-        for row in self.state.last:
+    def _deflate(self) -> None:
+        """Subtract the new directions from the Gram matrices, unless the rule uses the original candidates."""
+        for row in self.state.new_directions:
             for columns, blocks in zip(self.columns, self.blocks, strict=True):
                 if not self.state.omp:
                     blocks -= row[columns][:, :, None] * row[columns][:, None, :]
-        self.state.last.clear()
+        self.state.new_directions.clear()
 
-    def _scores(self, columns, blocks):
-        state = self.state
-        live = state.squares[columns] > state.geometry.least[columns]
-        scale = np.where(live, 1.0 / np.sqrt(np.where(live, state.geometry.squares[columns], 1.0)), 0.0)
+    def _scores(self, columns: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+        state, products = self.state, self.state.inner_products
+        live = state.squares[columns] > products.min_squares[columns]
+        scale = np.where(live, 1.0 / np.sqrt(np.where(live, products.squares[columns], 1.0)), 0.0)
         values, vectors = np.linalg.eigh(blocks * scale[:, :, None] * scale[:, None, :])
-        turned = sum(np.einsum("gmk,gm->gk", vectors, each[columns] * scale) ** 2 for each in state.products)
-        some = values > _FLAT
-        gains = np.sum(np.where(some, turned, 0.0) / np.where(some, values, 1.0), axis=1)
-        return np.where(live.any(axis=1) & some.any(axis=1), gains, -1.0)
+        rotated = sum(np.einsum("gmk,gm->gk", vectors, each[columns] * scale) ** 2 for each in state.target_products)
+        kept = values > _MIN_EIGENVALUE
+        gains = np.sum(np.where(kept, rotated, 0.0) / np.where(kept, values, 1.0), axis=1)
+        return np.where(live.any(axis=1) & kept.any(axis=1), gains, -1.0)

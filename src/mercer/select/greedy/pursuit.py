@@ -1,22 +1,25 @@
-"""Orthogonal matching pursuit, as signal processing knows it."""
+"""Orthogonal matching pursuit."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 from mercer.select.greedy.selector import GreedySelector
 
 
 class OrthogonalMatchingPursuit(GreedySelector):
-    """Orthogonal matching pursuit: the next column is the one most correlated with what is left of the target.
+    """Orthogonal matching pursuit: the next column is the one most correlated with the residual.
 
-        argmax_j <x_j, r>^2 / ||x_j||^2,   r = y - the least-squares fit on the chosen columns.
+        argmax_j <x_j, r>^2 / ||x_j||^2,   r = y - the least-squares fit on the selected columns.
 
-    The rule of `GreedySelector` divides by what is left of the *column*, ||u_j||^2, and so knows how far the error will
-    fall; on correlated columns the two choose differently. This one is ``GreedySelector(step="line")`` by its own name.
+    The rule of `GreedySelector` divides by the orthogonal component of the *column*, ||u_j||^2, which gives the exact
+    decrease of the error; on correlated columns the two select differently. This is ``GreedySelector(step="line")``.
 
     Parameters
     ----------
     k : int, default=10
-        The most columns to choose, besides those of `include`.
+        Maximum number of columns to select, besides those of `include`.
     include, stop, n_folds, fit_intercept, solver, random_state : as in `GreedySelector`
 
     Attributes
@@ -43,7 +46,16 @@ class OrthogonalMatchingPursuit(GreedySelector):
     loss, step, refit, interactions, groups, alpha = "squared", "line", True, 1, None, 1.0
     candidates, target = None, "auto"
 
-    def __init__(self, k=10, include=(), stop=None, n_folds=5, fit_intercept=True, solver="auto", random_state=0):
+    def __init__(
+        self,
+        k: int = 10,
+        include: Sequence[Any] = (),
+        stop: str | None = None,
+        n_folds: int = 5,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        random_state: Any = 0,
+    ):
         self.k = k
         self.include = include
         self.stop = stop

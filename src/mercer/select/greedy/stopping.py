@@ -1,6 +1,6 @@
-"""How many steps of a selection to keep: by an information criterion, or by folds in which the selection is repeated.
+"""Number of steps to keep: by an information criterion, or by cross-validation of the whole selection.
 
-The score of a fold is honest: the candidates are chosen anew on the other folds, then judged on it.
+Cross-validation repeats the selection without each fold and evaluates it on that fold.
 """
 
 from __future__ import annotations
@@ -9,96 +9,107 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mercer import _numeric
 from mercer._numeric.block import Block
-from mercer.select.greedy.candidates import Columns
-from mercer.select.greedy.forward import Trail
-from mercer.select.greedy.geometry import FromGram, FromRows
-from mercer.select.greedy.stagewise import Task, climb
-from mercer.stats.gram import GramPerFold
+from mercer._numeric.hashing.rows import fold_of
+from mercer.select.greedy.candidates import ColumnCandidates
+from mercer.select.greedy.forward import SelectionPath
+from mercer.select.greedy.inner_products import GramInnerProducts, RowInnerProducts
+from mercer.select.greedy.stagewise import BinaryProblem, stagewise_selection
+from mercer.stats.gram import GramPerFold, Normal
 
 
-def information(trail: Trail, kind: str, loss: str, weight: float, free: int, outputs: int = 1) -> np.ndarray:
-    """AIC or BIC after each step: -2 log likelihood + p log(W) (or 2 p), p weights and `free` other parameters.
+def information_criterion(
+    path: SelectionPath, kind: str, loss: str, weight: float, n_other: int, n_outputs: int = 1
+) -> np.ndarray:
+    """Return AIC or BIC after each step: -2 log likelihood + p log(W) (or 2 p), p weights and `n_other` parameters.
 
     Normal errors of unknown variance: -2 log likelihood = W log(risk) up to a constant; logistic: 2 W risk. Several
-    outputs have as many weights for each column, and errors of one variance.
+    outputs have separate weights for each column and a common error variance.
     """
-    risks, parameters = np.array(trail.risks), outputs * (np.array(trail.lengths[1:]) + free)
-    fit = outputs * weight * np.log(np.maximum(risks, 1e-300)) if loss == "squared" else 2.0 * weight * risks
+    risks, parameters = np.array(path.risks), n_outputs * (np.array(path.sizes[1:]) + n_other)
+    fit = n_outputs * weight * np.log(np.maximum(risks, 1e-300)) if loss == "squared" else 2.0 * weight * risks
     return fit + parameters * (np.log(weight) if kind == "bic" else 2.0)
 
 
-def held_out_from_gram(gram: GramPerFold, grow: Callable[[FromGram], Trail], geometry) -> np.ndarray:
-    """Mean squared error on left-out folds after each step, from their Gram matrices alone.
+def held_out_from_gram(
+    gram: GramPerFold,
+    select: Callable[[GramInnerProducts], SelectionPath],
+    products: Callable[[Normal], GramInnerProducts],
+) -> np.ndarray:
+    """Return the mean squared error on held-out folds after each step, from their Gram matrices alone.
 
-    `geometry` makes the geometry of normal equations, the means of which the error is measured from.
+    `products` makes the inner products of normal equations, with the means that errors are measured from.
     """
     _refuse_one_fold(len(gram.folds), gram.n)
     scores = []
     for fold in gram.folds:
-        train = geometry(gram.total - fold)
-        trail = grow(train)
-        judged = train.only(trail.chosen, fold)
-        G, B, Y = judged.about(train.mean[trail.chosen], train.y_mean)
+        train = products(gram.total - fold)
+        path = select(train)
+        held_out = train.restrict(path.selected, fold)
+        G, B, Y = held_out.about(train.mean[path.selected], train.y_mean)
         errors = []
-        for t in range(1, len(trail.lengths)):
-            first, w = slice(trail.lengths[t]), trail.weights(t)
+        for t in range(1, len(path.sizes)):
+            first, w = slice(path.sizes[t]), path.weights(t)
             errors.append(np.trace(Y) - 2.0 * np.sum(w * B[first]) + np.sum(w * (G[first, first] @ w)))
         scores.append((np.maximum(errors, 0.0) / fold.weight, fold.weight))
     return _mean_of_folds(scores)
 
 
 def held_out_squares(
-    candidates: Columns, y, weight, folds, grow: Callable[[FromRows], Trail], centered: bool
+    candidates: ColumnCandidates,
+    y: np.ndarray,
+    weight: np.ndarray | None,
+    folds: np.ndarray,
+    select: Callable[[RowInnerProducts], SelectionPath],
+    centered: bool,
 ) -> np.ndarray:
-    """Mean squared error on left-out folds after each step, from rows."""
+    """Return the mean squared error on held-out folds after each step, from rows."""
     w, targets = np.ones(len(y)) if weight is None else weight, y.reshape(len(y), -1)
     scores = []
     for fold in np.unique(folds):
         out = folds == fold
-        train = FromRows(candidates.rows(~out), y[~out], w[~out], centered)
-        trail, judged = grow(train), candidates.rows(out)
-        columns = _columns(judged, trail.chosen) - train.mean[trail.chosen]
+        train = RowInnerProducts(candidates.rows(~out), y[~out], w[~out], centered)
+        path, held_out = select(train), candidates.rows(out)
+        columns = _columns(held_out, path.selected) - train.mean[path.selected]
         errors = []
-        for t in range(1, len(trail.lengths)):
-            left = targets[out] - train.y_mean - columns[:, : trail.lengths[t]] @ trail.weights(t)
-            errors.append(np.sum(w[out] @ left**2) / w[out].sum())
+        for t in range(1, len(path.sizes)):
+            residual = targets[out] - train.y_mean - columns[:, : path.sizes[t]] @ path.weights(t)
+            errors.append(np.sum(w[out] @ residual**2) / w[out].sum())
         scores.append((np.array(errors), w[out].sum()))
     return _mean_of_folds(scores)
 
 
-def held_out_risks(tasks: list[Task], folds: np.ndarray, k: int) -> np.ndarray:
-    """The risk on left-out folds after each step, summed over the tasks (one for each class)."""
+def held_out_risks(problems: list[BinaryProblem], folds: np.ndarray, k: int) -> np.ndarray:
+    """Return the risk on held-out folds after each step, summed over the problems (one per class)."""
     scores = []
     for fold in np.unique(folds):
         out = folds == fold
-        train, judged = [task.rows(~out) for task in tasks], [task.rows(out) for task in tasks]
-        if any(len(np.unique(task.y)) < 2 for task in train):
+        train, held_out = [each.rows(~out) for each in problems], [each.rows(out) for each in problems]
+        if any(len(np.unique(each.y)) < 2 for each in train):
             raise ValueError("Without one of the folds a class has no or all of the rows: use fewer folds (n_folds).")
-        trail = climb(train, k)
-        columns = _columns(judged[0].candidates, trail.chosen)
+        path = stagewise_selection(train, k)
+        columns = _columns(held_out[0].candidates, path.selected)
         risks = []
-        for t in range(1, len(trail.lengths)):
-            F = columns[:, : trail.lengths[t]] @ trail.weights(t) + trail.intercept(t)
-            risks.append(sum(task.risk.value(task.y, f, task.w) for task, f in zip(judged, F.T, strict=True)))
-        scores.append((np.array(risks), judged[0].w.sum()))
+        for t in range(1, len(path.sizes)):
+            F = columns[:, : path.sizes[t]] @ path.weights(t) + path.intercept(t)
+            risks.append(sum(each.risk.value(each.y, f, each.w) for each, f in zip(held_out, F.T, strict=True)))
+        scores.append((np.array(risks), held_out[0].w.sum()))
     return _mean_of_folds(scores)
 
 
-def fold_of_each(block: Block, n_folds: int, seed: int) -> np.ndarray:
-    """The fold of each row, by its hash: that of the Gram statistic."""
-    folds = _numeric.buckets(_numeric.splitmix64(block.ids, seed), n_folds)
+def folds_of(block: Block, n_folds: int, seed: int) -> np.ndarray:
+    """Return the fold of each row, by its hash as in the Gram statistic; refuse a single fold."""
+    folds = fold_of(block.ids, n_folds, seed)
     _refuse_one_fold(len(np.unique(folds)), len(block))
     return folds
 
 
-def _columns(candidates, numbers):
-    return np.column_stack([np.empty((candidates.n, 0)), *(candidates.column(j) for j in numbers)])
+def _columns(candidates: ColumnCandidates, indices: list[int]) -> np.ndarray:
+    return np.column_stack([np.empty((candidates.n, 0)), *(candidates.column(j) for j in indices)])
 
 
-def _mean_of_folds(scores):
-    """Fold by fold the last score stands for steps that were not taken."""
+def _mean_of_folds(scores: list[tuple[np.ndarray, float]]) -> np.ndarray:
+    """Average over folds; the last score of a fold stands for steps it did not take."""
     longest = max(len(values) for values, _ in scores)
     if longest == 0:
         return np.zeros(0)
@@ -107,9 +118,9 @@ def _mean_of_folds(scores):
     return np.sum(filled, axis=0)
 
 
-def _refuse_one_fold(folds: int, rows: int) -> None:
-    if folds < 2:
+def _refuse_one_fold(n_folds: int, n_rows: int) -> None:
+    if n_folds < 2:
         raise ValueError(
-            f"n_samples={rows}, but stop='folds' needs at least two distinct rows in different folds (equal rows share "
-            "a fold). Use stop=None or 'bic'."
+            f"n_samples={n_rows}, but stop='folds' needs at least two distinct rows in different folds (equal rows "
+            "share a fold). Use stop=None or 'bic'."
         )

@@ -1,1 +1,1 @@
-"""L1 penalties and constraints."""
+"""Least squares and classification losses with l1 penalties and constraints."""

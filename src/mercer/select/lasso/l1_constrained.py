@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy import optimize, sparse
@@ -13,25 +14,33 @@ from mercer._runtime.checks import check_whole
 from mercer.base import StreamingEstimator
 from mercer.linear.passes import one_pass
 from mercer.linear.ridge.overflow import refuse_overflow
-from mercer.select.base import LinearPredictor, gathered, two_classes
-from mercer.select.lasso.folds import FromGram
-from mercer.select.lasso.l1_ball import LogisticProblem, QuadraticProblem, frank_wolfe, gap_of, projected_descent
-from mercer.select.resampling.threshold import ThresholdSelector
+from mercer.select.base import LinearPredictor, Selector, gathered, row_weights, two_classes
+from mercer.select.lasso.cross_validation import GramCrossValidation
+from mercer.select.lasso.l1_ball import (
+    LogisticObjective,
+    Objective,
+    QuadraticObjective,
+    frank_wolfe,
+    frank_wolfe_gap,
+    projected_gradient,
+)
+from mercer.source import Source
 from mercer.stats import Gram
+from mercer.stats.gram import GramPerFold
 
-#: Weights this small next to the radius are rounding.
+#: Weights below this fraction of the radius are rounding.
 _ZERO = 1e-12
 
 
-class L1Constrained(LinearPredictor, ThresholdSelector):
-    """The linear predictor of least mean loss among those with ||coef||_1 <= radius, intercept free.
+class L1Constrained(LinearPredictor, Selector):
+    """The linear predictor of minimum mean loss among those with ||coef||_1 <= radius, intercept free.
 
     The losses of a row with score f = <coef, x> + b are (y - f)^2 / 2 ("squared"), and for two classes y = -1, +1
     log(1 + e^(-y f)) ("logistic") and max(0, 1 - y f) ("hinge"). For each radius there is a penalty at which the Lasso
-    has the same solution; a radius says directly how large the weights may be.
+    has the same solution; a radius states directly how large the weights may be.
 
-    `gap_` is a proven bound of how far the mean loss is above the least possible. The squared loss is read once, from
-    any source, with `partial_fit` and `merge`; the others hold the rows in memory.
+    `gap_` bounds how far the mean loss is above its minimum. The squared loss needs one pass over any source, with
+    `partial_fit` and `merge`; the other losses collect the rows in memory.
 
     Parameters
     ----------
@@ -39,7 +48,7 @@ class L1Constrained(LinearPredictor, ThresholdSelector):
     loss : {"squared", "logistic", "hinge"}, default="squared"
     solver : {"projected", "frank_wolfe"}, default="projected"
         Accelerated projected gradients, or Frank-Wolfe steps, of which t use at most t columns and end within
-        2 C / (t + 2) of the least loss. (The hinge loss is solved as a linear program, whatever is said here.)
+        2 C / (t + 2) of the minimum. (The hinge loss is always solved as a linear program.)
     tol : float, default=1e-8
         The gap to reach, relative to the loss without weights.
     max_iter : int, default=10000
@@ -47,11 +56,11 @@ class L1Constrained(LinearPredictor, ThresholdSelector):
     Attributes
     ----------
     coef_, intercept_ : the weights
-    support_ : mask of the columns with a weight
+    support_ : mask of the columns with a nonzero weight
     gap_ : float
     gaps_ : array, the gap after each step
     n_iter_ : int
-    classes_ : the two labels in sorted order (losses of classes)
+    classes_ : the two labels in sorted order (classification losses)
 
     References
     ----------
@@ -67,7 +76,16 @@ class L1Constrained(LinearPredictor, ThresholdSelector):
     array([0., 0., 1., 0., 0.])
     """
 
-    def __init__(self, radius=1.0, loss="squared", solver="projected", tol=1e-8, max_iter=10_000):
+    _warns_if_empty = False
+
+    def __init__(
+        self,
+        radius: float = 1.0,
+        loss: str = "squared",
+        solver: str = "projected",
+        tol: float = 1e-8,
+        max_iter: int = 10_000,
+    ):
         self.radius = radius
         self.loss = loss
         self.solver = solver
@@ -81,57 +99,56 @@ class L1Constrained(LinearPredictor, ThresholdSelector):
     partial_fit = one_pass(StreamingEstimator.partial_fit)
     merge = one_pass(StreamingEstimator.merge)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if self.loss not in ("squared", "logistic", "hinge"):
             raise ValueError(f"loss must be 'squared', 'logistic' or 'hinge', not {self.loss!r}.")
         if self.solver not in ("projected", "frank_wolfe"):
             raise ValueError(f"solver must be 'projected' or 'frank_wolfe', not {self.solver!r}.")
         for name in ("radius", "tol"):
             value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 < value < np.inf:
-                raise ValueError(f"{name} must be positive, not {value!r}.")
+            if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+                raise ValueError(f"{name} must be a positive number, not {value!r}.")
         check_whole("max_iter", self.max_iter)
 
-    def _empty(self):
+    def _empty(self) -> Gram:
         return Gram(1)
 
-    def _finish(self, learned):
+    def _finish(self, learned: GramPerFold) -> None:
         refuse_overflow(learned.total.G)
-        part = FromGram(learned).whole()
-        seen = part.problem
-        problem = QuadraticProblem(seen.G, seen.b, seen.yy, part.weight)
-        coef = self._minimized(problem, len(seen.b))
-        self._set_weights(coef, part.y_mean - part.x_mean @ coef)
+        problem = GramCrossValidation(learned).all_rows()
+        datafit = problem.datafit
+        coef = self._minimize(QuadraticObjective(datafit.G, datafit.b, datafit.yy, problem.weight), len(datafit.b))
+        self._set_weights(coef, problem.y_mean - problem.x_mean @ coef)
 
-    def _learn_from(self, source):
+    def _learn_from(self, source: Source) -> None:
         if self.loss == "squared":
             super()._learn_from(source)
             return
         self.__dict__.pop("_accumulator", None)
         block = gathered(source)
         self.classes_, sign = two_classes(np.asarray(block.y), type(self).__name__)
-        weight = np.ones(len(sign)) if block.weight is None else block.weight
+        weight = row_weights(block)
         X = block.X.tocsr().astype(np.float64) if hasattr(block.X, "tocsr") else np.asarray(block.X, dtype=np.float64)
         mean = np.asarray(X.T @ weight) / weight.sum()
         if self.loss == "hinge":
-            self._set_program(X, sign, weight)
+            self._solve_hinge(X, sign, weight)
             return
-        problem = LogisticProblem(X, mean, sign, weight)
-        coef = self._minimized(problem, X.shape[1])
-        problem.gradient(coef)
-        self._set_weights(coef, problem.offset - mean @ coef)
+        objective = LogisticObjective(X, mean, sign, weight)
+        coef = self._minimize(objective, X.shape[1])
+        objective.gradient(coef)
+        self._set_weights(coef, objective.intercept - mean @ coef)
 
-    def _minimized(self, problem, d) -> np.ndarray:
-        solve = projected_descent if self.solver == "projected" else frank_wolfe
-        goal = self.tol * max(problem.value(np.zeros(d)), 1e-300)
+    def _minimize(self, objective: Objective, d: int) -> np.ndarray:
+        solve = projected_gradient if self.solver == "projected" else frank_wolfe
+        goal = self.tol * max(objective.value(np.zeros(d)), 1e-300)
         with np.errstate(over="ignore", invalid="ignore"):
-            coef, gaps = solve(problem, self.radius, d, goal, self.max_iter)
+            coef, gaps = solve(objective, self.radius, d, goal, self.max_iter)
         refuse_overflow(coef)
         coef[np.abs(coef) <= _ZERO * self.radius] = 0.0
-        self._set_gaps(gaps, gap_of(coef, problem.gradient(coef), self.radius), goal, coef)
+        self._set_gaps(gaps, frank_wolfe_gap(coef, objective.gradient(coef), self.radius), goal, coef)
         return coef
 
-    def _set_gaps(self, gaps, gap, goal, coef):
+    def _set_gaps(self, gaps: list[float], gap: float, goal: float, coef: np.ndarray) -> None:
         self.gaps_, self.gap_, self.n_iter_ = np.array(gaps), gap, len(gaps)
         self.support_ = coef != 0
         if gap > 2 * goal + 1e-15:
@@ -142,8 +159,8 @@ class L1Constrained(LinearPredictor, ThresholdSelector):
                 stacklevel=4,
             )
 
-    def _set_program(self, X, sign, weight):
-        """min sum of weight_i xi_i, xi_i >= 1 - sign_i (<u - v, x_i> + c), xi, u, v >= 0, sum of u + v <= radius."""
+    def _solve_hinge(self, X: Any, sign: np.ndarray, weight: np.ndarray) -> None:
+        """Solve min sum_i weight_i xi_i, xi_i >= 1 - sign_i (<u - v, x_i> + c), xi, u, v >= 0, sum(u + v) <= radius."""
         n, d = X.shape
         signed = sparse.csr_array(sparse.diags(sign) @ sparse.csr_array(X))
         rows = sparse.hstack([-signed, signed, sparse.csr_array(-sign[:, None]), -sparse.eye_array(n)])

@@ -1,124 +1,131 @@
-"""The path of the Lasso: working sets that grow along falling penalties, each solution with its duality gap."""
+"""The Lasso path: working sets that grow along decreasing penalties, each solution with its duality gap."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import _numeric
+from mercer.select.lasso.datafit import ColumnDatafit, GramDatafit, ResidualCorrelations, Solution
 
-#: The least number of columns taken into a working set at a time.
-_LEAST = 64
-#: How far below the last penalty a correlation may be for its column to be tried at the next, in steps of the path.
+#: Minimum number of columns added to a working set at a time.
+_MIN_GROWTH = 64
+#: A column is tried at the next penalty if its correlation is within this many path steps of the last penalty.
 _REACH = 1.0
 
 
 class WorkingSet:
     """The columns tried so far, their Gram matrix, weights w and correlations q = b - G w."""
 
-    def __init__(self, problem):
-        self.problem = problem
-        self.places = np.zeros(0, dtype=np.intp)
-        self.inside = np.zeros(len(problem.b), dtype=bool)
+    def __init__(self, datafit: GramDatafit | ColumnDatafit):
+        self.datafit = datafit
+        self.columns = np.zeros(0, dtype=np.intp)
+        self.inside = np.zeros(len(datafit.b), dtype=bool)
         self._G = np.zeros((0, 0))
         self.b, self.w, self.q = np.zeros(0), np.zeros(0), np.zeros(0)
 
     @property
-    def support(self):
-        """Places and weights of the columns in use."""
+    def support(self) -> Solution:
+        """Indices and weights of the columns with a nonzero weight."""
         kept = np.flatnonzero(self.w)
-        return self.places[kept], self.w[kept]
+        return self.columns[kept], self.w[kept]
 
-    def add(self, new, correlations):
-        """Take in columns whose correlations with the present residual are known."""
+    def add(self, new: np.ndarray, correlations: np.ndarray) -> None:
+        """Add columns whose correlations with the current residual are known."""
         if len(new) == 0:
             return
-        m, size = len(self.places), len(self.places) + len(new)
+        m, size = len(self.columns), len(self.columns) + len(new)
         if size > len(self._G):
-            larger = np.empty((max(2 * len(self._G), size, _LEAST),) * 2)
+            larger = np.empty((max(2 * len(self._G), size, _MIN_GROWTH),) * 2)
             larger[:m, :m] = self._G[:m, :m]
             self._G = larger
-        cross = self.problem.gram(new, np.concatenate([self.places, new]))
+        cross = self.datafit.gram(new, np.concatenate([self.columns, new]))
         self._G[m:size, :size] = cross
         self._G[:m, m:size] = cross[:, :m].T
-        self.places = np.concatenate([self.places, new])
+        self.columns = np.concatenate([self.columns, new])
         self.inside[new] = True
-        self.b = np.concatenate([self.b, self.problem.b[new]])
+        self.b = np.concatenate([self.b, self.datafit.b[new]])
         self.w = np.concatenate([self.w, np.zeros(len(new))])
         self.q = np.concatenate([self.q, correlations])
 
-    def descend(self, penalty, tolerance, max_sweeps) -> int:
-        m = len(self.places)
+    def descend(self, penalty: float, tolerance: float, max_sweeps: int) -> int:
+        """Run coordinate descent on the working set; return the number of sweeps."""
+        m = len(self.columns)
         G = self._G[:m, :m]
         return _numeric.lasso_descent(
-            G, self.b, self.problem.yy, float(penalty), self.w, self.q, float(tolerance), int(max_sweeps)
+            G, self.b, self.datafit.yy, float(penalty), self.w, self.q, float(tolerance), int(max_sweeps)
         )[1]
 
 
-def solve_path(problem, penalties, tolerance, max_sweeps=100_000):
-    """Solutions of 1/2 ||y - X w||^2 + penalty ||w||_1 for falling penalties.
+def solve_path(
+    datafit: GramDatafit | ColumnDatafit, penalties: Iterable[float], tolerance: float, max_sweeps: int = 100_000
+) -> tuple[list[Solution], np.ndarray]:
+    """Minimize 1/2 ||y - X w||^2 + penalty ||w||_1 for decreasing penalties.
 
     Parameters
     ----------
-    problem : GramProblem or ColumnProblem
-    penalties : falling numbers
+    datafit : GramDatafit or ColumnDatafit
+    penalties : decreasing numbers
     tolerance : the duality gap to reach, relative to ||y||^2
-    max_sweeps : most sweeps of coordinate descent per penalty
+    max_sweeps : maximum number of sweeps of coordinate descent per penalty
 
     Returns
     -------
-    solutions : list of (places, weights), one per penalty
+    solutions : list of (column indices, weights), one per penalty
     gaps : duality gap of each, in the units of the objective
     """
-    work = WorkingSet(problem)
-    goal = tolerance * problem.yy
-    guess, last = problem.b, np.abs(problem.b).max(initial=0.0)
+    work = WorkingSet(datafit)
+    goal = tolerance * datafit.yy
+    estimate, last = datafit.b, np.abs(datafit.b).max(initial=0.0)
     solutions, gaps = [], []
     for penalty in penalties:
-        start = np.flatnonzero(np.abs(guess) > penalty - _REACH * max(last - penalty, 0.0))
-        gap, guess = _solve(work, penalty, goal, max_sweeps, start, guess)
+        start = np.flatnonzero(np.abs(estimate) > penalty - _REACH * max(last - penalty, 0.0))
+        gap, estimate = _solve(work, penalty, goal, max_sweeps, start, estimate)
         last = penalty
         solutions.append(work.support)
         gaps.append(gap)
     return solutions, np.array(gaps)
 
 
-def _solve(work, penalty, goal, max_sweeps, new, guess):
-    left = max_sweeps
+def _solve(
+    work: WorkingSet, penalty: float, goal: float, max_sweeps: int, new: np.ndarray, estimate: np.ndarray
+) -> tuple[float, np.ndarray]:
+    sweeps_left = max_sweeps
     while True:
-        new = _foremost(new, guess, work)
-        work.add(new, guess[new])
-        left -= work.descend(penalty, 0.5 * goal, left)
-        places, w = work.support
-        seen = work.problem.look(places, w, penalty)
-        gap, guess = _gap(seen, w, penalty), seen.guess
-        new = seen.places[(np.abs(seen.exact) > penalty) & ~work.inside[seen.places]]
+        new = _most_correlated(new, estimate, work)
+        work.add(new, estimate[new])
+        sweeps_left -= work.descend(penalty, 0.5 * goal, sweeps_left)
+        columns, w = work.support
+        found = work.datafit.residual_correlations(columns, w, penalty)
+        gap, estimate = _duality_gap(found, w, penalty), found.estimate
+        new = found.indices[(np.abs(found.exact) > penalty) & ~work.inside[found.indices]]
         if gap <= goal:
-            return gap, guess
-        if left <= 0 or len(new) == 0:
+            return gap, estimate
+        if sweeps_left <= 0 or len(new) == 0:
             _warn(gap, goal)
-            return gap, guess
+            return gap, estimate
 
 
-def _foremost(new, guess, work):
-    """Of the new columns the most correlated ones, at most as many as doubles the working set."""
-    most = max(_LEAST, len(work.places))
+def _most_correlated(new: np.ndarray, estimate: np.ndarray, work: WorkingSet) -> np.ndarray:
+    """Return the most correlated of the new columns, at most as many as double the working set."""
+    max_new = max(_MIN_GROWTH, len(work.columns))
     new = new[~work.inside[new]]
-    if len(new) <= most:
+    if len(new) <= max_new:
         return new
-    return new[np.argsort(-np.abs(guess[new]), kind="stable")[:most]]
+    return new[np.argsort(-np.abs(estimate[new]), kind="stable")[:max_new]]
 
 
-def _gap(seen, w, penalty):
-    """Duality gap at the residual, shrunk until it is feasible for every column."""
-    most = np.abs(seen.exact).max(initial=0.0)
-    shrink = min(1.0, penalty / most) if most > 0 else 1.0
-    return 0.5 * seen.rr + penalty * np.abs(w).sum() - shrink * seen.yr + 0.5 * shrink**2 * seen.rr
+def _duality_gap(found: ResidualCorrelations, w: np.ndarray, penalty: float) -> float:
+    """Return the duality gap at the residual, scaled until it is dual feasible."""
+    largest = np.abs(found.exact).max(initial=0.0)
+    scale = min(1.0, penalty / largest) if largest > 0 else 1.0
+    return 0.5 * found.rr + penalty * np.abs(w).sum() - scale * found.yr + 0.5 * scale**2 * found.rr
 
 
-def _warn(gap, goal):
+def _warn(gap: float, goal: float) -> None:
     warnings.warn(
         f"The Lasso stopped at a duality gap of {gap:.3g} instead of {goal:.3g}: "
         "raise tol, or standardize the columns.",

@@ -1,6 +1,8 @@
-"""From small weights to few weights: rounding a predictor of small l1 norm (Maurey)."""
+"""Sparsification of a predictor of small l1 norm by random rounding (Maurey)."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -8,11 +10,11 @@ from sklearn.utils import check_random_state
 from mercer._runtime.checks import check_whole
 
 
-def sparsify(w, X, k, n_draws=1, random_state=0) -> np.ndarray:
-    """A vector with at most k non-zero weights that predicts nearly as w does (Maurey's argument; Pisier 1981).
+def sparsify(w: Any, X: Any, k: int, n_draws: int = 1, random_state: Any = 0) -> np.ndarray:
+    """Return at most k nonzero weights whose predictions are close to those of w (Maurey's argument; Pisier 1981).
 
-    k columns j are drawn with probabilities |w_j| / ||w||_1, and each draw adds sign(w_j) ||w||_1 / k to its column.
-    The result has expectation w, and its squared risk exceeds that of w by `sparsify_risk(w, X, k)` on average.
+    Draw k columns j with probabilities |w_j| / ||w||_1; each draw adds sign(w_j) ||w||_1 / k to its column. The result
+    has expectation w, and its squared risk exceeds that of w by `sparsify_risk(w, X, k)` on average.
 
     Parameters
     ----------
@@ -20,12 +22,12 @@ def sparsify(w, X, k, n_draws=1, random_state=0) -> np.ndarray:
     X : array or CSR matrix of n rows and d columns
     k : int
     n_draws : int, default=1
-        Of so many results, take the one whose predictions on X are nearest to those of w.
+        Number of results, of which the one with predictions on X closest to those of w is returned.
     random_state : int, RandomState or None, default=0
 
     Returns
     -------
-    array of d weights, at most k of them not zero
+    array of d weights, at most k of them nonzero
 
     Examples
     --------
@@ -36,37 +38,37 @@ def sparsify(w, X, k, n_draws=1, random_state=0) -> np.ndarray:
     >>> int(np.count_nonzero(v)) <= 10, float(np.abs(v).sum().round(12))
     (True, 1.0)
     """
-    w = _checked(w, X, k)
+    w = _checked_weights(w, X, k)
     check_whole("n_draws", n_draws)
     rng = check_random_state(random_state)
     norm = np.abs(w).sum()
     if norm == 0:
         return np.zeros_like(w)
-    best, nearest = np.zeros_like(w), np.inf
+    best, min_distance = np.zeros_like(w), np.inf
     for _ in range(n_draws):
         drawn = rng.choice(len(w), size=k, p=np.abs(w) / norm)
         v = np.sign(w) * np.bincount(drawn, minlength=len(w)) * (norm / k)
         distance = float(np.sum(np.asarray(X @ (v - w)) ** 2)) if n_draws > 1 else 0.0
-        if distance < nearest:
-            best, nearest = v, distance
+        if distance < min_distance:
+            best, min_distance = v, distance
     return best
 
 
-def sparsify_risk(w, X, k) -> float:
-    """The expected excess of the mean squared error of `sparsify(w, X, k)`, whatever the targets:
+def sparsify_risk(w: Any, X: Any, k: int) -> float:
+    """Return the expected excess of the mean squared error of `sparsify(w, X, k)`, for any target:
 
     (||w||_1 sum_j |w_j| ||X_j||^2 - ||X w||^2) / (n k).
 
     >>> sparsify_risk(np.array([1.0, -1.0]), np.eye(2), k=4)
     0.25
     """
-    w = _checked(w, X, k)
+    w = _checked_weights(w, X, k)
     squares = np.asarray(X.multiply(X).sum(axis=0) if hasattr(X, "tocsr") else np.sum(np.square(X), axis=0)).ravel()
-    spread = np.abs(w).sum() * (np.abs(w) @ squares) - np.sum(np.asarray(X @ w) ** 2)
-    return float(spread / (X.shape[0] * k))
+    variance = np.abs(w).sum() * (np.abs(w) @ squares) - np.sum(np.asarray(X @ w) ** 2)
+    return float(variance / (X.shape[0] * k))
 
 
-def _checked(w, X, k):
+def _checked_weights(w: Any, X: Any, k: int) -> np.ndarray:
     check_whole("k", k)
     w = np.asarray(w, dtype=np.float64)
     if w.ndim != 1 or X.shape[1] != len(w) or not np.all(np.isfinite(w)):

@@ -1,38 +1,38 @@
-"""Knockoffs: a made-up rival for every column, so that those chosen by mistake can be counted."""
+"""Knockoff filter: a synthetic copy of every column estimates the number of false discoveries."""
 
 from __future__ import annotations
 
 from numbers import Real
+from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, column_or_1d
 
 from mercer.base import seed_of
 from mercer.linear.ridge.overflow import refuse_overflow
-from mercer.select.lasso.folds import FromGram
+from mercer.select.base import Selector, checked_target
+from mercer.select.lasso.cross_validation import GramCrossValidation
+from mercer.select.lasso.datafit import GramDatafit
 from mercer.select.lasso.path import solve_path
-from mercer.select.lasso.problem import GramProblem
-from mercer.select.resampling.threshold import ThresholdSelector
 from mercer.stats import Gram
+from mercer.stats.gram import GramPerFold
 
 _PENALTIES = np.geomspace(1.0, 1e-3, 100)
 
 
-class KnockoffSelector(ThresholdSelector):
-    """Keep the columns that beat their knockoffs, with a false discovery rate of at most `fdr`.
+class KnockoffSelector(Selector):
+    """The knockoff filter: keep the columns that enter before their knockoffs, at a false discovery rate of `fdr`.
 
-    A knockoff is a column made so that swapping it with its original changes no inner product between columns, and
-    that has nothing to say about the target beyond them. A column of no use is then as likely to enter a Lasso path
-    after its knockoff as before it. With W_j the penalty at which the first of the two enters, negative if that is the
-    knockoff, the columns with W_j >= t are kept for the least t with
+    A knockoff is a synthetic column: swapping it with its original changes no inner product between columns, and given
+    the columns it is independent of the target. A null column is then as likely to enter a Lasso path after its
+    knockoff as before it. With W_j the penalty at which the first of the two enters, negative if that is the knockoff,
+    the columns with W_j >= t are kept for the smallest t with
 
         (1 + #{W_j <= -t}) / max(1, #{W_j >= t}) <= fdr.
 
-    Nothing but X'X, X'y, y'y and n is needed, so one pass, a stream or merged pieces will do: knockoffs enter through
-    X'X, which is known, and their products with y, which are drawn from their exact distribution. For a linear model
-    with normal noise and at least 2 d + 1 rows the rate is then held exactly (Barber and Candes 2015). With fewer rows
-    the columns are taken for normal with the shrunk covariance seen, and the rate is held approximately (He et al.
-    2022, GhostKnockoffs); `exact_` says which.
+    Only X'X, X'y, y'y and n are needed, so one pass, a stream or merged fits suffice: knockoffs enter through X'X,
+    which is known, and their products with y, which are drawn from their exact distribution. For a linear model with
+    normal noise and at least 2 d + 1 rows the rate is controlled exactly (Barber and Candes 2015). With fewer rows the
+    columns are modeled as normal with a shrunk covariance, and control is approximate (He et al. 2022, GhostKnockoffs).
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ class KnockoffSelector(ThresholdSelector):
     Attributes
     ----------
     statistics_ : array, W
-    threshold_ : float, t (infinity if nothing is kept)
-    support_ : mask of the columns kept
-    exact_ : bool
+    threshold_ : float, t (infinity if no column is kept)
+    support_ : mask of the selected columns
+    exact_ : bool, whether control is exact
 
     Examples
     --------
@@ -59,53 +59,55 @@ class KnockoffSelector(ThresholdSelector):
     (12, 1)
     """
 
-    def __init__(self, fdr=0.1, random_state=0):
+    _warns_if_empty = False
+
+    def __init__(self, fdr: float = 0.1, random_state: Any = 0):
         self.fdr = fdr
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if not isinstance(self.fdr, Real) or not 0 < self.fdr < 1:
             raise ValueError(f"fdr must lie between 0 and 1, not {self.fdr!r}.")
 
-    def _checked_y(self, y):
-        y = check_array(super()._checked_y(y), ensure_2d=False, dtype="numeric", input_name="y")
-        return column_or_1d(y, warn=True).astype(np.float64, copy=False)
+    def _checked_y(self, y: Any) -> np.ndarray:
+        return checked_target(super()._checked_y(y), classification=False)
 
-    def _empty(self):
+    def _empty(self) -> Gram:
         return Gram(1)
 
-    def _finish(self, learned):
+    def _finish(self, learned: GramPerFold) -> None:
         refuse_overflow(learned.total.G)
-        part = FromGram(learned).whole()
-        G, b, yy = part.problem.G, part.problem.b, part.problem.yy
+        problem = GramCrossValidation(learned).all_rows()
+        G, b, yy = problem.datafit.G, problem.datafit.b, problem.datafit.yy
         useful = np.flatnonzero(np.diag(G) > 0)
         norm = np.sqrt(np.diag(G)[useful])
         corr = G[np.ix_(useful, useful)] / np.outer(norm, norm)
-        self.exact_ = bool(part.weight >= 2 * len(useful) + 1)
+        self.exact_ = bool(problem.weight >= 2 * len(useful) + 1)
         rng = np.random.default_rng(seed_of(self.random_state))
-        joint, products = with_knockoffs(corr, b[useful] / norm, yy, part.weight, self.exact_, rng)
+        joint, products = with_knockoffs(corr, b[useful] / norm, yy, problem.weight, self.exact_, rng)
         self.statistics_ = np.zeros(len(b))
         self.statistics_[useful] = entry_differences(joint, products, yy)
         self.threshold_ = knockoff_threshold(self.statistics_, self.fdr)
         self.support_ = self.statistics_ >= self.threshold_
 
 
-def with_knockoffs(corr, b, yy, n, exact, rng) -> tuple[np.ndarray, np.ndarray]:
-    """[X, K]'[X, K] and [X, K]'y for unit columns X with X'X = corr, X'y = b, and equicorrelated knockoffs K."""
+def with_knockoffs(
+    corr: np.ndarray, b: np.ndarray, yy: float, n: float, exact: bool, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return [X, K]'[X, K] and [X, K]'y for unit columns X, X'X = corr, X'y = b, and equicorrelated knockoffs K."""
     d = len(b)
     if not exact:
-        share = d / (d + n)
-        corr = (1 - share) * corr + share * np.eye(d)
+        shrinkage = d / (d + n)
+        corr = (1 - shrinkage) * corr + shrinkage * np.eye(d)
     values, vectors = np.linalg.eigh(corr)
     s = min(1.0, 2.0 * max(values[0], 0.0) * (1 - 1e-6)) if d else 0.0
     keep = values > 1e-10
     inverse = (vectors[:, keep] / values[keep]) @ vectors[:, keep].T
-    spread = 2 * s * np.eye(d) - s**2 * inverse
-    noise, axes = np.linalg.eigh(spread)
+    noise, axes = np.linalg.eigh(2 * s * np.eye(d) - s**2 * inverse)
     root = axes * np.sqrt(np.maximum(noise, 0.0)) @ axes.T
     draw = rng.standard_normal(d)
     if exact:
-        # The part of y outside of the columns, seen from d directions drawn there at random.
+        # The component of y outside the span of the columns, along d random directions there.
         outside = max(yy - b @ inverse @ b, 0.0)
         others = rng.chisquare(n - 1 - 2 * d) if n - 1 - 2 * d > 0 else 0.0
         draw *= np.sqrt(outside / max(draw @ draw + others, 1e-300))
@@ -116,24 +118,24 @@ def with_knockoffs(corr, b, yy, n, exact, rng) -> tuple[np.ndarray, np.ndarray]:
     return joint, np.concatenate([b, products])
 
 
-def entry_differences(joint, products, yy) -> np.ndarray:
-    """W: the largest penalty at which a column or its knockoff has a weight, with the sign of the stronger one."""
+def entry_differences(joint: np.ndarray, products: np.ndarray, yy: float) -> np.ndarray:
+    """Return W: the largest penalty at which a column or its knockoff enters, negative if the knockoff is stronger."""
     d = len(products) // 2
-    most = np.abs(products).max(initial=0.0)
+    penalty_max = np.abs(products).max(initial=0.0)
     W = np.zeros(d)
-    if most <= 0:
+    if penalty_max <= 0:
         return W
-    solutions, _ = solve_path(GramProblem(joint, products, yy), most * _PENALTIES, 1e-6)
-    for penalty, (places, w) in zip(most * _PENALTIES, solutions, strict=True):
+    solutions, _ = solve_path(GramDatafit(joint, products, yy), penalty_max * _PENALTIES, 1e-6)
+    for penalty, (columns, w) in zip(penalty_max * _PENALTIES, solutions, strict=True):
         size = np.zeros(2 * d)
-        size[places] = np.abs(w)
+        size[columns] = np.abs(w)
         first = (W == 0) & (size[:d] != size[d:])
         W[first] = penalty * np.sign(size[:d] - size[d:])[first]
     return W
 
 
-def knockoff_threshold(W, fdr) -> float:
-    """The least t at which the estimated false discovery proportion is at most `fdr`.
+def knockoff_threshold(W: np.ndarray, fdr: float) -> float:
+    """Return the smallest t at which the estimated false discovery proportion is at most `fdr`.
 
     >>> knockoff_threshold(np.array([9.0, 8.0, 7.0, 6.0, 5.0, -1.0]), 0.2)
     5.0

@@ -1,1 +1,1 @@
-"""The best subset of a given size."""
+"""Best subset selection."""

@@ -1,7 +1,8 @@
-"""The best subset of a given size, exactly."""
+"""Best subset selection: the exact best subset of a given size."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import comb
 
 import numpy as np
@@ -9,38 +10,39 @@ import numpy as np
 from mercer._runtime.checks import check_whole
 from mercer.base import seed_of
 from mercer.select.base import LinearPredictor, Selector
-from mercer.select.greedy.forward import forward
-from mercer.select.greedy.geometry import FromGram
-from mercer.select.subset.leaps import best_subset, enumerated
+from mercer.select.greedy.forward import forward_selection
+from mercer.select.greedy.inner_products import GramInnerProducts
+from mercer.select.subset.branch_and_bound import best_subset, enumerate_subsets
 from mercer.stats import Gram
+from mercer.stats.gram import GramPerFold
 
-#: The widest problem taken on: at worst the tree doubles with each column.
-MOST_COLUMNS = 50
-#: Columns whose correlation matrix has an eigenvalue below this depend on each other.
+#: Maximum number of columns: at worst the search tree doubles with each.
+MAX_COLUMNS = 50
+#: Columns whose correlation matrix has an eigenvalue below this are linearly dependent.
 _DEPENDENT = 1e-9
-#: Sets that are enumerated where columns depend on each other and nothing can be ruled out.
-_MOST_SETS = 300_000
+#: Maximum number of subsets to enumerate if columns are dependent and no bound applies.
+_MAX_SUBSETS = 300_000
 
 
 class BestSubset(LinearPredictor, Selector):
-    """The k columns on which least squares errs least, among all subsets of that size.
+    """The k columns with the smallest least-squares error among all subsets of that size.
 
-    Branch and bound on the Gram matrix (Furnival and Wilson 1974): one pass over the rows, however large, then subsets
-    are ruled out in bulk. It is the yardstick for the faster selections, for up to 50 columns. Where columns depend on
-    each other, as with fewer rows than columns, nothing can be ruled out and sets are enumerated, if they are few.
+    Branch and bound on the Gram matrix (Furnival and Wilson 1974): one pass over the rows, then whole subtrees of
+    subsets are pruned. It is the exact reference for the faster selections, for up to 50 columns. If columns depend on
+    each other, as with fewer rows than columns, nothing can be pruned and all subsets are enumerated, if they are few.
 
     Parameters
     ----------
     k : int, default=5
-        How many columns.
+        Number of columns.
     fit_intercept : bool, default=True
 
     Attributes
     ----------
     support_ : mask of the columns
-    coef_, intercept_ : the least-squares fit on them, one weight per column, zero for those left out
+    coef_, intercept_ : the least-squares fit on them, one weight per column, zero for those not selected
     risk_ : float, its mean squared error
-    n_nodes_ : int, how many sets were looked at
+    n_nodes_ : int, the number of nodes visited in the search tree
 
     Examples
     --------
@@ -55,89 +57,89 @@ class BestSubset(LinearPredictor, Selector):
     G. M. Furnival and R. W. Wilson (1974). Regressions by leaps and bounds. Technometrics 16(4).
     """
 
-    def __init__(self, k=5, fit_intercept=True):
+    def __init__(self, k: int = 5, fit_intercept: bool = True):
         self.k = k
         self.fit_intercept = fit_intercept
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_whole("k", self.k)
 
-    def _empty(self):
+    def _empty(self) -> Gram:
         return Gram(1, seed_of(0))
 
-    def _finish(self, learned):
+    def _finish(self, learned: GramPerFold) -> None:
         origins = {"z_origin": learned.z_origin, "y_origin": learned.y_origin}
-        geometry = FromGram(learned.total, error=0.0, centered=self.fit_intercept, **origins)
-        usable = np.flatnonzero(geometry.squares > geometry.least)
-        if len(usable) > MOST_COLUMNS:
+        products = GramInnerProducts(learned.total, error=0.0, centered=self.fit_intercept, **origins)
+        usable = np.flatnonzero(products.squares > products.min_squares)
+        if len(usable) > MAX_COLUMNS:
             raise ValueError(
-                f"BestSubset is exact for up to {MOST_COLUMNS} columns, and there are {len(usable)}. Select some "
+                f"BestSubset is exact for up to {MAX_COLUMNS} columns, and there are {len(usable)}. Select some "
                 "first, for example with GreedySelector(k=40)."
             )
         k = min(self.k, len(usable))
-        chosen, self.n_nodes_ = _search(geometry, usable, k)
-        weights, self.risk_ = _fit(geometry, chosen)
+        selected, self.n_nodes_ = _search(products, usable, k)
+        weights, self.risk_ = _fit(products, selected)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
-        self.support_[chosen] = True
+        self.support_[selected] = True
         coef = np.zeros(self.n_features_in_)
-        coef[chosen] = weights
-        mean, y_mean = geometry.mean + learned.z_origin, float(geometry.y_mean[0] + learned.y_origin[0])
+        coef[selected] = weights
+        mean, y_mean = products.mean + learned.z_origin, float(products.y_mean[0] + learned.y_origin[0])
         self._set_weights(coef, y_mean - mean @ coef if self.fit_intercept else 0.0)
 
 
-def _search(geometry, usable, k):
-    """The best k of the usable columns, starting from what a forward selection and exchanges find."""
+def _search(products: GramInnerProducts, usable: np.ndarray, k: int) -> tuple[np.ndarray, int]:
+    """Return the best k of the usable columns, starting from a forward selection with exchanges, and the nodes."""
     if k == len(usable):
         return usable, 1
-    scale = 1.0 / np.sqrt(geometry.squares[usable])
-    G = geometry.block(usable) * np.outer(scale, scale)
-    b = geometry.products[0, usable] * scale
+    scale = 1.0 / np.sqrt(products.squares[usable])
+    G = products.block(usable) * np.outer(scale, scale)
+    b = products.target_products[0, usable] * scale
     if np.linalg.eigvalsh(G)[0] < _DEPENDENT:
-        if comb(len(usable), k - 1) > _MOST_SETS:
+        if comb(len(usable), k - 1) > _MAX_SUBSETS:
             raise ValueError(
-                f"Columns depend on each other, so all sets of {k} of {len(usable)} would have to be tried. Leave out "
+                f"Columns depend on each other, so all subsets of {k} of {len(usable)} would have to be tried. Drop "
                 "columns that others explain, choose a smaller k, or use GreedySelector."
             )
-        places, nodes = enumerated(G, b, k, geometry.least[usable] * scale**2)
-        return usable[places], nodes
+        indices, nodes = enumerate_subsets(G, b, k, products.min_squares[usable] * scale**2)
+        return usable[indices], nodes
     A = np.linalg.inv(G)
     w = A @ b
     explained = float(b @ w)
-    start = _exchanged(G, b, _first(geometry, usable, k))
-    gap = max(explained - _explains(G, b, start), 0.0)
-    places, nodes = best_subset(A, w, k, start, gap * (1 - 1e-12))
-    return usable[places], nodes
+    start = _exchanged(G, b, _forward_start(products, usable, k))
+    gap = max(explained - _explained_squares(G, b, start), 0.0)
+    indices, nodes = best_subset(A, w, k, start, gap * (1 - 1e-12))
+    return usable[indices], nodes
 
 
-def _first(geometry, usable, k):
-    """k places in `usable`, by forward selection, filled up if that ended early."""
-    chosen = forward(geometry, k).chosen
-    rest = [j for j in usable if j not in chosen]
-    return sorted(np.searchsorted(usable, [*chosen, *rest][:k]).tolist())
+def _forward_start(products: GramInnerProducts, usable: np.ndarray, k: int) -> list[int]:
+    """Return k indices into `usable` by forward selection, filled up if that ended early."""
+    selected = forward_selection(products, k).selected
+    rest = [j for j in usable if j not in selected]
+    return sorted(np.searchsorted(usable, [*selected, *rest][:k]).tolist())
 
 
-def _exchanged(G, b, start):
+def _exchanged(G: np.ndarray, b: np.ndarray, start: list[int]) -> list[int]:
     """Exchange one column for another as long as that explains more."""
-    best, value = start, _explains(G, b, start)
+    best, value = start, _explained_squares(G, b, start)
     while True:
         trials = [[*best[:i], *best[i + 1 :], j] for i in range(len(best)) for j in range(len(b)) if j not in best]
-        values = [_explains(G, b, trial) for trial in trials]
-        place = int(np.argmax(values))
-        if not values[place] > value * (1 + 1e-12):
+        values = [_explained_squares(G, b, trial) for trial in trials]
+        i = int(np.argmax(values))
+        if not values[i] > value * (1 + 1e-12):
             return sorted(best)
-        best, value = trials[place], values[place]
+        best, value = trials[i], values[i]
 
 
-def _explains(G, b, columns):
-    """How much of the target's squares a fit on some columns explains; minus infinity where it has no answer."""
+def _explained_squares(G: np.ndarray, b: np.ndarray, columns: list[int]) -> float:
+    """Return the explained sum of squares of a fit on some columns; minus infinity if it is singular."""
     try:
         return float(b[columns] @ np.linalg.solve(G[np.ix_(columns, columns)], b[columns]))
     except np.linalg.LinAlgError:
         return -np.inf
 
 
-def _fit(geometry, columns):
-    """Least squares on some columns, and the mean squared error left."""
-    trail = forward(geometry, 0, include=list(columns))
-    weights = trail.weights(0)[:, 0]
-    return weights, max(geometry.target - float(np.sum(np.square(trail.theta))), 0.0) / geometry.weight
+def _fit(products: GramInnerProducts, columns: Sequence[int] | np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the least-squares weights of some columns, and the mean squared error."""
+    path = forward_selection(products, 0, include=list(columns))
+    weights = path.weights(0)[:, 0]
+    return weights, max(products.target_squares - float(np.sum(np.square(path.theta))), 0.0) / products.weight

@@ -19,36 +19,36 @@ def signs(seed=0, n=120, d=15):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_boosting_lines_and_gradients_take_the_same_steps(weighted):
+def test_adaboost_equals_greedy_selection_by_lines_and_gradients(weighted):
     for seed in range(5):
         H, y = signs(seed)
         w = np.random.default_rng(seed).uniform(0.5, 2.0, len(y)) if weighted else None
         boosted = AdaBoost(n_rounds=12, learner="columns").fit(H, y, w)
         for step in ("line", "gradient"):
             greedy = GreedySelector(12, "exponential", step, refit=False, fit_intercept=False).fit(H, y, w)
-            assert greedy.path_.feature.tolist() == boosted.picks_.tolist()
+            assert greedy.path_.feature.tolist() == boosted.feature_indices_.tolist()
             np.testing.assert_allclose(greedy.coef_, boosted.coef_, atol=1e-8)
             np.testing.assert_allclose(greedy.path_.risk, boosted.risks_, atol=1e-10)
 
 
-def test_the_risk_falls_as_the_error_says_and_bounds_the_training_error():
+def test_the_risk_follows_the_weighted_error_and_bounds_the_training_error():
     H, y = signs(1)
     model = AdaBoost(n_rounds=30, learner="columns").fit(H, y)
     drop = np.log(2.0 * np.sqrt(model.errors_ * (1.0 - model.errors_)))
     np.testing.assert_allclose(np.diff(model.risks_, prepend=0.0), drop, atol=1e-10)
     np.testing.assert_allclose(model.bounds_, np.exp(model.risks_), rtol=1e-9)
     f = np.zeros(len(y))
-    for pick, step, bound in zip(model.picks_, model.steps_, model.bounds_, strict=True):
+    for pick, step, bound in zip(model.feature_indices_, model.steps_, model.bounds_, strict=True):
         f += step * H[:, pick]
         assert np.mean(y * f <= 0) <= bound + 1e-12
     np.testing.assert_allclose(model.decision_function(H), f, atol=1e-12)
 
 
-def test_the_least_gradient_is_no_rule_at_all():
+def test_the_smallest_gradient_is_not_a_rule():
     """The smallest |gradient|, as printed in some notes, picks the column that helps least."""
     H, y = signs(2)
     edges = np.abs(H.T @ y) / len(y)
-    assert AdaBoost(n_rounds=1, learner="columns").fit(H, y).picks_[0] == np.argmax(edges) != np.argmin(edges)
+    assert AdaBoost(n_rounds=1, learner="columns").fit(H, y).feature_indices_[0] == np.argmax(edges) != np.argmin(edges)
 
 
 def test_stumps_are_those_of_a_tree_of_depth_one():
@@ -104,7 +104,7 @@ def test_a_perfect_stump_ends_with_a_finite_weight():
     assert model.bounds_[-1] == 0.0
 
 
-def test_guessing_ends_it():
+def test_boosting_ends_when_every_stump_guesses():
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     model = AdaBoost().fit(X, [0, 1, 0, 1])
     assert len(model.errors_) == 0

@@ -16,7 +16,7 @@ from mercer.source import MemorySource, StreamSource, listening
 
 
 def design(seed, n=30, d=10):
-    """Correlated columns of unequal spread and offset, a target that some of them explain."""
+    """Correlated columns of unequal variance and offset, a target that some of them explain."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) * rng.uniform(0.1, 10.0, d) + rng.normal(size=d)
     return X, X[:, :3] @ rng.normal(size=3) + rng.normal(size=n) + 3.0
@@ -76,7 +76,7 @@ def test_weights_and_intercept(solver, intercept):
 
 @given(st.integers(0, 10**6), st.integers(1, 29), st.permutations(range(30)))
 @settings(max_examples=25)
-def test_pieces_merges_and_orders_agree(seed, cut, order):
+def test_merges_row_orders_and_repetitions_agree(seed, cut, order):
     X, y = design(seed)
     w = np.random.default_rng(seed).integers(1, 4, 30).astype(float)
     whole = GreedySelector(k=4).fit(X, y, w)
@@ -89,7 +89,7 @@ def test_pieces_merges_and_orders_agree(seed, cut, order):
         np.testing.assert_allclose(other.path_.risk, whole.path_.risk, rtol=1e-7)
 
 
-def test_a_stream_needs_one_pass_whatever_the_width_and_says_the_same_as_rows():
+def test_a_stream_needs_one_pass_for_any_width_and_equals_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 600))
     y = X[:, [5, 50, 500]] @ [1.0, -2.0, 3.0] + rng.normal(size=900)
@@ -102,7 +102,7 @@ def test_a_stream_needs_one_pass_whatever_the_width_and_says_the_same_as_rows():
     streamed = GreedySelector(k=6).fit(StreamSource(start))
     seen = len(starts)
     rows = GreedySelector(k=6).fit(X, y)
-    assert seen == 2  # a look at the first block, and the pass
+    assert seen == 2  # reading the first block, and the pass
     assert rows.path_.feature.tolist() == streamed.path_.feature.tolist()
     assert set(rows.path_.feature[:3]) == {5, 50, 500}
     np.testing.assert_allclose(streamed.coef_, rows.coef_, atol=1e-9)
@@ -143,23 +143,23 @@ def test_more_columns_than_rows_end_in_interpolation():
 
 @pytest.mark.parametrize("selector", [GreedySelector, OrthogonalMatchingPursuit])
 @pytest.mark.parametrize("noise", [0.1, 10.0])
-def test_looking_ahead_changes_nothing(monkeypatch, selector, noise):
-    from mercer.select.greedy import geometry, lookahead
+def test_prefetching_changes_nothing(monkeypatch, selector, noise):
+    from mercer.select.greedy import inner_products, prefetch
 
     rng = np.random.default_rng(17)
     X = rng.normal(size=(100, 700)) + rng.normal(size=(100, 1))
     y, w = X[:, ::100] @ rng.normal(size=7) + noise * rng.normal(size=100), rng.uniform(0.5, 2.0, 100)
     plain = selector(k=40, include=[3], solver="rows").fit(X, y, w)
-    monkeypatch.setattr(geometry, "LEAST_COLUMNS", 1)
-    for active in (4, 40, 512):  # with few columns to guess from, guesses are often wrong
-        monkeypatch.setattr(lookahead, "_ACTIVE", active)
-        ahead = selector(k=40, include=[3], solver="rows").fit(X, y, w)
-        assert ahead.path_.feature.tolist() == plain.path_.feature.tolist()
-        np.testing.assert_allclose(ahead.path_.risk, plain.path_.risk, rtol=1e-9)
-        np.testing.assert_allclose(ahead.coef_, plain.coef_, atol=1e-9)
+    monkeypatch.setattr(inner_products, "MIN_COLUMNS", 1)
+    for active in (4, 40, 512):  # few active columns make predictions fail often
+        monkeypatch.setattr(prefetch, "_ACTIVE_COLUMNS", active)
+        prefetched = selector(k=40, include=[3], solver="rows").fit(X, y, w)
+        assert prefetched.path_.feature.tolist() == plain.path_.feature.tolist()
+        np.testing.assert_allclose(prefetched.path_.risk, plain.path_.risk, rtol=1e-9)
+        np.testing.assert_allclose(prefetched.coef_, plain.coef_, atol=1e-9)
 
 
-def test_the_risk_falls_by_what_was_gained():
+def test_the_risk_falls_by_the_gain():
     X, y = design(5, n=60, d=12)
     for model in (GreedySelector(k=12), GreedySelector(k=12, solver="rows")):
         path = model.fit(X, y).path_
@@ -169,7 +169,7 @@ def test_the_risk_falls_by_what_was_gained():
         assert np.all(np.diff(model.fit(X, y).path_.risk) <= 1e-12)
 
 
-def test_orthogonal_columns_make_all_rules_one():
+def test_all_rules_agree_on_orthogonal_columns():
     rng = np.random.default_rng(6)
     X = np.linalg.qr(np.column_stack([np.ones(40), rng.normal(size=(40, 8))]))[0][:, 1:]
     y = rng.normal(size=40)
@@ -182,7 +182,7 @@ def test_orthogonal_columns_make_all_rules_one():
         np.testing.assert_allclose(path.risk, paths[0].risk, rtol=1e-9)
 
 
-def test_classical_pursuit_is_the_peers_and_not_the_notes():
+def test_orthogonal_matching_pursuit_equals_scikit_learns_and_not_the_notes():
     differ = 0
     for seed in range(20):
         X, y = design(seed, n=40, d=12)
@@ -193,7 +193,7 @@ def test_classical_pursuit_is_the_peers_and_not_the_notes():
         assert set(ours.get_support(indices=True)) == set(np.flatnonzero(peer.coef_))
         np.testing.assert_allclose(ours.predict(X), peer.predict(Z), rtol=1e-7)
         differ += ours.path_.feature.tolist() != GreedySelector(k=5).fit(X, y).path_.feature.tolist()
-    assert differ >= 5  # about half of random designs tell the two rules apart
+    assert differ >= 5  # the two rules differ on about half of random designs
 
 
 def test_matching_pursuit_repeats_columns_and_tends_to_least_squares():
@@ -206,10 +206,10 @@ def test_matching_pursuit_repeats_columns_and_tends_to_least_squares():
 @pytest.mark.parametrize("solver", ["gram", "rows"])
 def test_groups_are_scored_by_their_joint_fit(solver):
     rng = np.random.default_rng(8)
-    levels = rng.integers(0, 4, 80)
-    hot = np.eye(4)[levels]  # its columns sum to one: with the intercept, one too many
+    categories = rng.integers(0, 4, 80)
+    hot = np.eye(4)[categories]  # its columns sum to one: with the intercept, one too many
     X = np.column_stack([rng.normal(size=(80, 3)), hot, rng.normal(size=(80, 2))])
-    y = np.array([2.0, -1.0, 0.5, 0.0])[levels] + X[:, 0] + 0.1 * rng.normal(size=80)
+    y = np.array([2.0, -1.0, 0.5, 0.0])[categories] + X[:, 0] + 0.1 * rng.normal(size=80)
     groups = ["a", "b", "c", "h", "h", "h", "h", "z", "z"]
     model = GreedySelector(k=2, groups=groups, solver=solver).fit(X, y)
     assert model.groups_[model.path_.feature].tolist() == ["h", "a"]
@@ -219,7 +219,7 @@ def test_groups_are_scored_by_their_joint_fit(solver):
     assert model.ranking_.tolist() == [2, 3, 3, 1, 1, 1, 1, 3, 3]
 
 
-def test_included_columns_are_there_from_the_start():
+def test_included_columns_are_selected_from_the_start():
     import pandas as pd
 
     X, y = design(9, n=60, d=8)
@@ -247,7 +247,7 @@ def test_included_columns_are_there_from_the_start():
     ],
     ids=str,
 )
-def test_rows_and_gram_say_the_same_whatever_is_asked(parameters, intercept, stop):
+def test_rows_and_gram_agree_for_all_parameters(parameters, intercept, stop):
     X, y = design(18, n=80, d=9)
     w = np.random.default_rng(18).uniform(0.3, 2.0, 80)
     asked = {**parameters, "fit_intercept": intercept, "stop": stop}
@@ -264,14 +264,14 @@ def test_rows_and_gram_say_the_same_whatever_is_asked(parameters, intercept, sto
 
 @pytest.mark.parametrize("solver", ["gram", "rows"])
 def test_folds_choose_what_direct_cross_validation_chooses(solver):
-    from mercer.select.greedy.stopping import fold_of_each
+    from mercer.select.greedy.stopping import folds_of
 
     rng = np.random.default_rng(10)
     X = rng.normal(size=(150, 20))
     y = X[:, :4] @ [3.0, 2.0, 1.0, 1.0] + rng.normal(size=150)
     w = rng.uniform(0.5, 2.0, 150)
     model = GreedySelector(k=10, stop="folds", n_folds=4, solver=solver).fit(X, y, w)
-    folds = fold_of_each(Block(X), 4, 0)
+    folds = folds_of(Block(X), 4, 0)
     direct = np.zeros(10)
     for fold in range(4):
         out = folds == fold
@@ -292,7 +292,7 @@ def test_information_criteria():
     assert model.n_steps_ <= GreedySelector(k=10, stop="aic").fit(X, y).n_steps_ < 10
 
 
-def test_planted_columns_are_found_as_friedman_and_madelon_hide_them():
+def test_planted_columns_of_friedman_and_madelon_are_found():
     rng = np.random.default_rng(12)
     X = rng.uniform(size=(2000, 60))
     y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
@@ -302,15 +302,15 @@ def test_planted_columns_are_found_as_friedman_and_madelon_hide_them():
     assert set(squares.path_.feature % 60) == {0, 1, 2, 3, 4}
 
 
-def test_steps_are_told_as_they_are_taken():
+def test_progress_is_reported_step_by_step():
     X, y = design(13)
-    told = []
-    with listening(lambda done, total: told.append((done, total))):
+    reports = []
+    with listening(lambda done, total: reports.append((done, total))):
         GreedySelector(k=3, solver="rows").fit(X, y)
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    assert reports == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_names_transform_and_the_way_back():
+def test_names_transform_and_inverse_transform():
     import pandas as pd
 
     X, y = design(14)
@@ -334,9 +334,10 @@ def test_names_transform_and_the_way_back():
         ({"refit": False}, "contradicts"),
         ({"step": "line", "refit": False, "include": [0]}, "need refit=True"),
         ({"groups": [0] * 10, "interactions": 2}, "cannot be combined"),
+        ({"interactions": 3}, "interactions must be 1 or 2, not 3"),
         ({"groups": [0, 1]}, "each of 10 columns"),
         ({"loss": "logistic", "solver": "gram"}, "squared loss of single columns"),
-        ({"loss": "hinge", "stop": "bic"}, "no likelihoods"),
+        ({"loss": "hinge", "stop": "bic"}, "not likelihoods"),
         ({"loss": "hinge", "fit_intercept": False}, "with an intercept"),
         ({"alpha": 0.0}, "positive"),
         ({"n_folds": 1}, "at least 2"),
@@ -346,6 +347,13 @@ def test_wrong_parameters_are_refused(parameters, message):
     X, y = design(15)
     with pytest.raises(ValueError, match=message):
         GreedySelector(**parameters).fit(X, y > 3 if parameters.get("loss") else y)
+
+
+@pytest.mark.parametrize("value", [True, False, np.True_])
+def test_interactions_is_a_number_not_a_flag(value):
+    X, y = design(15)
+    with pytest.raises(TypeError, match=r"interactions must be 1 or 2, not .*interactions=2 for products of pairs"):
+        GreedySelector(interactions=value).fit(X, y)
 
 
 def test_huge_values_are_refused_with_a_remedy():

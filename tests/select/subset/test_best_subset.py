@@ -47,7 +47,7 @@ def test_fewer_rows_than_columns_and_copies_of_columns():
     assert BestSubset(2).fit(X, y).risk_ == pytest.approx(min(errors(X, y, 2, np.ones(30)).values()), rel=1e-6)
 
 
-def test_it_beats_greedy_where_greedy_is_led_astray():
+def test_it_beats_greedy_selection_on_a_misleading_column():
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=(2, 500))
     X = np.column_stack([a, b, a + b + 0.5 * rng.normal(size=500)])
@@ -67,7 +67,7 @@ def test_forty_columns_are_searched_without_enumeration():
     assert model.risk_ <= GreedySelector(k=10).fit(X, y).path_.risk[-1] + 1e-12
 
 
-def test_limits_are_said():
+def test_limits_are_errors():
     rng = np.random.default_rng(3)
     with pytest.raises(ValueError, match="up to 50 columns"):
         BestSubset(2).fit(rng.normal(size=(80, 51)), rng.normal(size=80))

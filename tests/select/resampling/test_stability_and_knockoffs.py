@@ -1,4 +1,4 @@
-"""Mistakes are counted: stability selection keeps its bound, knockoffs their false discovery rate."""
+"""Error control: stability selection keeps its bound on false positives, knockoffs the false discovery rate."""
 
 import numpy as np
 import pytest
@@ -14,27 +14,27 @@ def data(seed, n=120, d=40, strong=3, size=1.0):
     return X, size * X[:, :strong].sum(axis=1) + rng.normal(size=n)
 
 
-def test_expected_mistakes_stay_below_the_bound():
-    mistakes, bounds = [], []
+def test_expected_false_positives_stay_below_the_bound():
+    false_positives, bounds = [], []
     for seed in range(8):
         model = StabilitySelector(n_pairs=6, random_state=seed).fit(*data(seed))
         assert model.support_[:3].all()
-        mistakes.append(model.support_[3:].sum())
-        bounds.append(model.expected_mistakes_)
+        false_positives.append(model.support_[3:].sum())
+        bounds.append(model.expected_false_positives_)
     assert max(bounds) <= 1.0
-    assert np.mean(mistakes) <= np.mean(bounds) + 3 * np.sqrt(np.mean(bounds) / 8)
+    assert np.mean(false_positives) <= np.mean(bounds) + 3 * np.sqrt(np.mean(bounds) / 8)
 
 
 @pytest.mark.parametrize("selector", [FilterSelector(k=3), SelectKBest(f_regression, k=3)])
-def test_any_selector_will_do(selector):
+def test_any_selector_can_be_used(selector):
     X, y = data(0)
     model = StabilitySelector(selector, n_columns=3, n_pairs=5).fit(X, y)
     assert np.flatnonzero(model.support_).tolist() == [0, 1, 2]
-    assert model.n_chosen_ == 3
-    assert model.expected_mistakes_ == pytest.approx(9 / (0.5 * 40))
+    assert model.n_selected_ == 3
+    assert model.expected_false_positives_ == pytest.approx(9 / (0.5 * 40))
 
 
-def test_stability_refuses_what_makes_no_sense():
+def test_stability_refuses_wrong_parameters():
     X, y = data(0)
     for parameters, message in (
         ({"threshold": 0.5}, "threshold must be above"),
@@ -49,7 +49,7 @@ def test_stability_refuses_what_makes_no_sense():
 
 @pytest.mark.parametrize("n", [200, 60])
 def test_the_false_discovery_rate_of_knockoffs(n):
-    """At least 2 d + 1 rows: exact. Fewer: columns taken for normal."""
+    """At least 2 d + 1 rows: exact. Fewer: columns modeled as normal."""
     q, runs, proportions, found = 0.25, 50, [], 0
     for seed in range(runs):
         X, y = data(seed, n=n, d=40, strong=12, size=0.6)
@@ -103,7 +103,7 @@ def test_products_of_knockoffs_have_the_distribution_of_real_ones():
     np.testing.assert_allclose(drawn.std(axis=0), built.std(axis=0), rtol=5 / np.sqrt(1500))
 
 
-def test_the_threshold_counts_the_losers():
+def test_the_threshold_counts_negative_statistics():
     W = np.array([5.0, 4.0, 3.0, -2.0, 1.0, 0.0])
     assert knockoff_threshold(W, 0.34) == 3.0
     assert knockoff_threshold(W, 0.1) == float("inf")

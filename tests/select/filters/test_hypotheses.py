@@ -1,4 +1,4 @@
-"""Which class of predictors is a column good for: the lecture's examples, and honesty on noise."""
+"""Scores of columns by hypothesis class: the lecture's examples, and no score on noise."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_noise_has_no_score():
     assert table.scores.max() < 0.05
 
 
-def test_classes_names_and_forms():
+def test_classes_names_and_conversions():
     import pandas as pd
 
     x = rng.normal(size=(N, 2))
@@ -60,16 +60,26 @@ def test_classes_names_and_forms():
     assert table.to_dict()["noise"].keys() == set(table.columns)
     assert str(table).splitlines()[0].split() == list(table.columns)
     assert [line.split()[0] for line in str(table).splitlines()[1:]] == ["r", "noise", "all"]
+    frame = table.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.loc["r", "kernel"] == table["r", "kernel"]
+    assert frame.columns.tolist() == list(table.columns)
+    for backend in ("polars", "pyarrow"):
+        pytest.importorskip(backend)
+        other = table.to_frame(backend)
+        assert type(other).__module__.startswith(backend)
+        assert np.asarray(other["feature"]).tolist() == list(table.features)
+        assert np.asarray(other["linear"]).tolist() == table.scores[:, 0].tolist()
     step = compare_hypotheses(x, (x[:, 1] > 0.5).astype(float))
     assert step["x1", "threshold"] > 0.98
     assert step.best("threshold") == "x1"
 
 
-def test_awkward_input():
-    flat = compare_hypotheses(np.column_stack([np.ones(40), np.arange(40.0)]), np.arange(40.0))
-    assert np.abs(flat.scores[0]).max() < 0.2
+def test_constant_columns_and_wrong_input():
+    constant = compare_hypotheses(np.column_stack([np.ones(40), np.arange(40.0)]), np.arange(40.0))
+    assert np.abs(constant.scores[0]).max() < 0.2
     assert compare_hypotheses(np.ones((20, 1)), np.ones(20)).scores.max() == 0
-    with pytest.raises(ValueError, match="too few"):
+    with pytest.raises(ValueError, match="n_folds=5 is too large"):
         compare_hypotheses(np.ones((4, 1)), np.ones(4))
     with pytest.raises(ValueError, match="column 1"):
         compare_hypotheses(np.array([[0.0, np.nan]] * 20), np.ones(20))

@@ -1,4 +1,4 @@
-"""Columns scored alone or in the company of one other: against loops, planted pairs and pure noise."""
+"""Conditional mutual information given one other column: against loops, planted pairs and pure noise."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from mercer.select.filters import pair_information
 from mercer.source import MemorySource, StreamSource
 
 
-def told(v, u, y, n):
-    """I(v; y | u) in nats less its bias, times n, and the p-value: a table for each level of u."""
+def conditional_information(v, u, y, n):
+    """I(v; y | u) in nats, bias-corrected, and the p-value: a table for each value of u."""
     information, chi2, freedom = 0.0, 0.0, 0
-    for level in np.unique(u):
-        rows = u == level
+    for value in np.unique(u):
+        rows = u == value
         table = np.array(
             [[np.sum((v[rows] == a) & (y[rows] == c)) for c in np.unique(y[rows])] for a in np.unique(v[rows])]
         )
@@ -34,7 +34,7 @@ def by_loops(X, y):
     scores, pvalues, partners = np.zeros(d), np.ones(d), np.full(d, -1)
     tests = sum(len(np.unique(x)) > 1 for x in X.T)
     for i in range(d):
-        found = [told(X[:, i], np.zeros(n) if i == j else X[:, j], y, n) for j in range(d)]
+        found = [conditional_information(X[:, i], np.zeros(n) if i == j else X[:, j], y, n) for j in range(d)]
         best = int(np.argmax([score for score, _ in found]))
         scores[i] = max(found[best][0], 0.0)
         partners[i] = -1 if best == i or scores[i] <= 0 else best
@@ -52,7 +52,7 @@ def table(n=400, classes=2, seed=0):
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-def test_scores_are_those_of_a_table_for_each_level(classes, make):
+def test_scores_are_those_of_one_table_per_value(classes, make):
     X, y = table(classes=classes)
     found = FilterSelector("pair_information", k=2, target="classes").fit(make(X), y)
     scores, pvalues, partners = by_loops(X, y)
@@ -72,7 +72,7 @@ def test_weights_count_rows():
     np.testing.assert_allclose(weighted.pvalues_, repeated.pvalues_, rtol=1e-8)
 
 
-def test_tables_in_parts_and_streams_are_the_same(monkeypatch):
+def test_column_ranges_and_streams_give_the_same_tables(monkeypatch):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(500, 9))
     y = X[:, 2] * X[:, 6] + 0.1 * rng.normal(size=500)
@@ -99,14 +99,14 @@ def test_a_pair_that_every_other_filter_is_blind_to():
 
 
 def test_the_columns_of_random_labels_on_the_corners_of_a_cube():
-    """As in madelon: 5 columns and 15 mixtures of them say which corner, and 130 are noise."""
+    """As in madelon: 5 columns and 15 mixtures of them determine the corner, and 130 are noise."""
     cube = {"n_informative": 5, "n_redundant": 15, "n_clusters_per_class": 16, "class_sep": 2.0, "flip_y": 0.01}
     X, y = make_classification(2000, 150, **cube, shuffle=False, random_state=0)
     assert FilterSelector("mutual_information", k=20, target="classes").fit(X, y).support_[:20].sum() < 20
     assert FilterSelector("pair_information", k=20, target="classes").fit(X, y).support_[:20].all()
 
 
-def test_categories_keep_their_frequent_levels():
+def test_rare_categories_share_a_bin():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(900, 4))
     X[:, 1] = rng.choice(50, size=900, p=[0.3, 0.3, 0.2, *[0.2 / 47] * 47])
@@ -120,13 +120,13 @@ def test_categories_keep_their_frequent_levels():
 
 
 @pytest.mark.parametrize("kind", ["numbers", "rare class", "five classes"])
-def test_noise_is_rarely_believed(kind):
-    """On noise every discovery is false: one may happen in a share q = 0.2 of data sets (and three sigmas of 40)."""
-    believed = 0
+def test_false_discoveries_on_noise_are_rare(kind):
+    """On noise every discovery is false: one may occur in a fraction q = 0.2 of data sets (plus three sigmas of 40)."""
+    n_false = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(250, 30))
         codes = {"rare class": rng.random(250) < 0.1, "five classes": rng.integers(0, 5, 250)}
         y = rng.normal(size=250) if kind == "numbers" else codes[kind].astype(str)
-        believed += bool(FilterSelector("pair_information", fdr=0.2).fit(X, y).support_.any())
-    assert believed <= 40 * 0.2 + 3 * np.sqrt(40 * 0.2 * 0.8)
+        n_false += bool(FilterSelector("pair_information", fdr=0.2).fit(X, y).support_.any())
+    assert n_false <= 40 * 0.2 + 3 * np.sqrt(40 * 0.2 * 0.8)

@@ -1,4 +1,4 @@
-"""Greedy selection for losses of two classes: refits, lines and gradients."""
+"""Greedy selection for classification losses: the refit, line and gradient rules."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from sklearn.base import is_classifier
 from sklearn.linear_model import LogisticRegression
 
 from mercer.select import GreedySelector
-from mercer.select.greedy.lines import best_hinge_steps, best_steps
+from mercer.select.greedy.line_search import best_hinge_steps, best_steps
 from mercer.select.greedy.refits import fit_weights
-from mercer.select.greedy.risks import LONGEST_STEP, RISKS, ExponentialRisk, HingeRisk, LogisticRisk
+from mercer.select.greedy.risks import MAX_STEP, RISKS, ExponentialRisk, HingeRisk, LogisticRisk
 
 LOSSES = ["logistic", "hinge", "exponential"]
 
 
 def problem(seed=0, n=150, d=8):
-    """Labels that three of the columns tell, with noise enough that no plane separates them."""
+    """Labels that depend on three of the columns, with so much noise that they are not separable."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) @ (np.eye(d) + 0.2 * rng.normal(size=(d, d))) + rng.normal(size=d)
     score = 0.8 * X[:, 1] - 1.5 * X[:, d // 2] + 0.5 * X[:, d - 2]
@@ -78,9 +78,9 @@ def test_hinge_refits_solve_the_linear_program():
     bounds = [(None, None)] * 4 + [(0, None)] * 60
     best = linprog([0.0] * 4 + [1.0] * 60, A_ub=rows, b_ub=-np.ones(60), bounds=bounds)
     assert best.fun <= 60 * fit.objective + 1e-9 <= best.fun + alpha * best.x[:3] @ best.x[:3] + 1e-6
-    # The slopes are those of a minimum: they balance the penalty, and nothing for the intercept.
-    np.testing.assert_allclose(fit.slope @ Z, -2 * alpha / 60 * fit.v, atol=1e-9)
-    assert abs(fit.slope.sum()) < 1e-12
+    # The gradient is that of a minimum: it balances the penalty, and is zero for the intercept.
+    np.testing.assert_allclose(fit.gradient @ Z, -2 * alpha / 60 * fit.v, atol=1e-9)
+    assert abs(fit.gradient.sum()) < 1e-12
 
 
 def test_exponential_refits_minimize_log_mean_exp():
@@ -92,7 +92,7 @@ def test_exponential_refits_minimize_log_mean_exp():
 
 
 @pytest.mark.parametrize("risk", [LogisticRisk(), ExponentialRisk()])
-def test_steps_along_many_lines_are_those_of_a_scalar_search(risk):
+def test_line_searches_along_many_columns_equal_scalar_searches(risk):
     X, y = problem(6, n=60, d=4)
     sign, w, f = np.where(y == "yes", 1.0, -1.0), np.random.default_rng(0).uniform(0.5, 2.0, 60), 0.3 * X[:, 0]
     eta, values = best_steps(risk, X, sign, f, w)
@@ -125,8 +125,8 @@ def test_the_gradient_rule_is_the_score_test():
     assert model.path_.gain[0] == pytest.approx(0.5 * np.max(r**2), rel=1e-9)
 
 
-def test_signs_with_even_labels_make_the_three_rules_one():
-    """Orthogonal columns of -1 and +1: a refit, a line and a gradient then see the same order of columns."""
+def test_the_three_rules_agree_on_orthogonal_signs():
+    """Orthogonal columns of -1 and +1: refit, line and gradient then rank the columns alike."""
     H = np.array([[1.0]])
     for _ in range(5):
         H = np.block([[H, H], [H, -H]])
@@ -141,7 +141,7 @@ def test_signs_with_even_labels_make_the_three_rules_one():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_separated_classes_have_a_finite_answer(loss):
+def test_separable_classes_have_finite_weights(loss):
     X = np.linspace(-1.0, 1.0, 40)[:, None] + np.array([0.0, 5.0])
     X[:, 1] = np.random.default_rng(0).normal(size=40)
     y = X[:, 0] > 0.1
@@ -149,7 +149,7 @@ def test_separated_classes_have_a_finite_answer(loss):
         model = GreedySelector(k=2, loss=loss, step=step, refit=refit).fit(X, y)
         assert model.path_.feature[0] == 0
         assert np.isfinite(model.coef_).all()
-    assert refit or np.abs(model.coef_[0] * X.std(axis=0)).max() <= 3 * LONGEST_STEP
+    assert refit or np.abs(model.coef_[0] * X.std(axis=0)).max() <= 3 * MAX_STEP
 
 
 @pytest.mark.parametrize("step", ["gradient", "refit"])
@@ -175,7 +175,7 @@ def test_folds_and_criteria_stop_before_the_noise():
     np.testing.assert_allclose(bic.path_.score, 800 * bic.path_.risk + p * np.log(400), rtol=1e-12)
 
 
-def test_weights_stand_for_repeated_rows_and_sparse_rows_for_dense():
+def test_weights_equal_repeated_rows_and_sparse_equals_dense():
     X, y = problem(12, n=60)
     w = np.random.default_rng(0).integers(0, 4, 60)
     for loss, step in (("logistic", "refit"), ("exponential", "line"), ("hinge", "gradient")):

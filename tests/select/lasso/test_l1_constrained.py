@@ -1,4 +1,4 @@
-"""The l1 ball: projections, the Lasso's solutions at matching radius, gaps that hold; and rounding to few weights."""
+"""The l1 ball: projections, the Lasso's solutions at matching radius, valid gaps; and random sparsification."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from mercer.select import L1Constrained, Lasso, sparsify, sparsify_risk
-from mercer.select.lasso.l1_ball import QuadraticProblem, frank_wolfe, project_l1
+from mercer.select.lasso.l1_ball import QuadraticObjective, frank_wolfe, project_l1
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 12))
@@ -46,14 +46,14 @@ def test_logistic_loss_in_a_ball_is_that_of_a_penalty():
         return np.mean(np.logaddexp(0, np.where(LABELS == "yes", -scores, scores)))
 
     ours = loss(model.decision_function(X))
-    # The peer's intercept is free, so its solution is the best in its own ball.
+    # The intercept of LogisticRegression is free, so its solution is the best in its own ball.
     assert abs(ours - loss(peer.decision_function(X))) <= 1e-7
     np.testing.assert_allclose(model.coef_, peer.coef_, atol=2e-3)
     assert set(model.predict(X)) == {"yes", "no"}
 
 
 @pytest.mark.parametrize("radius", [0.5, 2.0, 50.0])
-def test_hinge_loss_in_a_ball_is_the_least(radius):
+def test_hinge_loss_in_a_ball_is_minimal(radius):
     model = L1Constrained(radius, "hinge").fit(X, LABELS)
     sign = np.where(LABELS == "yes", 1.0, -1.0)
 
@@ -63,7 +63,7 @@ def test_hinge_loss_in_a_ball_is_the_least(radius):
     ours = loss(np.r_[model.coef_[0], model.intercept_])
     assert np.abs(model.coef_).sum() <= radius * (1 + 1e-9)
     assert model.gap_ <= 1e-9
-    for seed in range(20):  # nothing in the ball is better
+    for seed in range(20):  # no other point of the ball is better
         other = np.random.default_rng(seed).normal(size=13)
         other[:-1] = project_l1(model.coef_[0] + 0.1 * other[:-1], radius)
         best = optimize.minimize_scalar(lambda c, other=other: loss(np.r_[other[:-1], c]))
@@ -72,17 +72,17 @@ def test_hinge_loss_in_a_ball_is_the_least(radius):
 
 def test_frank_wolfe_stays_below_its_bound_and_is_sparse():
     Z, t = X - X.mean(axis=0), Y - Y.mean()
-    problem = QuadraticProblem(Z.T @ Z, Z.T @ t, t @ t, len(t))
+    objective = QuadraticObjective(Z.T @ Z, Z.T @ t, t @ t, len(t))
     radius = 1.5
-    least = problem.value(L1Constrained(radius, tol=1e-14).fit(X, Y).coef_)
+    minimum = objective.value(L1Constrained(radius, tol=1e-14).fit(X, Y).coef_)
     C = (2 * radius) ** 2 * np.max(np.sum(Z**2, axis=0)) / len(t)  # ||s - v||_1 <= 2 radius
     for steps in (1, 2, 5, 20, 100):
-        w, gaps = frank_wolfe(problem, radius, 12, 0.0, steps)
+        w, gaps = frank_wolfe(objective, radius, 12, 0.0, steps)
         assert np.count_nonzero(w) <= steps
-        assert -1e-12 <= problem.value(w) - least <= 2 * C / (steps + 2)
+        assert -1e-12 <= objective.value(w) - minimum <= 2 * C / (steps + 2)
         assert all(gap >= -1e-12 for gap in gaps)
     model = L1Constrained(radius, solver="frank_wolfe", tol=1e-3).fit(X, Y)
-    assert problem.value(model.coef_) - least <= model.gap_
+    assert objective.value(model.coef_) - minimum <= model.gap_
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
@@ -94,7 +94,7 @@ def test_sparse_and_weighted_data(loss):
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-4)
 
 
-def test_lack_of_convergence_and_wrong_parameters_are_said():
+def test_lack_of_convergence_and_wrong_parameters():
     with pytest.warns(ConvergenceWarning, match="gap"):
         L1Constrained(max_iter=2, tol=1e-12).fit(X, Y)
     for parameters, message in (({"radius": 0}, "radius"), ({"loss": "absolute"}, "loss"), ({"solver": "x"}, "solver")):
@@ -104,7 +104,7 @@ def test_lack_of_convergence_and_wrong_parameters_are_said():
         L1Constrained(loss="hinge").fit(X, np.arange(80) % 3)
 
 
-# --- rounding
+# --- sparsification
 
 
 def test_rounding_is_unbiased_and_its_risk_is_the_formulas():
@@ -121,7 +121,7 @@ def test_rounding_is_unbiased_and_its_risk_is_the_formulas():
     assert sparsify_risk(w, sparse.csr_array(X), k) == pytest.approx(sparsify_risk(w, X, k))
 
 
-def test_several_draws_come_nearer():
+def test_several_draws_come_closer():
     w = rng.normal(size=12)
     one, many = (np.sum((X @ (sparsify(w, X, 4, n_draws=m) - w)) ** 2) for m in (1, 50))
     assert many <= one

@@ -1,23 +1,25 @@
-"""Which of many small p-values to believe: the share of false ones among the chosen is held down."""
+"""Control of the false discovery rate over many p-values."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 
-def discoveries(pvalues, q=0.1, method="bh") -> np.ndarray:
-    """The mask of p-values to reject so that the expected share of true null hypotheses among them is at most q.
+def discoveries(pvalues: Any, q: float = 0.1, method: str = "bh") -> np.ndarray:
+    """Return the mask of null hypotheses to reject at a false discovery rate of at most q.
 
-    With the p-values in increasing order, the largest i with p_(i) <= q i / (d c) is found and p_(1), ..., p_(i) are
-    rejected. "bh" (Benjamini and Hochberg 1995) has c = 1 and holds for independent or positively dependent p-values;
-    "by" (Benjamini and Yekutieli 2001) has c = 1 + 1/2 + ... + 1/d and holds for any dependence.
+    With the p-values in increasing order, find the largest i with p_(i) <= q i / (d c) and reject p_(1), ..., p_(i).
+    "bh" (Benjamini and Hochberg 1995) has c = 1 and holds for independent or positively dependent p-values; "by"
+    (Benjamini and Yekutieli 2001) has c = 1 + 1/2 + ... + 1/d and holds under any dependence.
 
     >>> discoveries([0.001, 0.9, 0.02, 0.2], q=0.1)
     array([ True, False,  True, False])
     """
     p = np.asarray(pvalues, dtype=np.float64)
     if p.ndim != 1 or not np.all((p >= 0) & (p <= 1)):
-        raise ValueError("p-values must be numbers between 0 and 1 in one dimension.")
+        raise ValueError("pvalues must be numbers between 0 and 1 in one dimension.")
     if not 0 < q < 1:
         raise ValueError(f"q must lie between 0 and 1, not {q!r}.")
     if method not in ("bh", "by"):

@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 
 from mercer.select import GreedySelector
-from mercer.select.greedy.candidates import Columns
-from mercer.select.greedy.products import Pairs, factors
+from mercer.select.greedy.candidates import ColumnCandidates
+from mercer.select.greedy.product_candidates import ProductCandidates, factors
 
 
 def written_out(X):
@@ -23,24 +23,24 @@ def test_sums_over_candidates_are_those_of_columns_written_out(make):
     rng = np.random.default_rng(0)
     X, v, h = rng.normal(size=(40, 5)) + 0.5, rng.normal(size=40), rng.uniform(size=40)
     full, terms = written_out(X)
-    pairs = Pairs(make(X))
+    pairs = ProductCandidates(make(X))
     numbers = [j if k < 0 else 5 + 5 * j + k for j, k in terms]
     np.testing.assert_allclose(pairs.products(v)[numbers], full.T @ v, atol=1e-12)
     np.testing.assert_allclose(pairs.squares(h)[numbers], (full**2).T @ h, rtol=1e-12)
     mean = h @ full / h.sum()
     for centered in (True, False):
-        spread = pairs.spread(h, centered)
+        moments = pairs.moments(h, centered)
         about = full - mean * centered
-        np.testing.assert_allclose(spread.squares[numbers], h @ about**2, rtol=1e-9)
+        np.testing.assert_allclose(moments.squares[numbers], h @ about**2, rtol=1e-9)
     for number, term in zip(numbers, terms, strict=True):
         assert (*factors(number, 5), -1)[:2] == term
         np.testing.assert_allclose(pairs.column(number), full[:, numbers.index(number)])
     seen = {}
-    for some, columns in pairs.pieces():
-        seen |= {int(number): columns[:, place] for place, number in enumerate(some)}
+    for indices, columns in pairs.chunks():
+        seen |= {int(j): columns[:, i] for i, j in enumerate(indices)}
     assert sorted(seen) == sorted(numbers)
     np.testing.assert_allclose(np.stack([seen[number] for number in numbers], axis=1), full)
-    assert sum(columns.shape[1] for _, columns in Columns(make(X)).pieces()) == 5
+    assert sum(columns.shape[1] for _, columns in ColumnCandidates(make(X)).chunks()) == 5
 
 
 @pytest.mark.parametrize(("loss", "step"), [("squared", "refit"), ("squared", "line"), ("logistic", "gradient")])

@@ -1,4 +1,4 @@
-"""Filters: SciPy's and scikit-learn's values, exact formulas for tables, least losses of per-column optimizers."""
+"""Filters: SciPy's and scikit-learn's values, exact formulas for tables, minimum losses of per-column optimizers."""
 
 import numpy as np
 import pytest
@@ -119,7 +119,7 @@ def test_mutual_information_of_gaussians():
     assert found == pytest.approx([-0.5 * np.log(1 - r**2), -0.5 * np.log(r**2)], abs=0.03)
 
 
-def test_bins_rank_columns_as_neighbors_do():
+def test_binned_information_ranks_columns_as_nearest_neighbors_do():
     n = 2000
     signal = rng.normal(size=n)
     noise = np.geomspace(0.2, 10, 20)
@@ -140,7 +140,7 @@ def test_nearest_neighbors_are_scikit_learns():
         knn_mutual_information(X[:3], y[:3])
 
 
-# --- least losses
+# --- minimum losses
 
 
 def losses(kind, theta, x, sign):
@@ -149,7 +149,7 @@ def losses(kind, theta, x, sign):
 
 
 def hinge_program(x, sign):
-    """The least hinge loss by linear programming."""
+    """The minimum hinge loss by linear programming."""
     n = len(x)
     A = np.column_stack([-sign * x, -sign, -np.eye(n)])
     bounds = [(None, None), (None, None)] + [(0, None)] * n
@@ -158,7 +158,7 @@ def hinge_program(x, sign):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.integers(3, 40), st.floats(0, 3))
-def test_least_losses_equal_those_of_optimizers(seed, n, signal):
+def test_minimum_losses_equal_those_of_optimizers(seed, n, signal):
     rng = np.random.default_rng(seed)
     x = np.round(rng.normal(size=n), 1)
     sign = np.where(signal * x + rng.normal(size=n) > 0.3, 1.0, -1.0)
@@ -174,7 +174,7 @@ def test_least_losses_equal_those_of_optimizers(seed, n, signal):
 
 
 @pytest.mark.parametrize("kind", ["logistic", "hinge"])
-def test_loss_filters_score_what_an_affine_predictor_gains(kind):
+def test_loss_filters_score_the_gain_of_an_affine_predictor(kind):
     model = fitted(kind, y=BINARY, n_bins=N)  # a bin for every value: exact
     sign = np.where(BINARY == "yes", 1.0, -1.0)
     minority = min(np.sum(sign > 0), np.sum(sign < 0))
@@ -182,10 +182,10 @@ def test_loss_filters_score_what_an_affine_predictor_gains(kind):
     base = 2 * minority if kind == "hinge" else -N * (p * np.log(p) + (1 - p) * np.log(1 - p))
     for j in range(5):
         if kind == "hinge":
-            least = hinge_program(X[:, j], sign)
+            minimum = hinge_program(X[:, j], sign)
         else:
-            least = optimize.minimize(lambda t, j=j: losses(kind, t, X[:, j], sign), [0.0, 0.0]).fun
-        assert model.scores_[j] == pytest.approx(1 - least / base, abs=1e-6)
+            minimum = optimize.minimize(lambda t, j=j: losses(kind, t, X[:, j], sign), [0.0, 0.0]).fun
+        assert model.scores_[j] == pytest.approx(1 - minimum / base, abs=1e-6)
     assert model.scores_[5] == pytest.approx(0.0, abs=1e-12)
     coarse = fitted(kind, y=BINARY).scores_
     np.testing.assert_allclose(coarse, model.scores_, atol=1e-3)
@@ -198,10 +198,10 @@ def test_categorical_columns_have_closed_forms():
     table = np.array([[np.sum((codes[:, 0] == c) & (y == u)) for u in "uv"] for c in range(4)], dtype=float)
     total = table.sum(axis=0)
     entropy = -np.sum(total * np.log(total / N))
-    given_level = -np.sum(table * np.log(table / table.sum(axis=1, keepdims=True)))
+    given_category = -np.sum(table * np.log(table / table.sum(axis=1, keepdims=True)))
     logistic = fitted("logistic", X=codes, y=y, categorical=[0])
-    assert logistic.scores_[0] == pytest.approx(1 - given_level / entropy)
-    assert logistic.scores_[0] > fitted("logistic", X=codes, y=y).scores_[0] + 0.1  # as a number it says little
+    assert logistic.scores_[0] == pytest.approx(1 - given_category / entropy)
+    assert logistic.scores_[0] > fitted("logistic", X=codes, y=y).scores_[0] + 0.1  # as a number it explains little
     hinge = fitted("hinge", X=codes, y=y, categorical=[True, False])
     assert hinge.scores_[0] == pytest.approx(1 - np.sum(table.min(axis=1)) / total.min())
     chi2 = stats.chi2_contingency(table, correction=False)
@@ -223,7 +223,7 @@ def test_categorical_columns_have_closed_forms():
     assert fitted("squared", X=codes, y=y, categorical=[0]).scores_[0] == pytest.approx(1 - residual / constant)
 
 
-def test_multi_class_losses_add_up_over_one_against_the_others():
+def test_multi_class_losses_add_up_one_against_the_rest():
     for kind in ("logistic", "hinge"):
         whole = fitted(kind, y=LABELS, n_bins=N)
         assert whole.scores_.argmax() in (0, 3)
@@ -332,7 +332,7 @@ def test_the_false_discovery_rate_is_held_among_true_ones():
         ({"score": "hinge", "fdr": 0.1}, BINARY, "no test"),
         ({"score": "logistic"}, Y, "Unknown label type"),
         ({"score": "logistic", "target": "numbers"}, Y, "needs classes"),
-        ({"categorical": ["nobody"]}, Y, "no column 'nobody'"),
+        ({"categorical": ["unknown"]}, Y, "no column 'unknown'"),
         ({"categorical": [True]}, Y, "mask of categorical"),
         ({"target": "classes"}, Y, "Unknown label type"),
     ],
@@ -342,7 +342,7 @@ def test_wrong_use_is_refused(parameters, y, message):
         FilterSelector(**parameters).fit(X, y)
 
 
-def test_one_class_has_nothing_to_tell_apart():
+def test_one_class_has_score_zero_or_is_refused():
     assert fitted("pearson", y=np.full(N, "a")).scores_.max() == 0
     with pytest.raises(ValueError, match="at least 2 classes"):
         fitted("logistic", y=np.full(N, "a"))

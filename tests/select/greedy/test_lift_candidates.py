@@ -13,8 +13,8 @@ from mercer.io import load, save
 from mercer.kernels import Gaussian
 from mercer.learn import PiecewiseLinear
 from mercer.select import GreedySelector
-from mercer.select.greedy import lifted
-from mercer.select.greedy.products import Pairs
+from mercer.select.greedy import lift_candidates
+from mercer.select.greedy.product_candidates import ProductCandidates
 
 CUBIC = PolynomialLift(3, include_bias=False)
 
@@ -29,8 +29,8 @@ def problem(n=150, dtype=np.float64):
 @pytest.fixture(params=["written out", "lifted again"])
 def how(request, monkeypatch):
     if request.param == "lifted again":
-        monkeypatch.setattr(lifted, "WRITTEN_OUT", 0)
-        monkeypatch.setattr(lifted, "PIECE", 1000)
+        monkeypatch.setattr(lift_candidates, "MAX_STORED_ENTRIES", 0)
+        monkeypatch.setattr(lift_candidates, "CHUNK_ENTRIES", 1000)
 
 
 @pytest.mark.usefixtures("how")
@@ -67,7 +67,7 @@ def test_the_path_is_that_of_columns_written_out(lift, how_to):
 
 @pytest.mark.usefixtures("how")
 @pytest.mark.parametrize("step", ["refit", "line"])
-def test_dearer_rules_look_at_lifted_columns_piece_by_piece(step):
+def test_line_and_refit_rules_process_lifted_columns_in_chunks(step):
     X, y = problem(60)
     lift = PolynomialLift(2, include_bias=False)
     lazy = GreedySelector(k=2, loss="logistic", step=step, candidates=lift).fit(X, y > 0)
@@ -78,7 +78,7 @@ def test_dearer_rules_look_at_lifted_columns_piece_by_piece(step):
 
 @pytest.mark.usefixtures("how")
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-def test_the_columns_that_a_feature_is_made_of(make):
+def test_the_columns_that_a_feature_depends_on(make):
     X, y = problem(400)
     model = GreedySelector(k=3, candidates=CUBIC).fit(make(np.where(np.abs(X) > 0.2, X, 0.0)), y)
     assert model.get_feature_names_out().tolist() == ["x0", "x2^2", "x1 x3^2"]
@@ -101,7 +101,7 @@ def test_more_columns_than_rows_and_never_all_at_once(monkeypatch):
         largest.append(out.shape[0])
         return out
 
-    monkeypatch.setattr(lifted, "WRITTEN_OUT", 2**20)
+    monkeypatch.setattr(lift_candidates, "MAX_STORED_ENTRIES", 2**20)
     monkeypatch.setattr(PolynomialLift, "transform", watched)
     model = GreedySelector(k=1, candidates=CUBIC).fit(X, y)
     assert model.get_feature_names_out().tolist() == ["x3 x11 x29"]
@@ -120,14 +120,14 @@ def test_squares_and_products():
     np.testing.assert_allclose(model.path_.risk, plain.path_.risk, rtol=1e-8)
     X = X[:50, :4]
     seen = {}
-    pairs = Pairs(X, squares=True)
-    for numbers, columns in pairs.pieces():
-        seen |= {int(number): column for number, column in zip(numbers, columns.T, strict=True)}
+    pairs = ProductCandidates(X, squares=True)
+    for indices, columns in pairs.chunks():
+        seen |= {int(j): column for j, column in zip(indices, columns.T, strict=True)}
     assert len(seen) == 4 + 10
     v = np.random.default_rng(2).normal(size=50)
-    for number, column in seen.items():
-        np.testing.assert_allclose(pairs.column(number), column)
-        assert pairs.products(v)[number] == pytest.approx(column @ v, abs=1e-9)
+    for j, column in seen.items():
+        np.testing.assert_allclose(pairs.column(j), column)
+        assert pairs.products(v)[j] == pytest.approx(column @ v, abs=1e-9)
 
 
 def test_classes_forced_features_and_files(tmp_path):
@@ -153,13 +153,13 @@ def test_classes_forced_features_and_files(tmp_path):
         ({"candidates": CUBIC, "solver": "gram"}, "solver='auto'"),
     ],
 )
-def test_what_means_nothing_is_refused(wrong, message):
+def test_contradictory_parameters_are_refused(wrong, message):
     X, y = problem()
     with pytest.raises(ValueError, match=message):
         GreedySelector(**wrong).fit(X, y)
 
 
-def test_a_refit_forgets_the_lift():
+def test_a_new_fit_drops_the_lift():
     X, y = problem()
     model = GreedySelector(k=2, candidates=CUBIC).fit(X, y)
     model.set_params(candidates="pairs").fit(X, y)

@@ -1,4 +1,4 @@
-"""Filters on tables with columns of text and categories: as if the levels were numbers said to be categorical."""
+"""Filters on tables with columns of text and categories: as if categories were numbers declared categorical."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ def numbered(X):
 
 
 @pytest.mark.parametrize("score", SCORES)
-def test_levels_are_scored_as_numbered_categories(score):
+def test_categories_are_scored_as_numbered_ones(score):
     X = frame()
     y = target(X, score)
     codes = FilterSelector(score, k=2, categorical=[1, 2]).fit(numbered(X), y)
     given = {"pandas": X, "pyarrow": pa.Table.from_pandas(X)}
     for table in given.values():
         found = FilterSelector(score, k=2).fit(table, y)
-        assert found.level_columns_ == [1, 2]
+        assert found.categorical_columns_ == [1, 2]
         np.testing.assert_allclose(found.scores_, codes.scores_, atol=1e-12)
         assert found.get_feature_names_out().tolist() == ["size", "town"]
         assert type(found.transform(table)) is type(table)
     pd.testing.assert_frame_equal(FilterSelector(score, k=2).fit_transform(X, y), X[["size", "town"]])
 
 
-def test_pieces_and_sources_of_tables():
+def test_partial_fit_and_sources_of_tables():
     X = frame()
     X["zone"] = X["zone"].astype(str)
     y = target(X, "pearson")
@@ -80,7 +80,7 @@ def test_a_loaded_filter_takes_the_same_tables(tmp_path):
     assert loaded.transform(X[["town", "garden"]]).columns.tolist() == ["town"]
 
 
-def test_what_is_no_level_and_no_number_is_refused():
+def test_values_that_are_neither_category_nor_number_are_refused():
     X = frame()
     y = target(X, "pearson")
     with pytest.raises(ValueError, match="'when' holds date"):
@@ -105,5 +105,5 @@ def test_tables_of_numbers_alone_are_numbers():
     for table in (X, pa.Table.from_pandas(X), X.astype(object)):
         found = FilterSelector(k=1).fit(table, y)
         np.testing.assert_allclose(found.scores_, plain.scores_, rtol=1e-12)
-        assert not hasattr(found, "level_columns_")
+        assert not hasattr(found, "categorical_columns_")
         assert isinstance(found.transform(table), np.ndarray)

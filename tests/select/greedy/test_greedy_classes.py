@@ -1,4 +1,4 @@
-"""Greedy selection for more than two classes: all indicators at once, or each class against the others."""
+"""Greedy selection for more than two classes: all indicators at once, or one class against the rest."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_two_classes_are_a_fit_of_signs(solver):
     assert classes.n_steps_ == signs.n_steps_
 
 
-def test_one_pass_pieces_and_merges_learn_the_same_classes():
+def test_streams_and_partial_fits_learn_the_same_classes():
     X, y = problem(200)
     order = np.argsort(y, kind="stable")  # pieces with one class each
     X, y = X[order], y[order]
@@ -87,14 +87,14 @@ def test_without_refits_groups_and_sparse_rows():
     assert GreedySelector(k=3, target="classes", solver="rows").fit(thin, y).path_.feature.tolist() == (
         dense.path_.feature.tolist()
     )
-    wide = np.column_stack([X, np.random.default_rng(1).normal(size=(len(X), 2100))])
-    ahead = GreedySelector(k=5, target="classes").fit(wide, y)
-    assert set(ahead.path_.feature[:3]) == {1, 2, 4}
+    many_columns = np.column_stack([X, np.random.default_rng(1).normal(size=(len(X), 2100))])
+    prefetched = GreedySelector(k=5, target="classes").fit(many_columns, y)
+    assert set(prefetched.path_.feature[:3]) == {1, 2, 4}
 
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "exponential"])
 @pytest.mark.parametrize("step", ["refit", "line", "gradient"])
-def test_losses_of_one_class_against_the_others_add_up(loss, step):
+def test_losses_of_one_class_against_the_rest_add_up(loss, step):
     X, y = problem(120, 5)
     model = GreedySelector(k=3, loss=loss, step=step).fit(X, y)
     assert set(model.path_.feature) == {1, 2, 4}
@@ -134,9 +134,9 @@ def test_folds_and_criteria_of_many_classes():
     assert GreedySelector(k=2, loss="logistic", step="gradient").fit(X, y).score(X, y) > 0.9
 
 
-def test_labels_ask_for_classes():
+def test_regressors_refuse_labels_with_a_remedy():
     X, y = problem()
-    with pytest.raises(ValueError, match="Say target='classes'"):
+    with pytest.raises(ValueError, match="Set target='classes'"):
         GreedySelector().fit(X, y)
     for regressor in (Lasso(), L1Constrained(), BestSubset(2)):
         with pytest.raises(ValueError, match="predicts numbers, but the target holds labels"):
