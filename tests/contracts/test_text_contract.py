@@ -25,8 +25,8 @@ from mercer.text import TextFeatures
 TEXTS = [
     TextFeatures(),
     TextFeatures((1, 3), weighting="log", min_df=2, stop_words="english"),
-    TextFeatures((2, 3), "char", weighting="binary", max_features=40, normalize=None),
-    TextFeatures((1, 4), "char_wb", weighting="log-tfidf", max_df=0.5, normalize="l1"),
+    TextFeatures((2, 3), "char", weighting="binary", max_features=40, norm=None),
+    TextFeatures((1, 4), "char_wb", weighting="log-tfidf", max_df=0.5, norm="l1"),
     TextFeatures(stem="english", weighting="count"),
     TextFeatures(token_pattern=r"[a-z]+", weighting="count"),
     TextFeatures(n_buckets=60),
