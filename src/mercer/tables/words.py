@@ -45,7 +45,7 @@ class Terms:
         name = facts.name
         documents = source.map(lambda block: block.with_X(as_documents(block.X.table[name])))
         shared = 2 if facts.n >= 100 else 1  # letters of one document are of no use to another
-        common = {"weighting": "log-tfidf", "norm": "l2", "max_features": _MOST_TERMS}
+        common: dict = {"weighting": "log-tfidf", "norm": "l2", "max_features": _MOST_TERMS}
         if role == "sequence":
             how: dict = {"analyzer": "char", "ngram_range": (1, 5), "min_df": shared}
         elif np.mean([len(level.split()) for level in facts.levels]) < 2:
