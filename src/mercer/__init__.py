@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 #: The public names of each subpackage: the `__all__` of each, listed here so that nothing has to be imported.
 _PUBLIC = {
-    "auto": "Explanation Judgment MercerClassifier MercerRegressor Model Search Steps Trial compare_lifts fit judge",
+    "auto": (
+        "Explanation Judgment LiftSearch LiftTrial MercerClassifier MercerRegressor Model Steps compare_lifts fit judge"
+    ),
     "bounds": (
         "Certificate DistanceCertificate HashingRisk KernelCertificate certify certify_distances fourier_dimension "
         "fourier_variance hashing_risk jl_dimension jl_interval sparse_nonzeros"
