@@ -114,7 +114,7 @@ def test_learning_again_keeps_all_seeds():
     assert "learn again from all rows" in model.report()["seconds"]
     assert model.report()["holdout"]["model"]["value"] > 0.7
     sampled = mercer.fit(X, y, effort="fast", n_seeds=2, holdout=0.0, memory=2e-3)
-    assert any("from all rows" in said for said in sampled.report()["said"])
+    assert any("from all rows" in said for said in sampled.report()["notes"])
     assert 1 - np.mean((sampled.predict(X) - y) ** 2) / np.var(y) > 0.7
 
 

@@ -34,7 +34,7 @@ def test_without_time_only_the_plain_columns_are_tried(monkeypatch):
     data, y = table()
     report = mercer.fit(data, y, effort="fast", time_budget=50).report()
     assert [each["stage"] for each in report["candidates"]] == ["columns"]
-    assert "learned from the rows that were not kept aside" in " ".join(report["said"])
+    assert "learned from the rows that were not kept aside" in " ".join(report["notes"])
     assert "learn again from all rows" not in report["seconds"]
 
 
@@ -43,7 +43,7 @@ def test_with_time_everything_is_done_and_nothing_said(monkeypatch):
     data, y = table()
     report = mercer.fit(data, y, effort="fast", time_budget=50).report()
     plain = mercer.fit(data, y, effort="fast").report()
-    assert report["said"] == []
+    assert report["notes"] == []
     assert "learn again from all rows" in report["seconds"]
     assert [each["name"] for each in report["candidates"]] == [each["name"] for each in plain["candidates"]]
 
@@ -51,9 +51,9 @@ def test_with_time_everything_is_done_and_nothing_said(monkeypatch):
 def test_learning_again_is_left_out_if_it_would_take_longer_than_is_left(monkeypatch):
     data, y = table()
     monkeypatch.setattr(job, "repeated_seconds", lambda log, shares: 49.0)
-    assert mercer.fit(data, y, effort="fast", time_budget=50).report()["said"]
+    assert mercer.fit(data, y, effort="fast", time_budget=50).report()["notes"]
     monkeypatch.setattr(job, "repeated_seconds", lambda log, shares: 0.1)
-    assert not mercer.fit(data, y, effort="fast", time_budget=50).report()["said"]
+    assert not mercer.fit(data, y, effort="fast", time_budget=50).report()["notes"]
 
 
 def test_a_part_of_a_clock_began_with_it():
@@ -120,7 +120,7 @@ def sampled():
 
 def test_a_larger_table_is_searched_by_a_sample_and_says_so(sampled):
     model, _, _ = sampled
-    said = model.report()["said"]
+    said = model.report()["notes"]
     assert "6,000 rows" in said[0]
     assert "1,500 of them" in said[0]
     assert said[1] == "Trees, bins and waves come from the sample, the linear weights from all rows."

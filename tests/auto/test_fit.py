@@ -215,7 +215,7 @@ def test_a_table_of_two_different_rows(seed, classify):
     found = model.predict({"c": [c[0], next(level for level in c if level != c[0])]})
     np.testing.assert_allclose(found.astype(float), [1, 0], atol=0.1)
     assert model.report()["holdout"]["model"]["value"] > 0.9
-    assert "only 2 different rows among 80" in model.report()["said"][0]
+    assert "only 2 different rows among 80" in model.report()["notes"][0]
 
 
 def test_columns_of_new_rows_may_come_in_any_order():
@@ -254,7 +254,7 @@ def test_few_rows_are_all_learned_from(n):
     model = mercer.fit(frame, "y", effort="fast")
     assert model.task == ("classify" if n == 2 else "regress")
     assert "holdout" not in model.report()
-    assert f"{n} rows are too few to keep some aside" in " ".join(model.report()["said"])
+    assert f"{n} rows are too few to keep some aside" in " ".join(model.report()["notes"])
     assert np.isfinite(model.predict(frame)).all()
 
 

@@ -60,7 +60,7 @@ def test_classes_have_the_weights_of_one_logistic_regression(n_classes, weighted
     label = np.digitize(y, [0.0] if n_classes == 2 else [-0.7, 0.7])
     given = weight if weighted else None
     model = mercer.fit(data, label, weight=given, effort="fast", memory=gigabytes(2400 * SHARE, n_classes))
-    said = " ".join(model.report()["said"])
+    said = " ".join(model.report()["notes"])
     assert "the linear weights from all rows, in" in said
     assert "more would bring" not in said
     predictor = model.predictor
@@ -159,7 +159,7 @@ def test_classes_that_the_sample_has_not_seen_are_told():
     outside = next(rest.blocks()).y[:2]
     label[np.isin(y, outside)] = "odd"
     model = mercer.fit(data, label, effort="fast", holdout=0, memory=gigabytes(1600 * SHARE))
-    said = " ".join(model.report()["said"])
+    said = " ".join(model.report()["notes"])
     assert "2 rows are of classes that the sample has none of (odd)" in said
     assert model.classes_.tolist() == ["no", "yes"]
 

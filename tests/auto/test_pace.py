@@ -42,7 +42,7 @@ def table(n=400, seed=0):
 
 
 def said(model):
-    return " ".join(model.report()["said"])
+    return " ".join(model.report()["notes"])
 
 
 # ---- foreseen
@@ -106,7 +106,7 @@ def test_a_holdout_that_takes_too_long_is_judged_in_part(monkeypatch):
     monkeypatch.setattr(job, "predicting_seconds", lambda *_: 1e6)
     data, y = table(6000)
     report = mercer.fit(data, y, effort="fast", time_budget=1000).report()
-    assert "The holdout was judged by about 42 % of its rows" in " ".join(report["said"])
+    assert "The holdout was judged by about 42 % of its rows" in " ".join(report["notes"])
     assert 400 < report["holdout"]["n"] < 600
 
 

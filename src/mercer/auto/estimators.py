@@ -62,7 +62,7 @@ class _Searched(BaseEstimator):
         encoder, rows, predictor = job.learn(job.part(source, share), clock.part(_ALL if share == 1 else _SAMPLE))
         if share < 1:
             predictor = job.weights_from(sample_of(source, share, seed)[1], encoder, rows, predictor)
-        told = {"task": self._task, "effort": self.effort, "said": job.notes, **account(predictor, steps, encoder)}
+        told = {"task": self._task, "effort": self.effort, "notes": job.notes, **account(predictor, steps, encoder)}
         self.model_ = model_of(self._task, encoder, predictor, rows.X, told, seed)
         return self
 

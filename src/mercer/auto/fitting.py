@@ -6,6 +6,7 @@ from dataclasses import replace
 from numbers import Real
 
 from mercer._runtime.checks import check_whole
+from mercer._runtime.errors import ParameterError
 from mercer.auto.budget.effort import EFFORTS, Clock, Effort
 from mercer.auto.budget.progress import Steps
 from mercer.auto.final.all_rows import sample_of
@@ -96,14 +97,14 @@ def fit(
     random_state = seed_of(random_state)
     _check_budgets(time_budget, memory)
     if not _is_number(holdout) or not 0 <= holdout < 1:
-        raise ValueError(f"holdout must be a share of at least 0 and below 1, not {holdout!r}.")
+        raise ParameterError("holdout", holdout, "must be a fraction of at least 0 and below 1")
     with steps("read"):
         source = read_table(data, target, weight)
         _refuse_no_columns(source)
         job = Job(roles, chosen, random_state, steps, clock)
         job.notes += getattr(source, "notes", [])
         told: dict = {"task": checked_task(source, task, job), "effort": effort}
-    told |= {"target": getattr(source, "target", None), "rows": job.n_rows, "said": job.notes}
+    told |= {"target": getattr(source, "target", None), "rows": job.n_rows, "notes": job.notes}
     told |= {"weight": weight} if isinstance(weight, str) else {}
     job.classify = told["task"] == "classify"
     train, kept = job.split(source, holdout) if holdout else (source, None)
@@ -135,7 +136,7 @@ def fit(
 def _check_budgets(time_budget, memory) -> None:
     for name, value in (("time_budget", time_budget), ("memory", memory)):
         if value is not None and not (_is_number(value) and value > 0):
-            raise ValueError(f"{name} must be positive, or None for no limit, not {value!r}.")
+            raise ParameterError(name, value, "must be positive, or None for no limit")
 
 
 def _is_number(value) -> bool:
@@ -145,7 +146,7 @@ def _is_number(value) -> bool:
 def sizes(effort, max_features=None, n_seeds=1) -> Effort:
     """The sizes of a named effort, held to a number of features, for the mean over a number of seeds."""
     if effort not in EFFORTS:
-        raise ValueError(f"effort must be one of {', '.join(EFFORTS)}, not {effort!r}.")
+        raise ParameterError("effort", effort, f"must be one of {', '.join(EFFORTS)}")
     check_whole("n_seeds", n_seeds)
     chosen = replace(EFFORTS[effort], wave_seeds=int(n_seeds))
     if max_features is None:

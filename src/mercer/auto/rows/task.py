@@ -8,12 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mercer._runtime.errors import DataError, Message, ParameterError, Setting
 from mercer.auto.rows.weights import refuse_extreme_weight
 from mercer.learn.targets import MOST_CLASSES
 from mercer.source import Columns, Source
 from mercer.source.row_error import RowError
 
 TASKS = ("classify", "regress")
+_NAMES = {"classification": "classify", "regression": "regress"}
 #: Sizes of targets whose squares still are numbers.
 _HUGE, _TINY = 1e120, 1e-120
 #: With fewer different rows than this, whole levels would be kept aside together with all their rows.
@@ -41,8 +43,9 @@ def checked_task(source: Source, task: str | None, job) -> str:
     None takes strings, truth values and whole numbers of at most 20 values that repeat for classes. `job.notes` is told
     of a target that never changes, `job.n_rows` how many rows there are, `job.few` how many different ones if few.
     """
+    task = _NAMES.get(task, task) if isinstance(task, str) else task
     if task is not None and task not in TASKS:
-        raise ValueError(f"task must be one of {', '.join(TASKS)}, not {task!r}.")
+        raise ParameterError("task", task, "must be 'classification' or 'regression'")
     name = getattr(source, "target", None)
     called = "The target" if name is None else f"The target {name!r}"
     locate = getattr(source, "locate", None)
@@ -59,7 +62,7 @@ def checked_task(source: Source, task: str | None, job) -> str:
     refuse_extreme_weight(look.weight)
     if 0 < look.largest < _TINY:
         raise ValueError(f"{called} is at most {look.largest:g}: its squares vanish. Multiply it by a power of ten.")
-    found, job.n_rows, job.n_classes = _task(look, called, task), look.n, len(look.levels)
+    found, job.n_rows, job.n_classes = _task(look, called, task, name), look.n, len(look.levels)
     job.few = len(look.ids) if len(look.ids) < FEW_DIFFERENT else None
     if found == "classify" and len(look.levels) > 1:
         _tell_of_rare(look, called, job)
@@ -155,21 +158,30 @@ def _is_number(text) -> bool:
     return True
 
 
-def _task(look: Look, called: str, task: str | None) -> str:
+def _task(look: Look, called: str, task: str | None, name: str | None) -> str:
     kinds = {type(level) for level in look.levels}
     words = bool(kinds & {str, bytes})
     if task == "regress" and words:
         shown = next((level for level in look.levels if not _is_number(level)), next(iter(look.levels)))
-        raise ValueError(f"{called} holds {shown!r}, which is no number: use task='classify' to predict classes.")
+        raise DataError(
+            f"{called} holds {shown!r}, which is not a number.",
+            remedy=Message("Use ", Setting("task", "classification"), " to predict classes."),
+        )
     if task == "classify" and (look.fractions or look.several):
-        raise ValueError(f"{called} is a quantity, with values between whole numbers: use task='regress'.")
+        raise DataError(
+            f"{called} is continuous: it has values between whole numbers.",
+            remedy=Message("Use ", Setting("task", "regression"), "."),
+        )
     most = min(MOST_CLASSES, max(2, look.n // 2))  # numbers that do not repeat are no classes
     quantity = look.fractions or look.several or (not words and bool not in kinds and len(look.levels) > most)
     found = task or ("regress" if quantity else "classify")
     if found == "classify" and len(look.levels) > max(MOST_CLASSES, look.n // 2):
-        raise ValueError(
-            f"{called} has {len(look.levels)} different values in {look.n} rows: classes must repeat to be learned. "
-            "Is another column the target? Text that should be a number can be read as one with "
-            f"types={{{called.removeprefix('The target ')}: 'number'}}."
+        raise DataError(
+            f"{called} has {len(look.levels)} different values in {look.n} rows: classes must repeat to be learned.",
+            remedy=Message(
+                "Is another column the target? Text that should be a number can be read as one with ",
+                Setting("types", "number", key=name or "target"),
+                ".",
+            ),
         )
     return found

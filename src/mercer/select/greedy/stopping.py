@@ -11,6 +11,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.block import Block
+from mercer._runtime.errors import DataError, Message, Setting
 from mercer.select.greedy.candidates import Columns
 from mercer.select.greedy.forward import Trail
 from mercer.select.greedy.geometry import FromGram, FromRows
@@ -109,7 +110,9 @@ def _mean_of_folds(scores):
 
 def _refuse_one_fold(folds: int, rows: int) -> None:
     if folds < 2:
-        raise ValueError(
+        raise DataError(
             f"n_samples={rows}, but stop='folds' needs at least two distinct rows in different folds (equal rows share "
-            "a fold). Use stop=None or 'bic'."
+            "a fold).",
+            remedy=Message("Use ", Setting("stop", None, "bic"), "."),
+            parameter="stop",
         )
