@@ -1,4 +1,4 @@
-"""`mercer inspect`: what it says of a file, as a table and as JSON."""
+"""`mercer inspect`: its report as a table and as JSON."""
 
 import json
 

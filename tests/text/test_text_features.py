@@ -162,7 +162,7 @@ def test_files_of_format_1_keep_their_norm():
     )
 
 
-def test_stop_words_go_before_n_grams_are_formed():
+def test_stop_words_are_removed_before_n_grams_are_formed():
     text = counts("word", (2, 2), stop_words=["of", "THE"]).fit(["the ship of the sea"])
     assert text.get_feature_names_out().tolist() == ["ship sea"]
     words = ["the", "of", "naïve"]
@@ -317,7 +317,7 @@ def test_several_columns_at_once():
         (["", None], "vocabulary is empty"),
     ],
 )
-def test_what_is_not_text_is_refused_with_its_place(wrong, message):
+def test_non_text_is_refused_with_its_position(wrong, message):
     with pytest.raises(ValueError, match=message):
         TextFeatures().fit(wrong)
 
@@ -350,7 +350,7 @@ def test_missing_documents_may_be_refused():
         ({"missing": "skip"}, "missing must be one of"),
     ],
 )
-def test_parameters_that_make_no_sense_are_refused(wrong, message):
+def test_invalid_parameters_are_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         TextFeatures(**wrong).fit(["some words", "more words", "words again"])
 
@@ -393,7 +393,7 @@ def test_collisions_are_counted_and_top_terms_named():
         TextFeatures().fit(documents).collisions(documents)
 
 
-def test_terms_are_looked_up_both_ways():
+def test_terms_and_columns_are_found_both_ways():
     text = TextFeatures((1, 2)).fit(["red sea", "red ship"])
     assert [text.columns_of(term) for term in ("red", "red ship", "blue")] == [[0], [2], []]
     assert [row.tolist() for row in text.inverse_transform(text.transform(["a red ship", ""]))] == [

@@ -8,14 +8,14 @@ from mercer._runtime.checks import check_whole
 from mercer.base import seed_of
 from mercer.learn.out_of_fold import OutOfFoldTransformer
 from mercer.learn.targets import check_task, classes_in, target_names, with_numeric_target
-from mercer.normalize.levels import LevelTransformer
+from mercer.normalize.categorical import CategoricalTransformer
 from mercer.stats.counts import distinct
 from mercer.stats.target_tables import LevelSums, TargetTables
 
 _FEW = 32  # rows that are looked up one by one sooner than sorted
 
 
-class TargetEncoding(LevelTransformer, OutOfFoldTransformer):
+class TargetEncoding(CategoricalTransformer, OutOfFoldTransformer):
     """Each level as the mean target of its rows, shrunk to the mean of all rows:
 
         TE(c) = (S_c + a mean) / (n_c + a),
