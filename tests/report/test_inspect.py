@@ -33,7 +33,7 @@ def test_as_json(people, capsys):
         "sex": "category",
         "height": "number",
     }
-    assert columns["age"]["missing"] == 30
+    assert columns["age"]["n_missing"] == 30
     assert {item["category"] for item in columns["sex"]["top"]} == {"f", "m"}
     assert [each.split(":")[0] for each in found["suspicions"]] == ["height"]
 

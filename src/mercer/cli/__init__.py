@@ -16,7 +16,7 @@ from mercer.cli.demo import demo
 from mercer.cli.dimension import dimension
 from mercer.cli.fit import fit
 from mercer.cli.inspect import inspect
-from mercer.cli.messages import in_options, printable
+from mercer.cli.messages import in_options, printable, warning_text
 from mercer.cli.predict import predict, transform
 from mercer.cli.select import select
 
@@ -95,8 +95,7 @@ def _print_error(text: str) -> None:
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
     """Print a warning as one line, without its position in the code."""
-    given = message.args[0] if isinstance(message, Warning) and message.args else message
-    _print_error(in_options(given) if isinstance(given, str) else str(message))
+    _print_error(warning_text(message))
 
 
 class _Terminated(BaseException):

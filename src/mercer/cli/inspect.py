@@ -31,5 +31,6 @@ def inspect(file: str, target: str | None, form: str, quiet: bool, **options: An
         from mercer.report.inspect import gather_inspection, render_inspection
 
         found = {**gather_inspection(file, target, **how), "file": display_name(file)}
-    found["notes"] = [in_options(note) for note in found["notes"]]
+    for notes in ("notes", "suspicions"):
+        found[notes] = [in_options(note) for note in found[notes]]
     echo_json(found) if form == "json" else show(render_inspection, found)

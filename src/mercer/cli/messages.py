@@ -25,6 +25,12 @@ def in_options(text: str) -> str:
     return text.format_settings(option) if isinstance(text, Message) else str(text)
 
 
+def warning_text(warning: Warning | str) -> str:
+    """The text of a warning, with options for the parameters it mentions."""
+    given = warning.args[0] if isinstance(warning, Warning) and warning.args else warning
+    return in_options(given) if isinstance(given, str) else str(warning)
+
+
 def option(setting: Setting) -> str:
     """Write a parameter as it is given on the command line.
 

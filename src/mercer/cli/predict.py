@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from mercer.cli.messages import in_options, printable
+from mercer.cli.messages import in_options, printable, warning_text
 from mercer.cli.options import display_name, quiet_option, reading, reading_options, refuse_overwrite
 
 _output = click.option(
@@ -135,7 +135,7 @@ def _stream(
         unseen = _map_rows(
             model, data, how, quiet or _on_terminal(output), title, compute, lambda: open_rows(output, form)
         )
-    notes = [str(each.message) for each in caught] + [each.told(column) for column, each in unseen.items()]
+    notes = [warning_text(each.message) for each in caught] + [each.told(column) for column, each in unseen.items()]
     notes += [] if quiet else compute.notes
     for text in dict.fromkeys(notes):
         click.echo(f"mercer: {printable(in_options(text))}", err=True)

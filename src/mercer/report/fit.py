@@ -14,12 +14,11 @@ _MAX_COLUMNS, _MAX_CANDIDATES = 12, 12
 
 def gather_fit(model: Any, source: Any, data: str, target: str, path: str) -> dict[str, Any]:
     """Return the report of the model with its input and output files."""
-    dialect = getattr(source, "dialect", None)
     found = {
         "file": data,
         "rows": source.n_rows,
-        "dialect": None if dialect is None else str(dialect),
-        "notes": list(getattr(source, "notes", [])),
+        "dialect": None if source.dialect is None else str(source.dialect),
+        "notes": list(source.notes),
         "target": target,
         "saved": str(path),
     }

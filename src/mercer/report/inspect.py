@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from mercer._runtime.errors import Message
 from mercer.io import read_table
 from mercer.stats import Sample, Together
 from mercer.tables.facts import ColumnFacts, Facts
@@ -23,15 +24,14 @@ def gather_inspection(path: str, target: str | None = None, **options: Any) -> d
     source: Any = read_table(path, target, **options)
     learned = source.fold(Together(facts=Facts(), sample=Sample())).finish()
     roles = roles_of(learned["facts"], learned["sample"])
-    dialect = getattr(source, "dialect", None)
     return {
         "file": path,
         "rows": source.n_rows,
-        "dialect": None if dialect is None else vars(dialect),
+        "dialect": None if source.dialect is None else vars(source.dialect),
         "target": target,
         "columns": [_column(facts, roles[name]) for name, facts in learned["facts"].items()],
         "notes": list(source.notes),
-        "suspicions": [f"{name}: {found}" for name, role in roles.items() for found in role.suspicions],
+        "suspicions": [Message(f"{name}: ", each) for name, role in roles.items() for each in role.suspicions],
     }
 
 
@@ -41,12 +41,12 @@ def _column(facts: ColumnFacts, role: Role) -> dict[str, Any]:
         "name": facts.name,
         "type": facts.kind,
         "role": role.role,
-        "why": role.why,
-        "missing": facts.missing,
-        "distinct": facts.distinct,
-        "distinct_is_exact": facts.exact,
-        "low": _plain(facts.low),
-        "high": _plain(facts.high),
+        "reason": role.why,
+        "n_missing": facts.missing,
+        "n_distinct": facts.distinct,
+        "n_distinct_is_exact": facts.exact,
+        "min": _plain(facts.low),
+        "max": _plain(facts.high),
         "top": [{"category": _plain(category), "rows": rows} for category, rows in top]
         if role.role == "category"
         else [],
@@ -83,12 +83,12 @@ def _dialect_line(dialect: dict[str, Any]) -> str:
 
 def _columns_table(columns: list[dict[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("column", "type", "role", "missing", "why"):
+    for heading in ("column", "type", "role", "missing", "reason"):
         table.add_column(heading, justify="right" if heading == "missing" else "left", overflow="fold")
     for column in columns:
         top = ", ".join(f"{item['category']} ({item['rows']:,})" for item in column["top"])
-        why = column["why"] + (f": {top}" + (", ..." if column["distinct"] > _TOP else "") if top else "")
-        missing = f"{column['missing']:,}" if column["missing"] else ""
-        cells = (column["name"], column["type"], column["role"], missing, why)
+        reason = column["reason"] + (f": {top}" + (", ..." if column["n_distinct"] > _TOP else "") if top else "")
+        missing = f"{column['n_missing']:,}" if column["n_missing"] else ""
+        cells = (column["name"], column["type"], column["role"], missing, reason)
         table.add_row(*(Text(cell) for cell in cells))
     return table

@@ -44,7 +44,7 @@ def gather_selection(
         "how": how if how != "filter" else f"filter ({score})",
         "candidates": len(set(encoded.columns)),
         "ranked": ranked[:k],
-        "notes": [*getattr(source, "notes", []), *seen.notes, *encoder.notes_],
+        "notes": [*source.notes, *seen.notes, *encoder.notes_],
     }
 
 
