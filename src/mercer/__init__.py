@@ -73,20 +73,22 @@ _HOMES = {name: package for package, names in _PUBLIC.items() for name in names.
 __all__ = sorted([*_PUBLIC, *_HOMES])
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return import_module(f"mercer.{name}")
-    if name in _HOMES:
-        value = getattr(import_module(f"mercer.{_HOMES[name]}"), name)
-    elif name == "__version__":
-        from importlib.metadata import version
+if not TYPE_CHECKING:  # so that type checkers report misspelled names
 
-        value = version("mercer")
-    else:
-        # With `obj` set, Python's own traceback does not add a second suggestion.
-        raise AttributeError(f"module 'mercer' has no attribute {name!r}.{_hint(name)}", name=name, obj=None)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        if name in _PUBLIC:
+            return import_module(f"mercer.{name}")
+        if name in _HOMES:
+            value = getattr(import_module(f"mercer.{_HOMES[name]}"), name)
+        elif name == "__version__":
+            from importlib.metadata import version
+
+            value = version("mercer")
+        else:
+            # With `obj` set, Python's own traceback does not add a second suggestion.
+            raise AttributeError(f"module 'mercer' has no attribute {name!r}.{_hint(name)}", name=name, obj=None)
+        globals()[name] = value
+        return value
 
 
 def _hint(name: str) -> str:
