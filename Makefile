@@ -8,7 +8,7 @@ NATIVE := CMakeLists.txt $(shell find native -type f)
 unexport PYTHONDONTWRITEBYTECODE
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-slow lint format bench docs clean
+.PHONY: demo test test-slow lint format bench docs clean FORCE
 
 demo: $(VENV)/.mercer
 	@$(BIN)/mercer demo
@@ -43,13 +43,19 @@ $(VENV)/.build: $(BIN)/python constraints.txt
 	@$(PIP) install -c constraints.txt scikit-build-core nanobind
 	@touch $@
 
-# Python edits are live (editable install); only a change of the compiled core or of the metadata installs again.
-$(VENV)/.mercer: $(VENV)/.build pyproject.toml $(NATIVE)
+# The names of all Python files. The stamp changes when a file is added, moved or deleted.
+$(VENV)/.modules: FORCE | $(BIN)/python
+	@find src/mercer -name '*.py' | LC_ALL=C sort > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+# Edits of Python files are live (editable install). A new set of files, a change of the compiled core or of the metadata
+# installs again: the import hook of an editable install knows the files that were there when it was made.
+$(VENV)/.mercer: $(VENV)/.build $(VENV)/.modules pyproject.toml $(NATIVE)
 	@echo "installing mercer"
 	@$(PIP) install -c constraints.txt --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.dev $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: $(VENV)/.mercer
+$(VENV)/.dev $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: pyproject.toml constraints.txt | $(VENV)/.mercer
 	@echo "installing the $* tools"
 	@$(PIP) install -c constraints.txt --no-build-isolation -e ".[$*]"
 	@touch $@

@@ -33,7 +33,7 @@ def run() -> None:
 
 def contests():
     """(name, Mercer's, scikit-learn's, share of the corpus): scikit-learn needs minutes for n-grams of characters."""
-    plain = {"weighting": "count", "normalize": None}
+    plain = {"weighting": "count"}
     hashed = {"n_buckets": 2**20, "hash": "murmur3", **plain}
     peer = {"n_features": 2**20, "norm": None}
     words, letters = (1, 2), (3, 5)

@@ -48,12 +48,12 @@ test, truth = messages(2000, rate=0.5)
 print(*test[:3], sep="\n")
 
 sizes = 2 ** np.arange(3, 15)
-features = {"words": {"ngrams": (1, 2)}, "characters": {"ngrams": (2, 4), "analyzer": "char_wb"}}
+features = {"words": {"ngram_range": (1, 2)}, "characters": {"ngram_range": (2, 4), "analyzer": "char_wb"}}
 figure, axes = plt.subplots()
 for name, how in features.items():
     scores = []
     for m in sizes:
-        text = TextFeatures(**how, n_buckets=int(m), weighting="log").fit(train)
+        text = TextFeatures(**how, n_buckets=int(m), weighting="log", norm="l2").fit(train)
         model = HingeClassifier(alpha=0.1).fit(text.transform(train), y)
         scores.append(model.score(text.transform(test), truth))
     line = axes.plot(sizes, scores, marker="o", label=f"{name}, hashed")[0]

@@ -1,4 +1,4 @@
-"""The command line: what it prints, and the code it leaves with."""
+"""The command line: output and exit codes."""
 
 import json
 import sys
@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from mercer import cli
+from mercer._runtime.errors import ParameterError
 
 SMALL = ["demo", "--data", "diabetes", "--components", "17"]
 
@@ -33,7 +34,7 @@ def test_exit_codes(arguments, code, capsys):
     assert bool(err) == (code == 2)
 
 
-def test_main_leaves_with_the_code():
+def test_main_exits_with_the_code():
     with pytest.raises(SystemExit) as leaving:
         cli.main(["--version"])
     assert leaving.value.code == 0
@@ -49,7 +50,7 @@ def test_demo_as_table(capsys):
     assert cli._run(SMALL) == 0
     out, err = capsys.readouterr()
     assert err == ""  # not a terminal: no bar
-    for expected in ("The plan", "Diabetes", "plain columns", "gain by lifting", "Seconds:", "Your own data"):
+    for expected in ("The plan", "Diabetes", "plain columns", "evaluated once", "Seconds:", "Your own data"):
         assert expected in out
     assert max(map(len, out.splitlines())) <= 80
 
@@ -62,19 +63,20 @@ def test_demo_as_json(capsys):
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "expected"),
     [
         (ValueError("no column named 'age'"), "mercer: no column named 'age'"),
+        (ParameterError("time_budget", -1, "must be positive"), "mercer: --time-budget must be positive, not -1."),
         (FileNotFoundError("rows.parquet: there is no such file"), "mercer: rows.parquet"),
         (KeyboardInterrupt(), "mercer: stopped."),
     ],
 )
-def test_failures_are_one_line_and_code_one(error, said, monkeypatch, capsys):
+def test_failures_are_one_line_and_code_one(error, expected, monkeypatch, capsys):
     def fail(*_):
         raise error
 
     monkeypatch.setattr(sys.modules["mercer.cli.demo"], "_table_demo", fail)
     assert cli._run(["demo"]) == 1
     err = capsys.readouterr().err.lstrip("\n")  # after Ctrl-C the line of the prompt is ended first
-    assert err.startswith(said)
+    assert err.startswith(expected)
     assert err.count("\n") == 1

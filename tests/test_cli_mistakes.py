@@ -1,4 +1,4 @@
-"""What a user may get wrong: every message says what, where and what to do, and nothing half-written is left."""
+"""Mistakes of users: messages name the problem, its position and the remedy, and no partial file is left."""
 
 import gzip
 import os
@@ -9,7 +9,8 @@ import pytest
 
 import mercer
 from mercer import cli
-from mercer.cli.wording import in_options
+from mercer._runtime.errors import Message, Setting
+from mercer.cli.messages import in_options
 
 
 def run(*arguments):
@@ -48,23 +49,27 @@ MISTAKES = {
     "missing target": ({"y": {49: None}}, (), ["line 51", "'y' is missing", "--on-bad-rows skip"]),
     "infinite target": ({"y": {49: "inf"}}, (), ["line 51", "'y' is inf", "drop the row"]),
     "infinite number": ({"a": {9: "inf"}}, (), ["Column 'a'", "line 11", "Make it missing"]),
-    "words for numbers": ({}, ("--target", "town", "--task", "regress"), ["'Bern', which is no number", "--task"]),
-    "numbers for classes": ({}, ("--task", "classify"), ["'y' is a quantity", "--task regress"]),
+    "words for numbers": (
+        {},
+        ("--target", "town", "--task", "regress"),
+        ["'Bern', which is not a number", "--task classification"],
+    ),
+    "numbers for classes": ({}, ("--task", "classify"), ["'y' is continuous", "--task regression"]),
     "declared type": ({"a": {6: "oops"}}, ("--type", "a=number"), ["line 8", "'a' holds 'oops'", "--missing"]),
     "a type that is none": ({}, ("--type", "a"), ["COLUMN=TYPE"]),
     "no such target": ({}, ("--target", "Y"), ["no column named 'Y'", "Did you mean 'y'"]),
     "no such folder": ({}, ("-o", "nowhere/m.mercer"), ["nowhere does not exist"]),
     "a folder for a file": ({}, ("-o", "."), ["is a directory"]),
-    "the data for the model": ({}, ("-o", "rows.csv"), ["--output rows.csv would replace a file that is read"]),
+    "the data for the model": ({}, ("-o", "rows.csv"), ["--output rows.csv would overwrite an input file"]),
     "a model in a pipe": ({}, ("-o", "-"), ["name a file with --output"]),
     "target too large": ({"y": {9: "1e200"}}, (), ["'y' is 1e+200 at", "line 11", "divide it by a power of ten"]),
     "target for weight": ({}, ("--weight", "y"), ["'y' cannot be the target and the weight at once"]),
     "words for weights": ({}, ("--weight", "town"), ["A weight is '", "line 2", "Weights are numbers"]),
     "no such weight": ({}, ("--weight", "b"), ["no column named 'b' (given as --weight)", "'town'"]),
     "a role that is none": ({}, ("--role", "a=nummer"), ["--role a=nummer", "is not one of number, category"]),
-    "a role of no column": ({}, ("--role", "b=id"), ["--role 'b=id'", "no such column"]),
-    "a role for the target": ({}, ("--role", "y=number"), ["--role 'y=number'", "no such column to learn from"]),
-    "text of numbers": ({}, ("--role", "a=text"), ["'a' holds numbers", "--type 'a=text'"]),
+    "a role of no column": ({}, ("--role", "b=id"), ["--role b=id", "no such column"]),
+    "a role for the target": ({}, ("--role", "y=number"), ["--role y=number", "no such column to learn from"]),
+    "text of numbers": ({}, ("--role", "a=text"), ["'a' holds numbers", "--type a=text"]),
     "a type of no kind": ({}, ("--type", "a=float"), ["--type a=float", "is not one of boolean"]),
     "a type of no column": ({}, ("--type", "b=text"), ["no column named 'b' (given as --type)"]),
     "a decimal that is none": ({}, ("--decimal", "x"), ["--decimal must be '.' or ','"]),
@@ -74,18 +79,18 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_mistakes_are_named_and_placed(name, tmp_path, monkeypatch, capsys):
+def test_mistakes_are_named_and_located(name, tmp_path, monkeypatch, capsys):
     changes, more, expected = MISTAKES[name]
     monkeypatch.chdir(tmp_path)
     path = written(tmp_path, rows(), **changes)
     assert run("fit", path, "--target", "y", "--quiet", *more) in (1, 2)
-    said = capsys.readouterr().err
-    assert not [part for part in expected if part not in said], said
-    assert "Traceback" not in said
+    printed = capsys.readouterr().err
+    assert not [part for part in expected if part not in printed], printed
+    assert "Traceback" not in printed
     assert sorted(os.listdir(tmp_path)) == ["rows.csv"]
 
 
-#: Files that are no tables: how they begin, and what is said of them.
+#: Files that are not tables: how they begin, and parts of the message.
 NO_TABLES = {
     "empty": (b"", ["is empty"]),
     "header alone": (b"a,y\n", ["has no rows below its header"]),
@@ -115,11 +120,11 @@ def test_files_that_are_no_tables_are_named(name, tmp_path, capsys):
         )
         == 1
     )
-    said = capsys.readouterr().err
-    assert not [part for part in [str(tmp_path / "rows"), *expected] if part not in said], said
+    printed = capsys.readouterr().err
+    assert not [part for part in [str(tmp_path / "rows"), *expected] if part not in printed], printed
 
 
-#: New rows for the model of a and town: what is said of them, or of what they are taken for.
+#: New rows for the model of a and town, and parts of the message.
 NEW_ROWS = {
     "another case": ("A,town\n1,Bern\n", ["new.csv: the column 'a' is missing", "'A' is there"]),
     "two columns": ("x\n1\n", ["the column 'a' is missing (and 1 more: 'town')", "'a', 'town'"]),
@@ -133,16 +138,16 @@ def test_new_rows_that_cannot_be_predicted(name, model, tmp_path, capsys):
     text, expected = NEW_ROWS[name]
     (tmp_path / "new.csv").write_text(text)
     assert run("predict", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv") == 1
-    said = capsys.readouterr().err
-    assert not [part for part in expected if part not in said], said
+    printed = capsys.readouterr().err
+    assert not [part for part in expected if part not in printed], printed
     assert sorted(os.listdir(tmp_path)) == ["new.csv"]
 
 
-@pytest.mark.parametrize(("name", "said"), [("out.xlsx", "not written as .xlsx"), ("new.csv", "would replace")])
-def test_predictions_are_not_written_anywhere(name, said, model, tmp_path, capsys):
+@pytest.mark.parametrize(("name", "expected"), [("out.xlsx", "not written as .xlsx"), ("new.csv", "would overwrite")])
+def test_predictions_are_not_written_anywhere(name, expected, model, tmp_path, capsys):
     path = written(tmp_path, rows()).rename(tmp_path / "new.csv")
     assert run("predict", model, path, "-o", tmp_path / name) in (1, 2)
-    assert said in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
     assert sorted(os.listdir(tmp_path)) == ["new.csv"]
 
 
@@ -168,20 +173,20 @@ def test_whole_numbers_beyond_the_exact_ones_of_floats(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_a_column_that_gives_the_target_away_is_told(tmp_path, capsys):
+def test_a_leaking_column_is_reported(tmp_path, capsys):
     frame = rows()
     path = written(tmp_path, frame.assign(copy=frame["y"]))
     assert run("fit", path, "--target", "y", "--effort", "fast", "-o", tmp_path / "m.mercer") == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "'copy' is suspicious: equals the target" in said
-    assert "--role 'copy=id' leaves it out" in said
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "'copy' is suspicious: equals the target" in printed
+    assert "--role copy=id leaves it out" in printed
 
 
-def test_classes_too_rare_to_be_learned_are_told(tmp_path, capsys):
+def test_rare_classes_are_reported(tmp_path, capsys):
     path = written(tmp_path, rows().assign(y=["b", "c", "c"] + ["a", "d", "d"] * 39))
     assert run("fit", path, "--target", "y", "--effort", "fast", "-o", tmp_path / "m.mercer") == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "classes of fewer than 5 rows, too few to be learned or judged: 'b' (1), 'c' (2)." in said
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "classes of fewer than 5 rows, too few to be learned or judged: 'b' (1), 'c' (2)." in printed
 
 
 def test_names_of_a_file_do_not_steer_the_terminal(tmp_path, capsys):
@@ -193,15 +198,15 @@ def test_names_of_a_file_do_not_steer_the_terminal(tmp_path, capsys):
     assert "\x1b" not in out + err
 
 
-def test_what_should_not_happen_is_one_line(tmp_path, monkeypatch, capsys):
+def test_internal_errors_are_one_line(tmp_path, monkeypatch, capsys):
     def broken(*_, **__):
         raise KeyError("lost")
 
     monkeypatch.setattr("mercer.report.inspect.gather_inspection", broken)
     assert run("inspect", tmp_path) == 1
-    said = capsys.readouterr().err
-    assert "This should not have happened (KeyError: 'lost')" in said
-    assert said.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert "Internal error (KeyError: 'lost')" in printed
+    assert printed.count("\n") == 1
 
 
 def test_a_target_of_free_text_is_no_class(tmp_path, capsys):
@@ -237,17 +242,17 @@ def test_rows_of_parquet_without_target_can_be_left_out(tmp_path, monkeypatch, c
     assert "rows.parquet,row 7,the target 'y' is missing" in (tmp_path / "rows.parquet.rejected.csv").read_text()
 
 
-def test_too_few_features_are_told(tmp_path, capsys):
+def test_too_few_features_are_reported(tmp_path, capsys):
     how = ("--target", "y", "--effort", "fast", "--max-features", 1, "-o", tmp_path / "m.mercer")
     assert run("fit", written(tmp_path, rows()), *how) == 0
     assert "features, more than the 1 asked for" in " ".join(capsys.readouterr().out.split())
 
 
-def test_one_word_in_a_column_of_numbers_is_noticed(tmp_path, capsys):
+def test_one_word_in_a_column_of_numbers_is_reported(tmp_path, capsys):
     assert run("inspect", written(tmp_path, rows(), a={6: "oops"})) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "'a' is text because of 'oops' in row 7" in said
-    assert "--type 'a=number'" in said
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "'a' is text because of 'oops' in row 7" in printed
+    assert "--type a=number" in printed
     assert run("inspect", written(tmp_path, rows(), a={6: "oops"}), "--missing", "oops") == 0
     assert "because" not in capsys.readouterr().out
 
@@ -273,7 +278,7 @@ def test_prediction_names_the_line_of_a_wrong_value(model, tmp_path, capsys):
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_a_quantity_has_no_probabilities(model, tmp_path, capsys):
+def test_regression_has_no_probabilities(model, tmp_path, capsys):
     assert run("predict", model, written(tmp_path, rows()), "--proba") == 2
     assert "--proba" in capsys.readouterr().err
 
@@ -290,8 +295,18 @@ def test_interrupted_writing_leaves_nothing(tmp_path, monkeypatch, capsys):
 
 
 def test_remedies_are_options_on_the_command_line():
-    assert in_options("roles={'zip': 'id'} or types={'zip': 'text'}") == "--role 'zip=id' or --type 'zip=text'"
-    assert in_options("say quote='' or encoding='latin-1'") == "say --quote none or --encoding latin-1"
+    for setting, option in (
+        (Setting("roles", "id", key="zip"), "--role zip=id"),
+        (Setting("roles", key="zip"), "--role zip"),
+        (Setting("types", "text", key="zip code"), "--type 'zip code=text'"),
+        (Setting("quote", ""), "--quote none"),
+        (Setting("delimiter", "\t"), "--delimiter tab"),
+        (Setting("header", True), "--header"),
+        (Setting("missing", "?", item=True), "--missing '?'"),
+        (Setting("encoding", "cp1252", "latin-1"), "--encoding cp1252 or --encoding latin-1"),
+        (Setting("holdout"), "--holdout"),
+    ):
+        assert in_options(Message("Use ", setting, ".")) == f"Use {option}."
 
 
 def test_columns_of_lists_are_left_out_of_parquet(tmp_path, capsys):
@@ -304,7 +319,7 @@ def test_columns_of_lists_are_left_out_of_parquet(tmp_path, capsys):
     assert len(pd.read_csv(tmp_path / "out.csv")) == 120
 
 
-def test_numbers_written_as_text_are_told(tmp_path, capsys):
+def test_numbers_stored_as_text_are_reported(tmp_path, capsys):
     frame = rows()
     frame["a"] = [f"${1000 + 37 * i:,}" for i in range(120)]
     assert run("inspect", written(tmp_path, frame), "--target", "y") == 0

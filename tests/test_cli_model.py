@@ -42,12 +42,19 @@ def test_every_verb_has_help_with_an_example(verb, capsys):
     assert f"Example:  mercer {verb}" in capsys.readouterr().out
 
 
-def test_fit_tells_what_it_did(fitted, tmp_path, capsys):
+def test_fit_reports_what_it_did(fitted, tmp_path, capsys):
     how = ("--target", "price", "--effort", "fast", "-o", tmp_path / "again.mercer")
     assert run("fit", fitted / "houses.csv", *how) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    for expected in ("240 rows", "price is a quantity", "delimiter ','", "looked at once", "this model", "Saved to"):
+    for expected in (
+        "240 rows",
+        "regression of price",
+        "delimiter ','",
+        "rows, evaluated once",
+        "this model",
+        "Saved to",
+    ):
         assert expected in out
     again, first = mercer.load(tmp_path / "again.mercer"), mercer.load(fitted / "houses.mercer")
     assert again.predict(rows().drop(columns="price")).tolist() == first.predict(rows().drop(columns="price")).tolist()
@@ -57,7 +64,7 @@ def test_fit_as_json(fitted, tmp_path, capsys):
     how = ("--target", "town", "--effort", "fast", "--json", "-o", tmp_path / "town.mercer")
     assert run("fit", fitted / "houses.csv", *how) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["task"] == "classify"
+    assert report["task"] == "classification"
     assert report["holdout"]["metric"] == "accuracy"
     assert set(report["schema"]) == {"size", "age", "price"}
 
@@ -78,7 +85,7 @@ def test_predictions_on_standard_output(fitted, capfdbinary):
     assert run("predict", fitted / "houses.mercer", fitted / "houses.csv", "--quiet") == 0
     out, err = capfdbinary.readouterr()
     assert len(out.splitlines()) == 241
-    assert err == b""  # the target may be there: nobody has to be told
+    assert err == b""  # the target may be there: no note with --quiet
 
 
 def test_rows_that_have_their_target_are_scored(fitted, tmp_path, capsys):
@@ -144,7 +151,7 @@ def test_dimensions(capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (["fit", "{csv}", "--target", "prize"], "price"),
         (["fit", "nothing.csv", "--target", "y"], "no such file"),
@@ -155,7 +162,7 @@ def test_dimensions(capsys):
         (["predict", "{model}", "{csv}", "-o", "nowhere/out.csv"], "does not exist"),
     ],
 )
-def test_mistakes_are_one_line_and_leave_nothing(fitted, tmp_path, monkeypatch, capsys, arguments, said):
+def test_mistakes_are_one_line_and_leave_nothing(fitted, tmp_path, monkeypatch, capsys, arguments, expected):
     monkeypatch.chdir(tmp_path)
     rows(5).drop(columns=["age", "price"]).to_csv("short.csv", index=False)
     rows(5).assign(age="old").to_csv("wrong.csv", index=False)
@@ -169,7 +176,7 @@ def test_mistakes_are_one_line_and_leave_nothing(fitted, tmp_path, monkeypatch, 
     assert run(*(argument.format(**places) for argument in arguments)) == 1
     err = capsys.readouterr().err
     assert err.startswith("mercer: ")
-    assert said in err
+    assert expected in err
     assert "Traceback" not in err
     assert sorted(os.listdir()) == before
 
@@ -192,7 +199,7 @@ def test_an_interrupted_prediction_leaves_no_file(fitted, tmp_path, monkeypatch,
     assert "stopped" in capsys.readouterr().err
 
 
-def test_levels_never_seen_are_told(fitted, tmp_path, capsys):
+def test_unseen_categories_are_reported(fitted, tmp_path, capsys):
     fresh = rows(40, seed=1).drop(columns="price")
     fresh.loc[3, "town"], fresh.loc[5, "town"] = "Paris", "Lima"
     fresh.to_csv(tmp_path / "new.csv", index=False)
@@ -214,7 +221,7 @@ def test_json_is_an_option_of_every_report(verb, fitted, capsys):
 
 
 @pytest.mark.parametrize("eps", [5.0, 1e-9])
-def test_dimensions_beyond_any_use_are_told_at_once(eps, capsys):
+def test_dimensions_beyond_any_use_take_no_time(eps, capsys):
     assert run("dimension", "--eps", eps, "--rows", 10**12, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["sparse_nonzeros"] is None

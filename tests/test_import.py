@@ -1,7 +1,10 @@
-"""`import mercer` and `mercer --help` load nothing heavy; the lazy names are all there."""
+"""`import mercer` and `mercer --help` load nothing heavy; every public name is at the top."""
 
+import ast
 import subprocess
 import sys
+import traceback
+from pathlib import Path
 
 import pytest
 
@@ -30,22 +33,50 @@ def test_nothing_heavy_is_loaded(code):
     assert loaded_after(code).isdisjoint(HEAVY)
 
 
-def test_every_name_is_there_and_at_home():
-    for name in mercer.__all__:
-        assert getattr(mercer, name) is not None
-        assert name in dir(mercer)
-    for name, home in mercer._HOMES.items():
-        assert getattr(mercer, name) is getattr(sys.modules[home], name)
+@pytest.mark.parametrize("package", mercer._PUBLIC)
+def test_top_level_has_every_public_name_of_a_subpackage(package):
+    home = getattr(mercer, package)
+    assert mercer._PUBLIC[package].split() == home.__all__
+    for name in home.__all__:
+        assert getattr(mercer, name) is getattr(home, name)
 
 
-def test_all_is_the_table_of_lazy_names():
-    assert set(mercer.__all__) == set(mercer._HOMES) | mercer._SUBMODULES
+def test_every_subpackage_for_users_is_listed():
+    folders = {entry.parent.name for entry in Path(mercer.__file__).parent.glob("*/__init__.py")}
+    internal = {"_numeric", "_runtime", "cli", "report", "explore"}
+    assert folders - internal == set(mercer._PUBLIC)
+
+
+def test_no_public_name_has_two_homes():
+    names = [name for listed in mercer._PUBLIC.values() for name in listed.split()]
+    assert [name for name in names if names.count(name) > 1 or name in mercer._PUBLIC] == []
+
+
+def test_dir_shows_public_names_only():
+    assert dir(mercer) == sorted(["__version__", *mercer.__all__])
+    assert [name for name in mercer.__all__ if name.startswith("_")] == []
 
 
 def test_version_is_a_version():
     assert mercer.__version__.split(".")[0].isdigit()
 
 
-def test_unknown_name():
-    with pytest.raises(AttributeError, match="no attribute 'RandomFeature'"):
-        _ = mercer.RandomFeature
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("RandomFeature", "RandomFeatures"), ("lasso", "Lasso"), ("Standardise", "Standardize"), ("kernel", "Kernel")],
+)
+def test_misspelled_name_is_answered_with_the_closest_one(wrong, right):
+    with pytest.raises(AttributeError, match=f"no attribute '{wrong}'. Did you mean '{right}'") as caught:
+        getattr(mercer, wrong)
+    assert "".join(traceback.format_exception(caught.value)).count("Did you mean") == 1
+
+
+def test_unlike_name_gets_no_suggestion():
+    with pytest.raises(AttributeError, match=r"no attribute 'Zzyzx'\.$"):
+        _ = mercer.Zzyzx
+
+
+def test_type_checkers_see_the_same_subpackages():
+    tree = ast.parse(Path(mercer.__file__).read_text(encoding="utf-8"))
+    stars = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"]
+    assert stars == [f"mercer.{package}" for package in mercer._PUBLIC]

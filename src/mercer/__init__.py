@@ -1,7 +1,7 @@
 """Mercer: features that make linear models strong.
 
-The names of a first session are here (`mercer.read`, `mercer.RandomFeatures`, ...); the rest is in the submodules.
-Everything loads when it is first used, so `import mercer` itself costs next to nothing.
+Every public name of the subpackages is here as well: `mercer.Lasso` is `mercer.select.Lasso`. Names load on first use,
+so `import mercer` itself costs next to nothing.
 """
 
 from __future__ import annotations
@@ -13,139 +13,94 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mercer import (
-        auto,
-        bounds,
-        expand,
-        io,
-        kernels,
-        learn,
-        linear,
-        machines,
-        normalize,
-        project,
-        select,
-        source,
-        stats,
-        tables,
-        text,
-    )
-    from mercer.auto import MercerClassifier, MercerRegressor, Model, fit
-    from mercer.expand import Landmarks, RandomFeatures, lift
-    from mercer.io.read import read
-    from mercer.io.save import load
-    from mercer.io.table import read_table
-    from mercer.kernels import Gaussian, Laplace, Matern, Polynomial, check_mercer
-    from mercer.linear import LogisticClassifier, RidgeClassifier, RidgeRegressor
-    from mercer.normalize import Impute, OneHot, Quantile, Standardize
-    from mercer.tables import TableEncoder
-    from mercer.text import TextFeatures
+    from mercer.auto import *
+    from mercer.bounds import *
+    from mercer.expand import *
+    from mercer.io import *
+    from mercer.kernels import *
+    from mercer.learn import *
+    from mercer.linear import *
+    from mercer.machines import *
+    from mercer.normalize import *
+    from mercer.project import *
+    from mercer.select import *
+    from mercer.source import *
+    from mercer.stats import *
+    from mercer.tables import *
+    from mercer.text import *
 
     __version__: str
 
-_SUBMODULES = {
-    "auto",
-    "bounds",
-    "expand",
-    "io",
-    "kernels",
-    "learn",
-    "linear",
-    "machines",
-    "normalize",
-    "project",
-    "select",
-    "source",
-    "stats",
-    "tables",
-    "text",
+#: The public names of each subpackage: the `__all__` of each, listed here so that nothing has to be imported.
+_PUBLIC = {
+    "auto": (
+        "Explanation Judgment LiftSearch LiftTrial MercerClassifier MercerRegressor Model Steps compare_lifts fit judge"
+    ),
+    "bounds": (
+        "Certificate DistanceCertificate HashingRisk KernelCertificate certify certify_distances fourier_dimension "
+        "fourier_variance hashing_risk jl_dimension jl_interval sparse_nonzeros"
+    ),
+    "expand": "Landmarks ParabolicLift PolynomialLift RandomFeatures SubsetLift lift",
+    "io": "MISSING Dialect load read read_table save",
+    "kernels": (
+        "AllSubsets Anova Cauchy Constant Custom ExponentialPower Gaussian Kernel Laplace Linear Matern MercerReport "
+        "Mismatch Normalized OnSubsets Overlap Polynomial Precomputed Product RationalQuadratic Restricted Scaled "
+        "Sinc Spectrum Stationary Subsequence SubsetTree Sum Through WeightedDegree check_mercer repair"
+    ),
+    "learn": (
+        "PCA Changes ClusterFeatures LearnedMetric PatchWhitening PiecewiseLinear SparseCoding SupervisedBins "
+        "TargetEncoding TreeFeatures extract_patches"
+    ),
+    "linear": "HingeClassifier LogisticClassifier Perceptron RidgeClassifier RidgeRegressor",
+    "machines": "KernelHinge KernelKMeans KernelPCA KernelPerceptron KernelRegressor NotMercerWarning",
+    "normalize": "Center Clip Impute Log OneHot Quantile Sigmoid Standardize UnitRange",
+    "project": "FeatureHashing GaussianProjection HadamardProjection SparseProjection",
+    "select": (
+        "AdaBoost BestSubset FilterSelector GreedySelector KnockoffSelector L1Constrained Lasso "
+        "OrthogonalMatchingPursuit StabilitySelector compare_hypotheses discoveries knn_mutual_information lasso_path "
+        "sparsify sparsify_risk"
+    ),
+    "source": (
+        "Accumulator Columns MemorySource ParquetSource Source StreamSource TableSource in_holdout listening "
+        "split_holdout"
+    ),
+    "stats": "Counts Extremes Gram LabelCounts LabelGram LossAt LossesAt Moments Sample Statistic Together",
+    "tables": "ColumnBlock Role TableEncoder guess_roles",
+    "text": "Collisions TextFeatures stop_languages stop_list",
 }
+_HOMES = {name: package for package, names in _PUBLIC.items() for name in names.split()}
 
-#: Where each name lives.
-_HOMES = {
-    "load": "mercer.io",
-    "MercerClassifier": "mercer.auto",
-    "MercerRegressor": "mercer.auto",
-    "Model": "mercer.auto",
-    "fit": "mercer.auto",
-    "read": "mercer.io",
-    "read_table": "mercer.io",
-    "TableEncoder": "mercer.tables",
-    "Impute": "mercer.normalize",
-    "OneHot": "mercer.normalize",
-    "Quantile": "mercer.normalize",
-    "Standardize": "mercer.normalize",
-    "Gaussian": "mercer.kernels",
-    "Laplace": "mercer.kernels",
-    "Matern": "mercer.kernels",
-    "Polynomial": "mercer.kernels",
-    "check_mercer": "mercer.kernels",
-    "Landmarks": "mercer.expand",
-    "RandomFeatures": "mercer.expand",
-    "lift": "mercer.expand",
-    "LogisticClassifier": "mercer.linear",
-    "RidgeClassifier": "mercer.linear",
-    "RidgeRegressor": "mercer.linear",
-    "TextFeatures": "mercer.text",
-}
-
-__all__ = [
-    "Gaussian",
-    "Impute",
-    "Landmarks",
-    "Laplace",
-    "LogisticClassifier",
-    "Matern",
-    "MercerClassifier",
-    "MercerRegressor",
-    "Model",
-    "OneHot",
-    "Polynomial",
-    "Quantile",
-    "RandomFeatures",
-    "RidgeClassifier",
-    "RidgeRegressor",
-    "Standardize",
-    "TableEncoder",
-    "TextFeatures",
-    "auto",
-    "bounds",
-    "check_mercer",
-    "expand",
-    "fit",
-    "io",
-    "kernels",
-    "learn",
-    "lift",
-    "linear",
-    "load",
-    "machines",
-    "normalize",
-    "project",
-    "read",
-    "read_table",
-    "select",
-    "source",
-    "stats",
-    "tables",
-    "text",
-]
+__all__ = sorted([*_PUBLIC, *_HOMES])
 
 
-def __getattr__(name: str) -> Any:
-    if name in _SUBMODULES:
-        return import_module(f"mercer.{name}")
-    if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
-    elif name == "__version__":
-        from importlib.metadata import version
+if not TYPE_CHECKING:  # so that type checkers report misspelled names
 
-        value = version("mercer")
-    else:
-        raise AttributeError(f"module 'mercer' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        if name in _PUBLIC:
+            return import_module(f"mercer.{name}")
+        if name in _HOMES:
+            value = getattr(import_module(f"mercer.{_HOMES[name]}"), name)
+        elif name == "__version__":
+            from importlib.metadata import version
+
+            value = version("mercer")
+        else:
+            # With `obj` set, Python's own traceback does not add a second suggestion.
+            raise AttributeError(f"module 'mercer' has no attribute {name!r}.{_hint(name)}", name=name, obj=None)
+        globals()[name] = value
+        return value
+
+
+def _hint(name: str) -> str:
+    """Suggest the public name closest to a misspelled one."""
+    if name.startswith("_"):
+        return ""
+    from difflib import get_close_matches
+
+    spelled = {known.lower(): known for known in __all__}
+    close = get_close_matches(name.lower(), spelled, n=1)
+    return f" Did you mean {spelled[close[0]]!r}?" if close else ""
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    return [*__all__, "__version__"]

@@ -1,4 +1,4 @@
-"""The comparison of plain and lifted columns: fair, honest, repeatable."""
+"""The comparison of plain columns and random features."""
 
 import numpy as np
 import pytest
@@ -35,12 +35,12 @@ def test_the_loss_is_that_of_the_chosen_penalty():
         assert trial.loss == ridge.losses_[list(ridge.alphas_).index(trial.alpha)]
 
 
-def test_steps_are_told_and_timed():
-    told: list[str] = []
-    steps = Steps(told.append)
-    compare_lifts(circles(), "classification", n_components=16, multiples=(0.5, 2.0), steps=steps)
-    assert told == [name for name, _ in steps.log]
-    assert len(told) == 3 + 2
+def test_steps_are_announced_and_timed():
+    names: list[str] = []
+    steps = Steps(names.append)
+    compare_lifts(circles(), "classify", n_components=16, multiples=(0.5, 2.0), steps=steps)
+    assert names == [name for name, _ in steps.log]
+    assert len(names) == 3 + 2
 
 
 def test_holdout_rows_are_never_touched():

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-
-import mercer
-from mercer.auto import MercerClassifier, MercerRegressor, evaluate
 from mercer.auto.boosting.boosting import boost
 from mercer.auto.boosting.ensemble import Growth
 from mercer.auto.boosting.losses import LogLoss, Squares
+
+import mercer
+from mercer.auto import MercerClassifier, MercerRegressor, evaluate
 from mercer.auto.rows.weights import FEW, weighted_rows
 from mercer.io import read_table
 from mercer.source import Columns

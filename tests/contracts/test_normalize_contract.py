@@ -1,4 +1,4 @@
-"""What every map of `mercer.normalize` promises, over a table of them with default and edge parameters."""
+"""The contract of every transformer of `mercer.normalize`, over a table with default and edge parameters."""
 
 import pickle
 from itertools import pairwise
@@ -119,7 +119,7 @@ def test_pieces_across_the_edges_of_blocks(estimator, cut):
 
 
 @every_map
-def test_merge_does_not_mind_the_order(estimator):
+def test_merge_is_commutative(estimator):
     X = table(60)
     one, two = (clone(estimator).fit(X[:25]).merge(clone(estimator).fit(X[25:])) for _ in range(2))
     back = clone(estimator).fit(X[25:]).merge(clone(estimator).fit(X[:25]))
@@ -234,7 +234,7 @@ def test_extreme_columns_give_finite_numbers(estimator, column):
 
 
 @pytest.mark.parametrize("estimator", INVERTIBLE, ids=by_name)
-def test_there_and_back(estimator):
+def test_inverse_transform(estimator):
     X = table()
     fitted = clone(estimator).fit(X)
     back = fitted.inverse_transform(fitted.transform(X))
@@ -280,7 +280,7 @@ def test_sparse_is_refused_with_a_remedy(estimator):
 
 
 @pytest.mark.parametrize("estimator", [m for m in NUMERIC if not isinstance(m, Impute)], ids=by_name)
-def test_missing_values_are_refused_by_place(estimator):
+def test_missing_values_are_refused_by_position(estimator):
     X = table()
     fitted = clone(estimator).fit(X)
     X[17, 3] = np.nan
@@ -291,7 +291,7 @@ def test_missing_values_are_refused_by_place(estimator):
 
 
 @pytest.mark.parametrize("estimator", [Center(), UnitRange(), Standardize(), Clip(), Quantile()], ids=by_name)
-def test_missing_values_in_a_source_are_refused_by_place(estimator):
+def test_missing_values_in_a_source_are_refused_by_position(estimator):
     X = np.zeros((9000, 2))
     X[8500, 1] = np.nan
     with pytest.raises(ValueError, match=r"column 1, first at row 8500"):

@@ -63,7 +63,7 @@ def test_a_machine_survives_its_file(machine, tmp_path):
 WORDS = ["the quick brown fox", "jumps over", "the lazy dog", "the end"] * 10
 TEXTS = [
     TextFeatures(),
-    TextFeatures(ngrams=(1, 3), analyzer="char_wb", weighting="log", max_features=40),
+    TextFeatures(ngram_range=(1, 3), analyzer="char_wb", weighting="log", max_features=40),
     TextFeatures(n_buckets=64, nonzeros=2, stop_words="english", stem="english"),
     TextFeatures(weighting="binary", min_df=2, stop_words=["the"]),
 ]

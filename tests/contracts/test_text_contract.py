@@ -25,8 +25,8 @@ from mercer.text import TextFeatures
 TEXTS = [
     TextFeatures(),
     TextFeatures((1, 3), weighting="log", min_df=2, stop_words="english"),
-    TextFeatures((2, 3), "char", weighting="binary", max_features=40, normalize=None),
-    TextFeatures((1, 4), "char_wb", weighting="log-tfidf", max_df=0.5, normalize="l1"),
+    TextFeatures((2, 3), "char", weighting="binary", max_features=40, norm=None),
+    TextFeatures((1, 4), "char_wb", weighting="log-tfidf", max_df=0.5, norm="l1"),
     TextFeatures(stem="english", weighting="count"),
     TextFeatures(token_pattern=r"[a-z]+", weighting="count"),
     TextFeatures(n_buckets=60),
@@ -135,7 +135,7 @@ def test_documents_are_independent_of_their_neighbors(estimator):
 
 
 @every_text
-def test_pickled_estimators_go_on(estimator):
+def test_pickled_estimators_continue(estimator):
     texts = problem()
     fitted = clone(estimator).fit(texts[:80])
     again = pickle.loads(pickle.dumps(fitted))
@@ -150,7 +150,7 @@ def test_rows_are_canonical_and_finite(estimator):
     assert rows.dtype == np.float64
     assert np.isfinite(rows.data).all()
     assert rows[-2:].nnz == 0
-    checked = csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape)  # knows nothing, and looks
+    checked = csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape)  # without cached flags
     assert checked.has_canonical_format
     assert rows.shape[1] == len(fitted.get_feature_names_out())
 

@@ -112,4 +112,4 @@ def test_the_report_of_a_fit_counts_them():
     data = table("number")
     report = mercer.fit(read_table(data, "y", on_bad_rows="skip"), effort="fast", task="regress").report()
     assert report["rows"] == N - 2
-    assert report["said"][0].startswith("2 bad rows were left out, first row 7")
+    assert report["notes"][0].startswith("2 bad rows were left out, first row 7")

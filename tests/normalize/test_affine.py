@@ -42,7 +42,7 @@ def test_an_offset_costs_nothing(offset):
     assert abs(Z.std() - 1) < 8 * EPS
 
 
-def test_spread_below_the_rounding_of_the_mean():
+def test_standard_deviation_below_the_rounding_of_the_mean():
     X = np.array([[1e15], [1e15 + 0.125]])
     np.testing.assert_array_equal(Standardize().fit_transform(X), [[-1.0], [1.0]])
     np.testing.assert_array_equal(Center().fit_transform(X), [[-0.0625], [0.0625]])

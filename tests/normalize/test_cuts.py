@@ -1,4 +1,4 @@
-"""Cuts into bins: few enough, between values, and alone with what is frequent."""
+"""Cut points of quantile bins."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ numbers = st.floats(-1e300, 1e300, allow_nan=False)
 
 
 @given(st.lists(numbers, min_size=1, max_size=60), st.integers(2, 20))
-def test_cuts_are_increasing_few_enough_and_part_neighbors(values, n_bins):
+def test_cuts_increase_and_separate_neighbors(values, n_bins):
     values = np.array(values)
     cuts = balanced_cuts(values, n_bins)
     assert len(cuts) < n_bins
@@ -25,7 +25,7 @@ def test_cuts_are_increasing_few_enough_and_part_neighbors(values, n_bins):
 
 
 @pytest.mark.parametrize("n_bins", [16, 128, 256])
-def test_bins_hold_about_equally_many_but_for_frequent_values(n_bins):
+def test_bins_have_about_equal_counts_except_frequent_values(n_bins):
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.normal(size=6000), np.full(2000, 0.25), np.full(2000, -7.0)])
     counts = np.bincount(np.searchsorted(balanced_cuts(values, n_bins), values))
@@ -35,7 +35,7 @@ def test_bins_hold_about_equally_many_but_for_frequent_values(n_bins):
     assert max(light) <= 1.1 * 6000 / (n_bins - 4)
 
 
-def test_neighboring_numbers_are_still_parted():
+def test_adjacent_floats_are_separated():
     low = 1.0
     values = np.array([low, np.nextafter(low, 2.0), np.nextafter(np.nextafter(low, 2.0), 3.0)])
     assert np.searchsorted(balanced_cuts(values, 4), values, side="left").tolist() == [0, 1, 2]

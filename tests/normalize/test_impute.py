@@ -1,4 +1,4 @@
-"""Missing values are filled, and said to have been missing."""
+"""Imputation and missingness indicators."""
 
 import numpy as np
 import pytest
@@ -31,13 +31,13 @@ def test_strategies(strategy, fill):
     ]
 
 
-def test_the_mean_of_what_is_present_is_exact():
+def test_the_mean_of_present_entries_is_exact():
     f = np.array([1e200, NAN, 1.0, -1e200, 2.0, NAN])[:, None]
     assert Impute(strategy="mean").fit(f).fill_ == 0.75
     assert Impute(strategy="mean").fit(f, sample_weight=[1, 5, 3, 1, 1, 1]).fill_ == 5 / 6
 
 
-def test_nothing_is_filled_silently():
+def test_nothing_is_imputed_silently():
     impute = Impute().fit(X)
     new = np.ones((3, 4))
     new[2, 2] = NAN
@@ -86,7 +86,7 @@ def test_the_median_of_a_long_stream():
     assert np.all(np.abs(fitted.fill_) < rank_error * np.sqrt(2 * np.pi) * 1.01)
 
 
-def test_a_column_the_sample_never_saw_is_filled_with_its_mean():
+def test_a_column_missing_in_the_sample_is_filled_with_its_mean():
     big = np.full((40_000, 2), NAN)
     big[:, 0] = np.arange(40_000)
     keys = Block(big).ids.argsort()

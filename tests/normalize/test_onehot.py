@@ -1,4 +1,4 @@
-"""Categories as indicator columns."""
+"""One-hot encoding."""
 
 import datetime
 
@@ -13,9 +13,9 @@ from mercer.source import MemorySource, StreamSource
 MIXED = np.array([["b", 2], ["a", None], [None, 1.5], ["b", "x"], [np.nan, 2]], dtype=object)
 
 
-def test_levels_in_sorted_order_with_missing_last():
+def test_categories_are_sorted_with_missing_last():
     fitted = OneHot().fit(MIXED)
-    assert [levels.tolist() for levels in fitted.categories_] == [["a", "b", None], [1.5, 2, "x", None]]
+    assert [each.tolist() for each in fitted.categories_] == [["a", "b", None], [1.5, 2, "x", None]]
     Z = fitted.transform(MIXED)
     assert sparse.issparse(Z)
     expected = [[0, 1, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0, 1], [0, 0, 1, 1, 0, 0, 0]]
@@ -23,7 +23,7 @@ def test_levels_in_sorted_order_with_missing_last():
     np.testing.assert_array_equal(Z.sum(axis=1), np.full((5, 1), 2.0))
 
 
-def test_there_and_back():
+def test_inverse_transform():
     back = OneHot().fit(MIXED).inverse_transform(OneHot().fit_transform(MIXED))
     expected = MIXED.copy()
     expected[4, 0] = None
@@ -32,16 +32,16 @@ def test_there_and_back():
     np.testing.assert_array_equal(OneHot().fit(numbers).inverse_transform(OneHot().fit_transform(numbers)), numbers)
 
 
-def test_unseen_levels():
+def test_unseen_categories():
     X = np.array([["a"], ["b"]])
     Z = OneHot().fit(X).transform([["b"], ["c"]])
     np.testing.assert_array_equal(Z.toarray(), [[0, 1], [0, 0]])
     assert OneHot().fit(X).inverse_transform(Z).tolist() == [["b"], [None]]
-    with pytest.raises(ValueError, match=r"Column 'x0' has the level 'c' at row 1.*unseen='zeros'"):
+    with pytest.raises(ValueError, match=r"Column 'x0' has the category 'c' at row 1.*unseen='zeros'"):
         OneHot(unseen="error").fit(X).transform([["b"], ["c"]])
 
 
-def test_rare_levels_are_collected():
+def test_rare_categories_are_merged():
     X = np.array(["a"] * 3 + ["b"] * 2 + ["c"] * 2 + ["d"])[:, None]
     fitted = OneHot(max_levels=2).fit(X)
     assert fitted.get_feature_names_out().tolist() == ["x0=a", "x0=b", "x0=other"]  # b before c, a tie
@@ -54,12 +54,12 @@ def test_rare_levels_are_collected():
     assert weighted.categories_[0].tolist() == ["d"]
 
 
-def test_later_blocks_bring_new_levels():
+def test_later_blocks_add_categories():
     fitted = OneHot().partial_fit([["b"]]).partial_fit([[3]]).partial_fit([["a"]])
     assert fitted.categories_[0].tolist() == [3, "a", "b"]
 
 
-def test_names_that_would_read_alike_are_quoted():
+def test_names_that_would_be_equal_are_quoted():
     X = np.array([[1], ["1"], ["missing"], [None], ["plain"]], dtype=object)
     names = OneHot().fit(X).get_feature_names_out(["c"]).tolist()
     assert names == ["c=1", "c='1'", "c='missing'", "c=plain", "c=missing"]
@@ -120,12 +120,12 @@ def test_pandas_categories_and_nullable_columns():
 def test_a_stream_of_objects():
     stream = StreamSource(lambda: (Block(MIXED[i : i + 2]) for i in range(0, 5, 2)))
     fitted = OneHot().fit(stream)
-    assert [levels.tolist() for levels in fitted.categories_] == [["a", "b", None], [1.5, 2, "x", None]]
+    assert [each.tolist() for each in fitted.categories_] == [["a", "b", None], [1.5, 2, "x", None]]
     (block,) = fitted.transform(stream).blocks()
     np.testing.assert_array_equal(block.X.toarray(), fitted.transform(MIXED).toarray())
 
 
-def test_what_is_no_level():
+def test_invalid_categories_and_parameters():
     X = np.empty((1, 1), dtype=object)
     X[0, 0] = {"a": 1}
     with pytest.raises(TypeError, match="hashable, not a dict"):

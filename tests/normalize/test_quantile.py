@@ -38,7 +38,7 @@ def test_monotone_also_on_new_values(f, new, n_quantiles):
 
 
 @pytest.mark.parametrize("output", ["uniform", "normal"])
-def test_there_and_back_within_the_range(output):
+def test_inverse_transform_within_the_range(output):
     rng = np.random.default_rng(0)
     X = rng.lognormal(size=(3000, 2))
     fitted = Quantile(output=output).fit(X)
@@ -60,7 +60,7 @@ def test_normal_scores_look_normal():
     assert np.abs(Z).max() < 5.2
 
 
-def test_knots_cost_at_most_one_level_even_beside_heavy_ties():
+def test_knots_cost_at_most_one_quantile_even_beside_heavy_ties():
     rng = np.random.default_rng(0)
     f = np.where(rng.random(8000) < 0.4, 1.0, rng.normal(1.0, 1.0, 8000))
     expected = Quantile(n_quantiles=8000).fit_transform(f[:, None])

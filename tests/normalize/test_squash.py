@@ -70,8 +70,8 @@ def test_sigmoid_rises_from_zero_to_one(f, slope):
         assert abs(back - f) <= 4 * eps * (1 / (1 - p) + abs(slope * f)) / slope
 
 
-def test_sigmoid_refuses_what_is_no_sigmoid():
-    with pytest.raises(ValueError, match=r"column 1, row 0 is 1.5"):
+def test_sigmoid_refuses_values_outside_its_range():
+    with pytest.raises(ValueError, match=r"column 1 is 1\.5 at row 0"):
         Sigmoid().fit([[0.0, 0.0]]).inverse_transform([[0.5, 1.5]])
     for bad in (0, -1.0, np.inf, "steep"):
         with pytest.raises(ValueError, match="slope"):

@@ -1,4 +1,4 @@
-"""Two examples of the notes, corrected: ridge fails on raw features and works on normalized ones."""
+"""Two examples in which ridge regression fails on raw features and works on normalized ones."""
 
 import numpy as np
 import pytest

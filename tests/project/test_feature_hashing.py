@@ -48,8 +48,8 @@ def test_it_is_the_definition(m, s, signed):
 def test_names_and_ngrams_of_text_have_one_hash(nonzeros, analyzer, ngrams):
     documents = ["New York, new YORK!", "", "Ein Gewürztraminer aus Württemberg 😀 שלום", "x" * 40 + " a b cc"]
     how = {"nonzeros": nonzeros, "random_state": 7}
-    text = TextFeatures(ngrams, analyzer, n_buckets=64, weighting="count", normalize=None, **how)
-    counted = TextFeatures(ngrams, analyzer, weighting="count", normalize=None).fit(documents)
+    text = TextFeatures(ngrams, analyzer, n_buckets=64, weighting="count", **how)
+    counted = TextFeatures(ngrams, analyzer, weighting="count").fit(documents)
     names = counted.get_feature_names_out()
     rows = counted.transform(documents)
     pairs = [[(names[j], rows[i, j]) for j in rows[[i]].indices] for i in range(len(documents))]

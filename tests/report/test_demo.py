@@ -1,4 +1,4 @@
-"""The demo's report: plain values, honest words."""
+"""The report of `mercer demo`."""
 
 import json
 
@@ -7,7 +7,7 @@ from rich.console import Console
 
 from mercer.auto.holdout.evaluate import Comparison, Estimate
 from mercer.report.demo import EXAMPLES, N_STEPS, conclude, gather_demo
-from mercer.report.terminal import closing_hint, render_demo, render_intro
+from mercer.report.demo_table import closing_hint, render_demo, render_intro
 
 
 @pytest.fixture(scope="module", params=EXAMPLES)
@@ -20,7 +20,7 @@ def test_report_is_plain_json(report):
 
 
 def test_report_is_consistent(report):
-    best = min(report["trials"], key=lambda trial: trial["fold_error"])
+    best = min(report["trials"], key=lambda trial: trial["cv_error"])
     assert best["chosen"]
     assert report["chosen"] == best["features"]
     for score in (report["scores"]["plain"], report["scores"]["lifted"]):
@@ -40,22 +40,22 @@ def test_rendering_fits_the_terminal(report, width):
 
 
 def test_every_step_is_announced():
-    told = []
-    gather_demo("diabetes", 16, tell=lambda name, total: told.append((name, total)))
-    assert len(told) == N_STEPS
-    assert {total for _, total in told} == {N_STEPS}
+    steps = []
+    gather_demo("diabetes", 16, progress=lambda name, total: steps.append((name, total)))
+    assert len(steps) == N_STEPS
+    assert {total for _, total in steps} == {N_STEPS}
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "plain", "said"),
+    ("low", "high", "plain", "expected"),
     [
-        (0.01, 0.05, False, "the random features, and the holdout agrees: lifting helps"),
-        (0.01, 0.05, True, "the plain columns, and the holdout disagrees: lifting helps"),
-        (-0.05, -0.01, True, "the plain columns, and the holdout agrees: lifting hurts"),
-        (-0.01, 0.05, False, "less than 100 rows can tell"),
+        (0.01, 0.05, False, "the random features, and the holdout agrees: random features improve"),
+        (0.01, 0.05, True, "the plain columns, and the holdout disagrees: random features improve"),
+        (-0.05, -0.01, True, "the plain columns, and the holdout agrees: random features worsen"),
+        (-0.01, 0.05, False, "On the 100 rows of the holdout the difference is not significant"),
     ],
 )
-def test_conclusions(low, high, plain, said):
+def test_conclusions(low, high, plain, expected):
     one = Estimate(0.9, 0.8, 0.95)
-    verdict = Comparison("accuracy", "Wilson", 100, one, one, Estimate((low + high) / 2, low, high))
-    assert said in conclude(plain, verdict)
+    result = Comparison("accuracy", "Wilson", 100, one, one, Estimate((low + high) / 2, low, high))
+    assert expected in conclude(plain, result)

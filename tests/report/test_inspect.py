@@ -1,4 +1,4 @@
-"""`mercer inspect`: what it says of a file, as a table and as JSON."""
+"""`mercer inspect`: its report as a table and as JSON."""
 
 import json
 
@@ -33,9 +33,9 @@ def test_as_json(people, capsys):
         "sex": "category",
         "height": "number",
     }
-    assert columns["age"]["missing"] == 30
-    assert {item["level"] for item in columns["sex"]["top"]} == {"f", "m"}
-    assert [said.split(":")[0] for said in found["suspicions"]] == ["height"]
+    assert columns["age"]["n_missing"] == 30
+    assert {item["category"] for item in columns["sex"]["top"]} == {"f", "m"}
+    assert [each.split(":")[0] for each in found["suspicions"]] == ["height"]
 
 
 def test_as_table(people, capsys):
@@ -47,14 +47,14 @@ def test_as_table(people, capsys):
 
 
 def test_mistakes_are_one_line(people, tmp_path, capsys):
-    for arguments, said in (
+    for arguments, expected in (
         (["inspect", people, "--target", "incme"], "Did you mean 'income'"),
         (["inspect", str(tmp_path / "none.csv")], "no such file"),
         (["inspect", people, "--encoding", "klingon"], "not an encoding"),
     ):
         assert cli._run(arguments) == 1
         err = capsys.readouterr().err
-        assert said in err
+        assert expected in err
         assert err.count("\n") == 1
 
 

@@ -1,4 +1,4 @@
-"""What `mercer select` gathers: texts stay sparse, and targets may have many classes."""
+"""The report of `mercer select`: texts stay sparse, and targets may have many classes."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ def table(n=300):
 def test_texts_are_ranked_without_being_made_dense(how, score, monkeypatch):
     columns, _ = table()
     seen = []
-    encoded = selection._encoded
+    encoded = selection._Encoded.of
 
     def watched(*given):
         found = encoded(*given)
-        seen.append(hasattr(found[0], "tocsr"))
+        seen.append(hasattr(found.X, "tocsr"))
         return found
 
-    monkeypatch.setattr(selection, "_encoded", watched)
+    monkeypatch.setattr(selection._Encoded, "of", watched)
     source = table_in_memory(columns, "target")
-    found = gather_selection(source, "memory", "target", k=3, how=how, score=score, seed=0, tell=lambda step: None)
+    found = gather_selection(source, "memory", "target", k=3, how=how, score=score, seed=0, announce=lambda step: None)
     assert seen == [True]
     assert found["ranked"][0]["column"] == "text"
     assert found["ranked"][-1]["column"] == "noise"
 
 
-def test_lasso_keeps_texts_sparse_and_tells_two_classes_apart():
+def test_lasso_keeps_texts_sparse_and_separates_two_classes():
     columns, hits = table()
-    asked = {"k": 3, "how": "lasso", "score": "pearson", "seed": 0, "tell": lambda step: None}
-    with pytest.raises(ValueError, match="--how greedy or filter"):
+    asked = {"k": 3, "how": "lasso", "score": "pearson", "seed": 0, "announce": lambda step: None}
+    with pytest.raises(ValueError, match=r"separates only two\. Use how='greedy' or 'filter'"):
         gather_selection(table_in_memory(columns, "target"), "memory", "target", **asked)
     columns["target"] = hits.astype(float) + 0.01 * columns["noise"]
     found = gather_selection(table_in_memory(columns, "target"), "memory", "target", **asked)

@@ -33,11 +33,11 @@ AWKWARD = [
 
 letters = st.one_of(st.sampled_from("aAbB \t\nΣςİ.'é\u0301_0\x00😀漢"), st.characters(exclude_categories=["Cs"]))
 corpora = st.lists(st.text(letters, max_size=25), min_size=1, max_size=5)
-DATA = {"ngrams": (1, 2), "analyzer": "word"}
+DATA = {"ngram_range": (1, 2), "analyzer": "word"}
 
 
 def counts(analyzer, span, **more):
-    return TextFeatures(span, analyzer, weighting="count", normalize=None, **more)
+    return TextFeatures(span, analyzer, weighting="count", norm=None, **more)
 
 
 def agree(ours, peer, documents):
@@ -87,7 +87,7 @@ def test_murmur_buckets_are_those_of_scikit_learn(documents, analyzer, span, sig
 
 def test_murmur_with_binary_weights_and_norms():
     peer = HashingVectorizer(ngram_range=(1, 2), n_features=16, binary=True, norm="l1")
-    ours = TextFeatures((1, 2), n_buckets=16, hash="murmur3", weighting="binary", normalize="l1")
+    ours = TextFeatures((1, 2), n_buckets=16, hash="murmur3", weighting="binary", norm="l1")
     np.testing.assert_allclose(ours.transform(AWKWARD).toarray(), peer.transform(AWKWARD).toarray(), rtol=1e-15)
 
 
@@ -95,7 +95,7 @@ def test_murmur_with_binary_weights_and_norms():
 @pytest.mark.parametrize("norm", ["l1", "l2", None])
 @pytest.mark.parametrize("log", [False, True])
 def test_tf_idf_is_that_of_scikit_learn(analyzer, norm, log):
-    ours = TextFeatures((1, 2), analyzer, weighting="log-tfidf" if log else "tfidf", normalize=norm)
+    ours = TextFeatures((1, 2), analyzer, weighting="log-tfidf" if log else "tfidf", norm=norm)
     peer = TfidfVectorizer(analyzer=analyzer, ngram_range=(1, 2), norm=norm, sublinear_tf=log)
     theirs = peer.fit_transform(AWKWARD).toarray()
     # A row is a sum of at most 200 terms: each of both ways to round it is off by at most 200 eps.
@@ -124,17 +124,45 @@ def test_frequencies_choose_the_vocabulary(limits):
 
 
 def test_by_hand():
-    text = TextFeatures((1, 1), normalize=None).fit(["red red sea", "red ship", "sea"])
+    text = TextFeatures((1, 1), norm=None).fit(["red red sea", "red ship", "sea"])
     assert text.vocabulary_ == {"red": 0, "sea": 1, "ship": 2}
     assert text.document_frequency_.tolist() == [2, 2, 1]
     np.testing.assert_allclose(
         text.transform(["red red sea"]).toarray(), [[2 * (1 + np.log(4 / 3)), 1 + np.log(4 / 3), 0]]
     )
-    log = TextFeatures((1, 1), weighting="log", normalize=None).fit(["red red sea"])
+    log = TextFeatures((1, 1), weighting="log", norm=None).fit(["red red sea"])
     np.testing.assert_allclose(log.transform(["red red red sea"]).toarray(), [[1 + np.log(3), 1]])
 
 
-def test_stop_words_go_before_n_grams_are_formed():
+@pytest.mark.parametrize("weighting", ["tfidf", "log-tfidf", "count", "binary", "log"])
+@pytest.mark.parametrize("n_buckets", [None, 64])
+def test_rows_are_normalized_by_default_only_with_idf_weights(weighting, n_buckets):
+    documents = ["red red sea", "red ship", "sea"]
+    rows = TextFeatures((1, 1), weighting=weighting, n_buckets=n_buckets).fit_transform(documents)
+    norm = "l2" if weighting.endswith("tfidf") else None
+    chosen = TextFeatures((1, 1), weighting=weighting, n_buckets=n_buckets, norm=norm).fit_transform(documents)
+    assert (rows != chosen).nnz == 0
+    lengths = np.sqrt(rows.multiply(rows).sum(axis=1)).A1
+    expected = {"count": [np.sqrt(5), np.sqrt(2), 1], "binary": [np.sqrt(2), np.sqrt(2), 1]}
+    if weighting != "log":
+        np.testing.assert_allclose(lengths, expected.get(weighting, [1, 1, 1]))
+
+
+def test_files_of_format_1_keep_their_norm():
+    from mercer.io.pack import pack, unpack
+
+    text = TextFeatures((1, 1), weighting="count", norm="l2").fit(["red red sea", "ship"])
+    tree, arrays = pack(text)
+    former = {"ngram_range": "ngrams", "norm": "normalize"}
+    state = {former.get(key, key): value for key, value in tree["state"].items()}
+    loaded = unpack({"class": "text.features.TextFeatures", "state": state}, arrays)
+    assert loaded.get_params() == text.get_params()
+    np.testing.assert_array_equal(
+        loaded.transform(["red sea sea"]).toarray(), text.transform(["red sea sea"]).toarray()
+    )
+
+
+def test_stop_words_are_removed_before_n_grams_are_formed():
     text = counts("word", (2, 2), stop_words=["of", "THE"]).fit(["the ship of the sea"])
     assert text.get_feature_names_out().tolist() == ["ship sea"]
     words = ["the", "of", "naïve"]
@@ -169,7 +197,7 @@ def test_each_distinct_word_is_stemmed_once(monkeypatch):
     assert text.vocabulary_ == peer.vocabulary_
 
 
-def test_without_a_library_of_stems_the_remedy_is_told(monkeypatch):
+def test_missing_stemmer_is_reported_with_its_remedy(monkeypatch):
     import sys
 
     from mercer.text import stemming
@@ -289,7 +317,7 @@ def test_several_columns_at_once():
         (["", None], "vocabulary is empty"),
     ],
 )
-def test_what_is_not_text_is_refused_with_its_place(wrong, message):
+def test_non_text_is_refused_with_its_position(wrong, message):
     with pytest.raises(ValueError, match=message):
         TextFeatures().fit(wrong)
 
@@ -302,11 +330,11 @@ def test_missing_documents_may_be_refused():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"ngrams": (2, 1)}, "ngrams"),
-        ({"ngrams": 2}, "ngrams"),
+        ({"ngram_range": (2, 1)}, "ngram_range"),
+        ({"ngram_range": 2}, "ngram_range"),
         ({"analyzer": "letters"}, "analyzer must be one of"),
         ({"weighting": "idf"}, "weighting must be one of"),
-        ({"normalize": "max"}, "normalize must be one of"),
+        ({"norm": "max"}, "norm must be one of"),
         ({"min_df": 0}, "min_df"),
         ({"max_df": 1.5}, "max_df"),
         ({"min_df": 3, "max_df": 1}, "fewer than min_df"),
@@ -315,14 +343,14 @@ def test_missing_documents_may_be_refused():
         ({"n_buckets": 10, "nonzeros": 3}, "multiple of nonzeros"),
         ({"n_buckets": 10, "nonzeros": 2, "hash": "murmur3"}, "nonzeros=1"),
         ({"n_buckets": 10, "min_df": 2}, "needs a vocabulary"),
-        ({"analyzer": "char", "stop_words": "english"}, "about words"),
+        ({"analyzer": "char", "stop_words": "english"}, "needs analyzer='word'"),
         ({"token_pattern": "(a)(b)"}, "one group"),
         ({"stop_words": ["a", 1]}, "not a string"),
         ({"hash": "md5"}, "hash must be one of"),
         ({"missing": "skip"}, "missing must be one of"),
     ],
 )
-def test_parameters_that_make_no_sense_are_refused(wrong, message):
+def test_invalid_parameters_are_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         TextFeatures(**wrong).fit(["some words", "more words", "words again"])
 
@@ -341,23 +369,23 @@ def test_hashing_keeps_inner_products_on_average():
 
 
 def test_weights_are_those_of_terms_not_of_buckets():
-    text = TextFeatures((1, 1), n_buckets=1, weighting="log", signed=False, normalize=None)
+    text = TextFeatures((1, 1), n_buckets=1, weighting="log", signed=False, norm=None)
     np.testing.assert_allclose(text.transform(["red red red sea"]).toarray(), [[2 + np.log(3)]])
     np.testing.assert_allclose(text.set_params(weighting="binary").transform(["red red red sea"]).toarray(), [[2.0]])
 
 
-def test_collisions_are_counted_and_heaviest_terms_named():
+def test_collisions_are_counted_and_top_terms_named():
     documents = [" ".join(f"word{k}" for k in range(i, i + 60)) for i in range(0, 600, 30)]
     wide = TextFeatures((1, 1), n_buckets=2**20, weighting="count")
     seen = wide.collisions(documents)
     assert (seen.n_terms, seen.used + seen.collided // 2) == (630, 630)
     narrow = TextFeatures((1, 1), n_buckets=512, weighting="count").collisions(documents)
     # The share is a mean of 630 dependent indicators; two standard deviations of independent ones, doubled.
-    assert abs(narrow.share - narrow.expected) < 4 * np.sqrt(0.25 / 630)
+    assert abs(narrow.fraction - narrow.expected) < 4 * np.sqrt(0.25 / 630)
     four = TextFeatures((1, 1), n_buckets=512, nonzeros=4, weighting="count").collisions(documents)
     assert 0 <= four.weight <= 1
     column = wide.columns_of("word77")[0]
-    assert ("word77", 2) in wide.heaviest(documents, [column])[column]
+    assert ("word77", 2) in wide.top_terms(documents, [column])[column]
     assert TextFeatures(n_buckets=9, hash="murmur3", weighting="count").columns_of("word") == [
         int(HashingVectorizer(n_features=9).transform(["word"]).indices[0])
     ]
@@ -365,7 +393,7 @@ def test_collisions_are_counted_and_heaviest_terms_named():
         TextFeatures().fit(documents).collisions(documents)
 
 
-def test_terms_are_looked_up_both_ways():
+def test_terms_and_columns_are_found_both_ways():
     text = TextFeatures((1, 2)).fit(["red sea", "red ship"])
     assert [text.columns_of(term) for term in ("red", "red ship", "blue")] == [[0], [2], []]
     assert [row.tolist() for row in text.inverse_transform(text.transform(["a red ship", ""]))] == [

@@ -5,18 +5,18 @@ from mercer.auto.estimators import MercerClassifier, MercerRegressor
 from mercer.auto.explain.contributions import Explanation
 from mercer.auto.fitting import fit
 from mercer.auto.holdout.evaluate import Comparison, evaluate
-from mercer.auto.lifting import Search, Trial, compare_lifts
+from mercer.auto.lifting import LiftSearch, LiftTrial, compare_lifts
 from mercer.auto.model import Model
 
 __all__ = [
     "Comparison",
     "Explanation",
+    "LiftSearch",
+    "LiftTrial",
     "MercerClassifier",
     "MercerRegressor",
     "Model",
-    "Search",
     "Steps",
-    "Trial",
     "compare_lifts",
     "evaluate",
     "fit",

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any
 
 from mercer._runtime.checks import check_whole
+from mercer._runtime.errors import ParameterError
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS, Effort
 from mercer.auto.budget.progress import Steps
@@ -95,7 +96,7 @@ def fit(
     random_state = seed_of(random_state)
     _check_budgets(time_budget, memory)
     if not _is_number(holdout) or not 0 <= holdout < 1:
-        raise ValueError(f"holdout must be a fraction of at least 0 and below 1, not {holdout!r}.")
+        raise ParameterError("holdout", holdout, "must be a fraction of at least 0 and below 1")
     run = FitRun(roles, sizes, random_state, steps, clock)
     with steps("read"):
         source = read_table(data, target, weight)
@@ -123,7 +124,7 @@ def fit(
 def _check_budgets(time_budget: float | None, memory: float | None) -> None:
     for name, value in (("time_budget", time_budget), ("memory", memory)):
         if value is not None and not (_is_number(value) and value > 0):
-            raise ValueError(f"{name} must be positive, or None for no limit, not {value!r}.")
+            raise ParameterError(name, value, "must be positive, or None for no limit")
 
 
 def _is_number(value: Any) -> bool:
@@ -133,7 +134,7 @@ def _is_number(value: Any) -> bool:
 def effort_of(effort: str, max_features: int | None = None, n_seeds: int = 1) -> Effort:
     """The sizes of a named effort, limited to a number of features, for the mean over a number of seeds."""
     if effort not in EFFORTS:
-        raise ValueError(f"effort must be one of {', '.join(EFFORTS)}, not {effort!r}.")
+        raise ParameterError("effort", effort, f"must be one of {', '.join(EFFORTS)}")
     check_whole("n_seeds", n_seeds)
     sizes = replace(EFFORTS[effort], n_fourier_seeds=int(n_seeds))
     if max_features is None:

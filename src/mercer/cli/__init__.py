@@ -1,4 +1,4 @@
-"""The command line: thin verbs over the library. Everything heavy is imported inside the command that needs it."""
+"""The command line: thin commands over the library. Heavy imports happen inside the command that needs them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import os
 import signal
 import sys
 import warnings
+from typing import Any
 
 import click
 
+from mercer._runtime.errors import MercerError
 from mercer.cli.demo import demo
 from mercer.cli.dimension import dimension
 from mercer.cli.fit import fit
 from mercer.cli.inspect import inspect
+from mercer.cli.messages import in_options, printable, warning_text
 from mercer.cli.predict import predict, transform
 from mercer.cli.select import select
-from mercer.cli.wording import harmless, in_options
 
 
 @click.group(
@@ -28,7 +30,7 @@ from mercer.cli.wording import harmless, in_options
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    callback=lambda *a: _show_version(*a),
+    callback=lambda *given: _show_version(*given),
     help="Show the version and exit.",
 )
 def cli() -> None:
@@ -39,8 +41,8 @@ for command in (demo, fit, predict, transform, select, inspect, dimension):
     cli.add_command(command)
 
 
-def _show_version(context, parameter, asked) -> None:
-    if asked:
+def _show_version(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
         from mercer import __version__
 
         click.echo(f"mercer {__version__}")
@@ -48,55 +50,57 @@ def _show_version(context, parameter, asked) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and leave with 0 (done), 1 (failed) or 2 (wrong use)."""
-    signal.signal(signal.SIGTERM, _end)
+    """Run the command line and exit with 0 (done), 1 (failed) or 2 (wrong use)."""
+    signal.signal(signal.SIGTERM, _terminate)
     sys.exit(_run(arguments))
 
 
-def _run(arguments) -> int:
+def _run(arguments: list[str] | None) -> int:
     try:
-        warnings.showwarning = _say
+        warnings.showwarning = _show_warning
         return cli.main(arguments, prog_name="mercer", standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("mercer: stopped.", err=True)
-    except _Ended:
+    except _Terminated:
         return 143
-    except BrokenPipeError:  # the reader of our output has seen enough
+    except BrokenPipeError:  # the reader of the output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except Exception as error:
         if os.environ.get("MERCER_TRACEBACK"):
             raise
-        _tell(_reason(error))
+        _print_error(_reason(error))
     return 1
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong, in words."""
+    """Describe an error in the terms of the command line."""
+    if isinstance(error, MercerError):
+        return in_options(error.message)
     if isinstance(error, MemoryError):
-        return f"There is not enough memory. {error} Give the search less with --memory, or take fewer rows or columns."
+        return f"There is not enough memory. {error} Lower --memory, or use fewer rows or columns."
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EIO) and not error.filename:
         return f"The output could not be written: {error.strerror}."
     if isinstance(error, (ValueError, TypeError, OSError, ImportError)):
         return str(error)
     what = f"{type(error).__name__}: {error}"
-    return f"This should not have happened ({what}). MERCER_TRACEBACK=1 in the environment shows where it did."
+    return f"Internal error ({what}). Set MERCER_TRACEBACK=1 in the environment to see the traceback."
 
 
-def _tell(text: str) -> None:
-    click.echo(f"mercer: {harmless(in_options(text))}", err=True)
+def _print_error(text: str) -> None:
+    click.echo(f"mercer: {printable(text)}", err=True)
 
 
-def _say(message, *where, **more) -> None:
-    """A warning as one line for people, without the place in the code that gave it."""
-    _tell(str(message))
+def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+    """Print a warning as one line, without its position in the code."""
+    _print_error(warning_text(message))
 
 
-class _Ended(BaseException):
-    """The process was asked to end: files under temporary names go, as after Ctrl-C."""
+class _Terminated(BaseException):
+    """Raised on SIGTERM, so that temporary files are removed as after Ctrl-C."""
 
 
-def _end(*_) -> None:
-    raise _Ended
+def _terminate(*_: Any) -> None:
+    raise _Terminated

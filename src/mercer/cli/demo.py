@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import click
 
 from mercer.cli.options import format_options
@@ -32,24 +35,24 @@ _DATA = ("digits", "breast_cancer", "diabetes")
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Seed of the waves, the folds and the holdout.",
+    help="Seed of the random features, the folds and the holdout.",
 )
 @format_options
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 def demo(data: str, components: int, seed: int, form: str, quiet: bool) -> None:
-    """Compare a linear model on plain columns with one on random features, honestly.
+    """Compare a linear model on plain columns with one on random features.
 
-    Reads data, standardizes, lifts them to random Fourier features of several bandwidths, fits every ridge penalty,
-    chooses by folds, and scores both models once on rows kept aside.
+    Standardizes the data, maps them to random Fourier features of several bandwidths, fits the whole ridge path of
+    each, selects by cross-validation, and evaluates both models once on a holdout.
     """
     names = _DATA if data == "all" else (data,)
     _json_demo(names, components, seed, quiet) if form == "json" else _table_demo(names, components, seed, quiet)
 
 
-def _table_demo(names, components, seed, quiet) -> None:
+def _table_demo(names: tuple[str, ...], components: int, seed: int, quiet: bool) -> None:
     from rich.console import Console
 
-    from mercer.report.terminal import closing_hint, render_demo, render_intro
+    from mercer.report.demo_table import closing_hint, render_demo, render_intro
 
     console = Console(highlight=False)
     for i, report in enumerate(_reports(names, components, seed, quiet)):
@@ -59,7 +62,7 @@ def _table_demo(names, components, seed, quiet) -> None:
     console.print(closing_hint())
 
 
-def _json_demo(names, components, seed, quiet) -> None:
+def _json_demo(names: tuple[str, ...], components: int, seed: int, quiet: bool) -> None:
     import json
 
     from mercer import __version__
@@ -68,12 +71,12 @@ def _json_demo(names, components, seed, quiet) -> None:
     click.echo(json.dumps({"mercer": __version__, "reports": reports}, indent=2, allow_nan=False))
 
 
-def _reports(names, components, seed, quiet):
-    from mercer.report.terminal import progress
+def _reports(names: tuple[str, ...], components: int, seed: int, quiet: bool) -> Iterator[dict[str, Any]]:
+    from mercer.report.progress import counted_progress
 
     for name in names:
-        with progress(name, quiet) as tell:
+        with counted_progress(name, quiet) as announce:
             from mercer.report.demo import gather_demo  # slow: this is where NumPy and scikit-learn are imported
 
-            report = gather_demo(name, components, seed, tell)
+            report = gather_demo(name, components, seed, announce)
         yield report

@@ -8,7 +8,7 @@ from mercer.cli.options import Number, echo_json, format_options, show
 
 
 @click.command(
-    short_help="How many features a stated accuracy needs.",
+    short_help="The number of features a stated accuracy needs.",
     epilog="Example:  mercer dimension --eps 0.1 --delta 0.01 --rows 100000",
 )
 @click.option("--eps", type=Number(0, min_open=True), default=0.1, show_default=True, help="The accuracy.")
@@ -17,7 +17,7 @@ from mercer.cli.options import Number, echo_json, format_options, show
     type=Number(0, 1, min_open=True, max_open=True),
     default=0.01,
     show_default=True,
-    help="The probability that any pair of rows misses it.",
+    help="The probability that some pair of rows misses it.",
 )
 @click.option("--rows", type=click.IntRange(2), default=10_000, show_default=True, help="Number of rows.")
 @click.option(
@@ -29,7 +29,7 @@ from mercer.cli.options import Number, echo_json, format_options, show
 )
 @format_options
 def dimension(eps: float, delta: float, rows: int, columns: int, form: str) -> None:
-    """How many random features or projected columns keep all pairs of ROWS rows within EPS.
+    """The number of random features or projected columns that keeps all pairs of ROWS rows within EPS.
 
     Random Fourier features keep every value of a shift-invariant kernel within +-eps. A projection keeps every squared
     distance within a factor 1 +- eps.

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from mercer.cli.messages import in_options
 from mercer.cli.options import (
     Number,
-    called,
+    display_name,
     echo_json,
     format_options,
-    pairs_of,
+    parse_pairs,
     quiet_option,
     reading,
     reading_options,
-    refuse_own_input,
+    refuse_overwrite,
     seed_option,
     show,
 )
-from mercer.cli.wording import in_options
+
+_TASKS = ("classification", "regression", "classify", "regress")
+_SEARCH = ("effort", "time_budget", "max_features", "memory", "holdout", "n_seeds")
 
 
 @click.command(
@@ -26,65 +31,73 @@ from mercer.cli.wording import in_options
 )
 @click.argument("data")
 @click.option("--target", required=True, help="Column to be predicted.")
-@click.option("--weight", help="Column that says how much each row counts.")
-@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Model file; DATA with .mercer unless named.")
-@click.option("--task", type=click.Choice(["classify", "regress"]), help="Guessed from the target unless named.")
+@click.option("--weight", help="Column of sample weights.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Model file; DATA with .mercer unless given.")
+@click.option(
+    "--task",
+    type=click.Choice(_TASKS),
+    metavar="[classification|regression]",
+    help="Inferred from the target unless given.",
+)
 @click.option("--effort", type=click.Choice(["fast", "normal", "high"]), default="normal", show_default=True)
-@click.option("--time-budget", type=Number(0, min_open=True), help="Seconds that all of it may take.")
-@click.option("--max-features", type=click.IntRange(1), help="The most features of the model.")
+@click.option("--time-budget", type=Number(0, min_open=True), help="Seconds for the whole fit.")
+@click.option("--max-features", type=click.IntRange(1), help="Maximum number of features of the model.")
 @click.option(
     "--n-seeds",
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Models to take the mean of, each with waves of its own.",
+    help="Number of models to average, each with independently drawn random features.",
 )
 @click.option(
     "--memory",
     type=Number(0, min_open=True),
     default=4.0,
     show_default=True,
-    help="Gigabytes for the rows of the search; of a larger file it sees an even sample.",
+    help="Gigabytes for the rows of the search; larger files are subsampled.",
 )
-@click.option("--holdout", type=Number(0, 0.9), default=0.2, show_default=True, help="Share of rows kept aside.")
-@click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE", help="What a column is, instead of the guess.")
+@click.option("--holdout", type=Number(0, 0.9), default=0.2, show_default=True, help="Fraction of rows to hold out.")
+@click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE", help="Role of a column, instead of the guess.")
 @format_options
 @seed_option
 @quiet_option
 @reading_options
-def fit(data, target, weight, output, task, roles, form, seed, quiet, **options):
-    """Learn a linear model on features found for the rows of DATA, and score it on rows it has never seen.
+def fit(
+    data: str,
+    target: str,
+    weight: str | None,
+    output: str | None,
+    task: str | None,
+    roles: tuple[str, ...],
+    form: str,
+    seed: int,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Fit a linear model on features searched for the rows of DATA, and evaluate it on a holdout.
 
     DATA is CSV, TSV or the like, Parquet, a quoted pattern such as "part-*.csv", or - for standard input.
     """
     from mercer.io.whole_file import check_place
     from mercer.report.fit import gather_fit, render_fit
-    from mercer.report.terminal import steps_told
+    from mercer.report.progress import step_progress
     from mercer.tables.roles import ROLES
 
     path = output or _default_output(data)
     if path == "-":
         raise click.UsageError("A model is not written to standard output: name a file with --output.")
-    refuse_own_input(path, data)
+    refuse_overwrite(path, data)
     check_place(path)  # before the work, not after it
-    how, known = reading(options), pairs_of(roles, "--role", "COLUMN=ROLE", "zip=category", ROLES)
-    with steps_told("fit", quiet, options["time_budget"]) as tell:
+    how, known = reading(options), parse_pairs(roles, "--role", "COLUMN=ROLE", "zip=category", ROLES)
+    search = {name: options[name] for name in _SEARCH}
+    with step_progress("fit", quiet, options["time_budget"]) as announce:
         import mercer
 
         source = mercer.io.read_table(data, target, weight, **how)
-        search = {
-            name: options[name] for name in ("effort", "time_budget", "max_features", "memory", "holdout", "n_seeds")
-        }
-        model = mercer.fit(
-            source,
-            task=task,
-            roles=known,
-            random_state=seed,
-            progress=tell,
-            **search,
-        )
+        task = task if task else None
+        model = mercer.fit(source, task=task, roles=known, random_state=seed, progress=announce, **search)
         model.save(path)
-    report = gather_fit(model, source, called(data), target, path)
+    report = gather_fit(model, source, display_name(data), target, path)
     for notes in ("notes", "columns"):
         report[notes] = [in_options(note) for note in report[notes]]
     echo_json(report) if form == "json" else show(render_fit, report)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
 
-from mercer.cli.wording import harmless
+from mercer.cli.messages import printable
 
 _READING = (
-    click.option("--delimiter", help="Instead of the one found, for example ';' or 'tab'."),
-    click.option("--quote", help="Around values, instead of the one found; 'none' if nothing is quoted."),
-    click.option("--decimal", help="Decimal point or comma, instead of the one found."),
-    click.option("--encoding", help="Instead of the one found, for example latin-1."),
+    click.option("--delimiter", help="Instead of the detected one, for example ';' or 'tab'."),
+    click.option("--quote", help="Quote character, instead of the detected one; 'none' if nothing is quoted."),
+    click.option("--decimal", help="Decimal point or comma, instead of the detected one."),
+    click.option("--encoding", help="Instead of the detected one, for example latin-1."),
     click.option("--header/--no-header", default=None, help="Whether the first row names the columns."),
-    click.option("--missing", multiple=True, help="Another word for a missing value, beside NA, null, ? and the like."),
+    click.option("--missing", multiple=True, help="Another text for a missing value, beside NA, null, ? and the like."),
     click.option(
         "--type", "types", multiple=True, metavar="COLUMN=TYPE", help="boolean, integer, number, date or text."
     ),
@@ -24,7 +25,7 @@ _READING = (
         type=click.Choice(["error", "skip", "null"]),
         default="error",
         show_default=True,
-        help="Stop, leave bad rows out (they go to a file with reasons), or fill them with missing values.",
+        help="Stop, skip bad rows (they go to a file with reasons), or fill them with missing values.",
     ),
 )
 _TYPES = ("boolean", "integer", "number", "date", "text")
@@ -34,14 +35,16 @@ _NAMES = ("delimiter", "quote", "decimal", "encoding", "header", "on_bad_rows")
 class Number(click.FloatRange):
     """A number in a range; "nan" is in none."""
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = super().convert(value, param, ctx)
         if number != number:
             self.fail(f"{value} is not a number.", param, ctx)
         return number
 
 
-seed_option = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of every random draw.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all random draws."
+)
 quiet_option = click.option("--quiet", is_flag=True, help="No progress on standard error.")
 _FORMAT = (
     click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True),
@@ -49,18 +52,18 @@ _FORMAT = (
 )
 
 
-def format_options(command):
-    """How a report is shown: `form` is "table" or "json"."""
+def format_options(command: Callable) -> Callable:
+    """Add the options for the format of a report: `form` is "table" or "json"."""
     return functools.reduce(lambda wrapped, option: option(wrapped), reversed(_FORMAT), command)
 
 
-def reading_options(command):
-    """How a file of rows is to be read."""
+def reading_options(command: Callable) -> Callable:
+    """Add the options for reading a file of rows."""
     return functools.reduce(lambda wrapped, option: option(wrapped), reversed(_READING), command)
 
 
 def reading(options: dict[str, Any]) -> dict[str, Any]:
-    """The values of `reading_options`, as `mercer.io.read_table` takes them."""
+    """Return the values of `reading_options` as arguments of `mercer.io.read_table`."""
     chosen = {name: options[name] for name in _NAMES}
     if chosen["delimiter"] == "tab":
         chosen["delimiter"] = "\t"
@@ -70,12 +73,14 @@ def reading(options: dict[str, Any]) -> dict[str, Any]:
         from mercer.io import MISSING
 
         chosen["missing"] = (*MISSING, *options["missing"])
-    chosen["types"] = pairs_of(options["types"], "--type", "COLUMN=TYPE", "zip=text", _TYPES)
+    chosen["types"] = parse_pairs(options["types"], "--type", "COLUMN=TYPE", "zip=text", _TYPES)
     return chosen
 
 
-def pairs_of(given, option: str, form: str, example: str, allowed: tuple[str, ...]) -> dict[str, str] | None:
-    """The values of an option such as --role COLUMN=ROLE as a dict; None if there are none."""
+def parse_pairs(
+    given: Iterable[str], option: str, form: str, example: str, allowed: tuple[str, ...]
+) -> dict[str, str] | None:
+    """Return the values of an option such as --role COLUMN=ROLE as a dict; None if there are none."""
     pairs = {}
     for pair in given:
         column, equals, value = pair.rpartition("=")
@@ -87,38 +92,39 @@ def pairs_of(given, option: str, form: str, example: str, allowed: tuple[str, ..
     return pairs or None
 
 
-def called(data: str) -> str:
-    """What a report calls the file it is about."""
+def display_name(data: str) -> str:
+    """The name of a file in a report."""
     return "standard input" if data == "-" else data
 
 
-def refuse_own_input(output: str | None, *inputs: str) -> None:
-    """Refuse to write over a file that is read."""
+def refuse_overwrite(output: str | None, *inputs: str) -> None:
+    """Refuse to overwrite a file that is read."""
     import os
 
     for path in inputs:
         if output and os.path.exists(output) and os.path.exists(path) and os.path.samefile(output, path):
-            raise click.UsageError(f"--output {output} would replace a file that is read: name another.")
+            raise click.UsageError(f"--output {output} would overwrite an input file: name another.")
 
 
 def echo_json(found: dict[str, Any]) -> None:
+    """Print a report as JSON."""
     import json
 
     click.echo(json.dumps(found, indent=2, allow_nan=False))
 
 
-def show(render, found: dict[str, Any]) -> None:
-    """What `render` makes of a report, on the terminal."""
+def show(render: Callable[[dict[str, Any]], Any], found: dict[str, Any]) -> None:
+    """Render a report on the terminal."""
     from rich.console import Console
 
-    # A path longer than the terminal is wide stays whole.
-    Console(highlight=False).print(render(_harmless(found)), crop=False)
+    # Paths longer than a line of the terminal stay whole.
+    Console(highlight=False).print(render(_printable(found)), crop=False)
 
 
-def _harmless(value):
-    """A report without control characters: names and values of a file must not steer the terminal."""
+def _printable(value: Any) -> Any:
+    """Escape the control characters in a report: names and values of a file must not steer the terminal."""
     if isinstance(value, str):
-        return harmless(value)
+        return printable(value)
     if isinstance(value, dict):
-        return {_harmless(key): _harmless(each) for key, each in value.items()}
-    return [_harmless(each) for each in value] if isinstance(value, (list, tuple)) else value
+        return {_printable(key): _printable(each) for key, each in value.items()}
+    return [_printable(each) for each in value] if isinstance(value, (list, tuple)) else value

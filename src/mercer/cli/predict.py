@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-from mercer.cli.options import called, quiet_option, reading, reading_options, refuse_own_input
-from mercer.cli.wording import harmless
+from mercer.cli.messages import in_options, printable, warning_text
+from mercer.cli.options import display_name, quiet_option, reading, reading_options, refuse_overwrite
 
 _output = click.option(
     "--output",
     "-o",
     type=click.Path(dir_okay=False, allow_dash=True),
-    help="File to write; standard output if none, or -.",
+    help="File to write; standard output if not given, or -.",
 )
 _form = click.option(
     "--format",
@@ -33,17 +34,19 @@ _form = click.option(
 @click.argument("data")
 @_output
 @_form
-@click.option("--proba", is_flag=True, help="Probabilities of the classes beside the prediction.")
+@click.option("--proba", is_flag=True, help="Class probabilities beside the prediction.")
 @quiet_option
 @reading_options
-def predict(model, data, output, form, proba, quiet, **how):
+def predict(
+    model: str, data: str, output: str | None, form: str | None, proba: bool, quiet: bool, **options: Any
+) -> None:
     """Predict the target of each row of DATA with MODEL, as mercer fit wrote it.
 
-    DATA needs the columns MODEL learned from; others are ignored. Levels never seen count as unknown, and a note says
-    which columns have some. Rows are read, predicted and written in blocks, in their order: any number of rows needs
-    the memory of a few blocks. Where rows of DATA have their target, a note says how well they were predicted.
+    DATA needs the columns MODEL was fitted on; others are ignored. Unseen categories count as unknown, and a note names
+    their columns. Rows are read, predicted and written in blocks, in order, so memory does not grow with their number.
+    Where rows of DATA contain the target, a note gives the score of the predictions.
     """
-    _stream(model, data, output, form, quiet, how, "predict", _Predictions(proba))
+    _stream(model, data, output, form, quiet, options, "predict", _Predictions(proba))
 
 
 @click.command(
@@ -56,23 +59,23 @@ def predict(model, data, output, form, proba, quiet, **how):
 @_form
 @quiet_option
 @reading_options
-def transform(model, data, output, form, quiet, **how):
+def transform(model: str, data: str, output: str | None, form: str | None, quiet: bool, **options: Any) -> None:
     """Write the explicit features on which MODEL is linear, for each row of DATA."""
-    _stream(model, data, output, form, quiet, how, "transform", _Features())
+    _stream(model, data, output, form, quiet, options, "transform", _Features())
 
 
 class _Predictions:
-    """Columns to write for rows, and a note on the rows that have their target."""
+    """Computes the columns to write, and scores the rows that contain the target."""
 
     def __init__(self, proba: bool):
         self.proba = proba
         self.known: Any = None
 
-    def __call__(self, model, rows) -> dict:
+    def __call__(self, model: Any, rows: Any) -> dict[str, Any]:
         from mercer.auto.holdout.labeled_rows import LabeledRows
 
         if self.proba and model.classes_ is None:
-            raise click.UsageError("This model predicts a quantity, which has no probabilities: leave out --proba.")
+            raise click.UsageError("This is a regression model, which has no class probabilities: omit --proba.")
         found = {"prediction": model.predict(rows)}
         if model.target is not None:
             self.known = self.known or LabeledRows(model.target, model.task)
@@ -84,69 +87,81 @@ class _Predictions:
 
     @property
     def notes(self) -> list[str]:
-        told = self.known and self.known.summary()
-        return [f"{told} (too good for rows that it was fitted to)."] if told else []
+        score = self.known and self.known.summary()
+        return [f"{score} (optimistic for rows that the model was fitted on)."] if score else []
 
 
 class _Features:
-    """Columns to write for rows; there is nothing to note."""
+    """Computes the columns to write."""
 
     notes: tuple[str, ...] = ()
 
-    def __call__(self, model, rows) -> dict:
+    def __call__(self, model: Any, rows: Any) -> dict[str, Any]:
         found, names = model.transform(rows), model.get_feature_names_out()
         columns: dict[str, Any] = {}
         for name, column in zip(names, (found.toarray() if hasattr(found, "toarray") else found).T, strict=True):
-            times = 2
-            fresh = str(name)
-            while fresh in columns:  # the column "c=u" beside the level u of a column c
-                fresh, times = f"{name}_{times}", times + 1
-            columns[fresh] = column
+            unique, times = str(name), 2
+            while unique in columns:  # the column "c=u" beside the category u of a column c
+                unique, times = f"{name}_{times}", times + 1
+            columns[unique] = column
         return columns
 
 
-def _stream(path, data, output, form, quiet, how, title, compute):
+def _stream(
+    path: str,
+    data: str,
+    output: str | None,
+    form: str | None,
+    quiet: bool,
+    options: dict[str, Any],
+    title: str,
+    compute: Any,
+) -> None:
+    """Load the model, write what `compute` returns for each block, and print the notes."""
     from mercer.auto import Model
     from mercer.io import load
-    from mercer.io.rows_out import form_of
+    from mercer.io.rows_out import form_of, open_rows
     from mercer.io.whole_file import check_place
 
-    how, form = reading(how), form_of(output, form)
-    refuse_own_input(output, path, data)
+    how, form = reading(options), form_of(output, form)
+    refuse_overwrite(output, path, data)
     model = load(path)
     if not isinstance(model, Model):
         raise ValueError(f"{path} holds a {type(model).__name__}, not a model that mercer fit wrote.")
     if output and output != "-":
         check_place(output)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        unseen = _through(model, data, output, form, quiet or _seen(output), how, title, compute)
-    notes = [str(each.message) for each in said] + [each.told(column) for column, each in unseen.items()]
+        unseen = _map_rows(
+            model, data, how, quiet or _on_terminal(output), title, compute, lambda: open_rows(output, form)
+        )
+    notes = [warning_text(each.message) for each in caught] + [each.told(column) for column, each in unseen.items()]
     notes += [] if quiet else compute.notes
     for text in dict.fromkeys(notes):
-        click.echo(f"mercer: {harmless(text)}", err=True)
+        click.echo(f"mercer: {printable(in_options(text))}", err=True)
 
 
-def _seen(output) -> bool:
-    """Whether the rows are written to the terminal, where a bar would get between them."""
+def _on_terminal(output: str | None) -> bool:
+    """Whether the rows are written to the terminal, where a progress bar would disturb them."""
     return (output is None or output == "-") and sys.stdout.isatty()
 
 
-def _through(model, data, output, form, quiet, how, title, compute) -> dict:
-    """Read, compute and write the rows, block by block; the levels never seen, by column."""
+def _map_rows(
+    model: Any, data: str, how: dict[str, Any], quiet: bool, title: str, compute: Any, opened: Callable[[], Any]
+) -> dict[str, Any]:
+    """Read, compute and write the rows, block by block; returns the unseen categories by column."""
+    from mercer._runtime.errors import RowError
     from mercer.io import read_table
-    from mercer.io.rows_out import open_rows
-    from mercer.report.terminal import rows_told, steps_told
-    from mercer.source.row_error import RowError
+    from mercer.report.progress import row_progress, step_progress
     from mercer.tables.schema import refuse_missing
     from mercer.tables.unseen import joined
 
     known = model.encoder.schema_
-    unseen: dict = {}
-    with steps_told(title, quiet):
+    unseen: dict[str, Any] = {}
+    with step_progress(title, quiet):
         source: Any = read_table(data, like=known, **how)
-    refuse_missing(source.schema, known, called(data))
-    with rows_told(title, source.n_rows, quiet) as tell, open_rows(output, form) as out:
+    refuse_missing(source.schema, known, display_name(data))
+    with row_progress(title, source.n_rows, quiet) as advance, opened() as out:
         for block in source.blocks():
             if len(block):
                 try:
@@ -154,5 +169,5 @@ def _through(model, data, output, form, quiet, how, title, compute) -> dict:
                     unseen = joined(unseen, model.unseen_levels(block.X))
                 except RowError as error:
                     raise error.located(source.locate, block.start) from error
-                tell(len(block))
+                advance(len(block))
     return unseen

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from mercer._runtime.errors import MercerError
+from mercer.cli.messages import in_options
 from mercer.cli.options import (
-    called,
+    display_name,
     echo_json,
     format_options,
     quiet_option,
     reading,
     reading_options,
-    refuse_own_input,
+    refuse_overwrite,
     seed_option,
     show,
 )
-from mercer.cli.wording import in_options
 
 _HOW = ("greedy", "lasso", "filter")
 _SCORES = ("pearson", "spearman", "mutual_information", "pair_information", "squared", "logistic", "hinge")
 
 
 @click.command(
-    short_help="The columns that matter most, ranked.",
+    short_help="The most predictive columns, ranked.",
     epilog="Example:  mercer select houses.csv --target price -k 20 --output fewer.csv",
 )
 @click.argument("data")
 @click.option("--target", required=True, help="Column to be predicted.")
-@click.option("-k", "k", type=click.IntRange(1), default=20, show_default=True, help="How many columns to keep.")
+@click.option("-k", "k", type=click.IntRange(1), default=20, show_default=True, help="Number of columns to keep.")
 @click.option("--how", type=click.Choice(_HOW), default="greedy", show_default=True)
 @click.option("--score", type=click.Choice(_SCORES), default="pearson", show_default=True, help="Of --how filter.")
 @click.option(
@@ -41,37 +44,56 @@ _SCORES = ("pearson", "spearman", "mutual_information", "pair_information", "squ
 @seed_option
 @quiet_option
 @reading_options
-def select(data, target, k, how, score, output, form, seed, quiet, **options):
-    """Rank the columns of DATA by what they tell about the target, and keep the best K.
+def select(
+    data: str,
+    target: str,
+    k: int,
+    how: str,
+    score: str,
+    output: str | None,
+    form: str,
+    seed: int,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Rank the columns of DATA by how well they predict the target, and keep the best K.
 
-    greedy adds the column that lowers the risk most, given those it has; lasso follows the path of penalties; filter
-    scores each column on its own (--score pair_information: or beside one other). Categories and texts count as one
-    column, whatever they are encoded as.
+    greedy adds the column that lowers the risk most, given those already selected; lasso follows the regularization
+    path; filter scores each column separately (--score pair_information: or jointly with one other). A category or text
+    counts as one column, however it is encoded.
     """
     from mercer.io.rows_out import form_of
-    from mercer.report.terminal import steps_told
+    from mercer.report.progress import step_progress
 
     if output:
-        refuse_own_input(output, data)
+        refuse_overwrite(output, data)
         form_of(output)
     rules = reading(options)
-    with steps_told("select", quiet) as tell:
+    with step_progress("select", quiet) as announce:
         from mercer.io import read_table
         from mercer.report.selection import gather_selection, render_selection
 
         source = read_table(data, target, **rules)
-        found = gather_selection(source, called(data), target, k=k, how=how, score=score, seed=seed, tell=tell)
+        try:
+            found = gather_selection(source, display_name(data), target, k, how, score, seed, announce)
+        except MercerError as error:
+            raise _in_terms_of_how(error) from error
         if output:
-            tell("write")
+            announce("write")
             _write(source, target, [each["column"] for each in found["ranked"]], output)
             found["written"] = output
     if output == "-":
         return
-    found["columns"] = [in_options(note) for note in found["columns"]]
+    found["notes"] = [in_options(note) for note in found["notes"]]
     echo_json(found) if form == "json" else show(render_selection, found)
 
 
-def _write(source, target, kept, output) -> None:
+def _in_terms_of_how(error: MercerError) -> MercerError:
+    """`mercer select` has no option for the stopping rule of `GreedySelector`; a filter needs none."""
+    return MercerError(error.problem, remedy="Use --how filter.") if error.parameter == "stop" else error
+
+
+def _write(source: Any, target: str, kept: list[str], output: str) -> None:
     from mercer.io.rows_out import open_rows
 
     with open_rows(output) as out:

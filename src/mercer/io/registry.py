@@ -177,7 +177,7 @@ TYPES = {
     "term-lookup": "text.lookup:TermLookup",
     "text-features": "text.features:TextFeatures",
     "vocabulary": "text.vocabulary:Vocabulary",
-    "vocabulary-terms": "text.vocabulary:Terms",
+    "vocabulary-terms": "text.vocabulary:TermTable",
     "weights": "text.rows:Weights",
 }
 

@@ -283,7 +283,7 @@ class Subsequence(Kernel):
 
     l(i) is the number of letters from the first to the last of the positions i: gaps are allowed but penalized. Rows
     are text, bytes or lists of hashable tokens. Longer rows have more subsequences; use ``.normalized()`` to compare
-    rows of different lengths (Lodhi et al., "Text classification using string kernels", 2002). Time is k |x| |z| per pair.
+    rows of different lengths (Lodhi et al., "Text classification using string kernels", 2002). A pair takes k |x| |z|.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from mercer._runtime.checks import check_whole
 from mercer.base import seed_of
 from mercer.learn.out_of_fold import OutOfFoldTransformer
 from mercer.learn.targets import check_task, classes_in, target_names, with_numeric_target
-from mercer.normalize.levels import LevelTransformer
+from mercer.normalize.categorical import CategoricalTransformer
 from mercer.source import Source
 from mercer.stats.counts import distinct
 from mercer.stats.target_tables import LevelSums, TargetTables
@@ -19,7 +19,7 @@ from mercer.stats.target_tables import LevelSums, TargetTables
 _MAX_SINGLE_ROWS = 32
 
 
-class TargetEncoding(LevelTransformer, OutOfFoldTransformer):
+class TargetEncoding(CategoricalTransformer, OutOfFoldTransformer):
     """Each category as the mean target of its rows, shrunk to the mean of all rows:
 
         TE(c) = (S_c + a mean) / (n_c + a),

@@ -1,4 +1,4 @@
-"""Simple maps of single columns that make a linear predictor's work easier."""
+"""Column-wise transformations: scaling, clipping, ranks, one-hot encoding, imputation."""
 
 from mercer.normalize.affine import Center, Standardize, UnitRange
 from mercer.normalize.impute import Impute

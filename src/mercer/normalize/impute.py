@@ -1,8 +1,9 @@
-"""Missing values: filled, and said to have been missing."""
+"""Imputation of missing values, with missingness indicators."""
 
 from __future__ import annotations
 
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,33 +13,33 @@ from mercer.base import StreamingTransformer
 from mercer.normalize.elementwise import rewritten_entries
 from mercer.normalize.ranks import columns_of, quantiles
 from mercer.stats import Moments, Sample, Together
+from mercer.stats.sample import SampledRows
 
 
 class Impute(StreamingTransformer):
-    """Fill missing values and add indicator columns that say where: f <- (f or fill, 1[f is missing]).
+    """Fill missing values and append missingness indicators: f <- (f or fill, 1[f is missing]).
 
-    NaN and None are missing; infinities are refused. Nothing is filled silently: a column that had missing
-    values in `fit` gets an indicator column after the columns of X, and a missing value in any other column
-    is an error in `transform`. A sparse matrix stays sparse: its stored NaN are missing, its zeros are zeros.
+    NaN and None are missing; infinities are refused. No value is imputed silently: a column with missing values in
+    `fit` gets an indicator after the columns of X, and a missing value in any other column is an error in
+    `transform`. A sparse matrix stays sparse: its stored NaN are missing, its zeros are zeros.
 
     Parameters
     ----------
     strategy : "median", "mean" or "constant", default "median"
-        What to fill with: the median of the present entries (of a sample of 16,384 rows that does not depend
-        on how the data are cut; exact up to there), their exact mean, or `fill`.
+        Fill with the median of the present entries (of a sample of 16,384 rows that does not depend on how the
+        data are split into blocks; exact up to that size), with their exact mean, or with `fill`.
     fill : number, default 0.0
-        For strategy "constant", and for columns that have no present entry.
+        For strategy "constant", and for columns without present entries.
     indicators : True, "all" or False, default True
         True: an indicator for each column with missing values in `fit`. "all": for every column, so
-        `transform` accepts missing values anywhere. False: none, and `transform` fills anywhere without a
-        trace.
+        `transform` accepts missing values anywhere. False: none, and `transform` imputes anywhere.
 
     Attributes
     ----------
     fill_ : array of n_features_in_
-        What each column is filled with.
+        Fill value of each column.
     indicated_ : int array
-        The columns that have an indicator.
+        Columns with an indicator.
 
     Examples
     --------
@@ -54,29 +55,29 @@ class Impute(StreamingTransformer):
 
     _allow_missing = True
 
-    def __init__(self, strategy="median", fill=0.0, indicators=True):
+    def __init__(self, strategy: str = "median", fill: float = 0.0, indicators: bool | str = True):
         self.strategy = strategy
         self.fill = fill
         self.indicators = indicators
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if self.strategy not in ("median", "mean", "constant"):
             raise ValueError(f"strategy must be 'median', 'mean' or 'constant', not {self.strategy!r}.")
-        if not isinstance(self.fill, Real) or not np.isfinite(self.fill):
+        if not isinstance(self.fill, Real) or not np.isfinite(float(self.fill)):
             raise ValueError(f"fill must be a finite number, not {self.fill!r}.")
         if self.indicators not in (True, False, "all"):
             raise ValueError(f"indicators must be True, False or 'all', not {self.indicators!r}.")
 
-    def _checked_X(self, X, reset, start=0):
+    def _checked_X(self, X: Any, reset: bool | None, start: int = 0) -> Any:
         X = super()._checked_X(X, reset, start)
         refuse_missing(X, getattr(self, "feature_names_in_", None), start, allow_nan=True)
         return X
 
-    def _empty(self):
+    def _empty(self) -> Together:
         moments = Moments(skip_missing=True)
         return Together(moments=moments, sample=Sample()) if self.strategy == "median" else Together(moments=moments)
 
-    def _finish(self, learned):
+    def _finish(self, learned: dict[str, Any]) -> None:
         moments = learned["moments"]
         if self.strategy == "constant":
             fill = np.full(self.n_features_in_, float(self.fill))
@@ -84,59 +85,61 @@ class Impute(StreamingTransformer):
             fill = moments.mean
         else:
             fill = _present_medians(learned["sample"])
-            fill = np.where(np.isnan(fill), moments.mean, fill)  # so rarely present that the sample has none
+            fill = np.where(np.isnan(fill), moments.mean, fill)  # no present entry in the sample
         self.fill_ = np.where(np.isnan(fill), float(self.fill), fill)
         everywhere = np.full(self.n_features_in_, self.indicators == "all")
         self.indicated_ = np.flatnonzero(everywhere | moments.missing if self.indicators else ~everywhere & False)
 
-    def _apply(self, X):
-        gaps = np.isnan(X.data) if hasattr(X, "tocsr") else np.isnan(X)
-        if self.indicators is True and gaps.any():
-            self._refuse_unforeseen(X)
+    def _apply(self, X: Any) -> Any:
+        missing = np.isnan(X.data) if hasattr(X, "tocsr") else np.isnan(X)
+        if self.indicators is True and missing.any():
+            self._refuse_unexpected(X)
         if hasattr(X, "tocsr"):
-            return self._apply_sparse(X, gaps)
+            return self._apply_sparse(X, missing)
         d = X.shape[1]
         result = np.empty((X.shape[0], d + len(self.indicated_)), dtype=X.dtype)
         result[:, :d] = X
-        result[:, d:] = gaps[:, self.indicated_]
-        rows, columns = np.nonzero(gaps)
+        result[:, d:] = missing[:, self.indicated_]
+        rows, columns = np.nonzero(missing)
         result[rows, columns] = self.fill_[columns]
         return result
 
-    def _apply_sparse(self, X, gaps):
+    def _apply_sparse(self, X: Any, missing: np.ndarray) -> Any:
         filled = rewritten_entries(X, lambda x, j: np.where(np.isnan(x), self.fill_[j], x))
-        pattern = type(X)((gaps.astype(X.dtype), X.indices.copy(), X.indptr.copy()), shape=X.shape)
+        pattern = type(X)((missing.astype(X.dtype), X.indices.copy(), X.indptr.copy()), shape=X.shape)
         pattern.eliminate_zeros()
         return sparse.hstack([filled, pattern[:, self.indicated_]], format="csr", dtype=X.dtype)
 
-    def _refuse_unforeseen(self, X):
-        foreseen = np.zeros(self.n_features_in_, dtype=bool)
-        foreseen[self.indicated_] = True
-        rows, columns = _gaps(X)
-        unforeseen = np.flatnonzero(~foreseen[columns])
-        if len(unforeseen):
-            row, column = rows[unforeseen[0]], columns[unforeseen[0]]
+    def _refuse_unexpected(self, X: Any) -> None:
+        """Refuse missing values in columns without an indicator."""
+        indicated = np.zeros(self.n_features_in_, dtype=bool)
+        indicated[self.indicated_] = True
+        rows, columns = _missing_entries(X)
+        unexpected = np.flatnonzero(~indicated[columns])
+        if len(unexpected):
+            row, column = rows[unexpected[0]], columns[unexpected[0]]
             raise ValueError(
                 f"Column {self._input_names()[column]!r} is missing at row {row}, but had no missing values "
-                "in fit, so there is no indicator column to say so. Use indicators='all' to provide for this."
+                "in fit and has no indicator. Use indicators='all' to allow missing values in any column."
             )
 
-    def get_feature_names_out(self, input_features=None):
-        """The names of the columns, then `name=missing` for each indicator."""
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns, then `name=missing` for each indicator."""
         names = self._input_names(input_features)
         return np.array(names + [f"{names[j]}=missing" for j in self.indicated_], dtype=object)
 
 
-def _gaps(X):
-    """Row and column of each missing entry, in the order of rows."""
+def _missing_entries(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Row and column of each missing entry, in row order."""
     if not hasattr(X, "tocsr"):
-        return np.nonzero(np.isnan(X))
-    gaps = np.flatnonzero(np.isnan(X.data))
-    return np.searchsorted(X.indptr, gaps, side="right") - 1, X.indices[gaps]
+        rows, columns = np.nonzero(np.isnan(X))
+        return rows, columns
+    missing = np.flatnonzero(np.isnan(X.data))
+    return np.searchsorted(X.indptr, missing, side="right") - 1, X.indices[missing]
 
 
-def _present_medians(sample) -> np.ndarray:
-    """The median of the present entries of each column of the sample; NaN if there are none."""
+def _present_medians(sample: SampledRows) -> np.ndarray:
+    """Median of the present entries of each column of the sample; NaN if there are none."""
     medians = np.full(sample.X.shape[1], np.nan)
     for j, column in enumerate(columns_of(sample.X)):
         present = ~np.isnan(column)

@@ -1,1 +1,1 @@
-"""Gather a plain dict, then render it."""
+"""Reports: gathered into a plain dict, then rendered."""

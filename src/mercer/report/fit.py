@@ -1,4 +1,4 @@
-"""What `mercer fit` shows: how the rows were read, what was tried, what was kept, and the score on rows kept aside."""
+"""The report of `mercer fit`: input, columns, candidates, the selected model and its score on the holdout."""
 
 from __future__ import annotations
 
@@ -8,50 +8,52 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-_MOST_COLUMNS, _MOST_CANDIDATES = 12, 12
+_MAX_COLUMNS, _MAX_CANDIDATES = 12, 12
 
 
-def gather_fit(model, source, data: str, target: str, path: str) -> dict[str, Any]:
-    """The report of the model, with where its rows came from and where it was written."""
-    dialect = getattr(source, "dialect", None)
+def gather_fit(model: Any, source: Any, data: str, target: str, path: str) -> dict[str, Any]:
+    """Return the report of the model with its input and output files."""
     found = {
         "file": data,
         "rows": source.n_rows,
-        "dialect": None if dialect is None else str(dialect),
-        "notes": list(getattr(source, "notes", [])),
+        "dialect": None if source.dialect is None else str(source.dialect),
+        "notes": list(source.notes),
         "target": target,
         "saved": str(path),
     }
     report = model.report()
-    return {**found, **report, "notes": list(dict.fromkeys([*found["notes"], *report["notes"]]))}
+    notes = list(dict.fromkeys([*found["notes"], *report.get("notes", [])]))
+    return {**found, **report, "notes": notes}
 
 
 def render_fit(report: dict[str, Any]) -> RenderableType:
-    """The report for the terminal."""
-    kind = "class" if report["task"] == "classification" else "number"
+    """Render the report for the terminal."""
     parts: list[RenderableType] = [
-        _whole(f"{report['file']}: {report['rows']:,} rows; {report['target']} is a {kind}", "bold"),
+        _unwrapped(f"{report['file']}: {report['rows']:,} rows; {report['task']} of {report['target']}", "bold"),
     ]
     if report["dialect"]:
         parts.append(Text(f"Read as {report['dialect']}.", style="dim"))
     parts += [*_notes(report), Text("\nColumns", style="bold"), _column_table(report)]
-    parts += [Text("\nTried, judged by five folds of the training rows", style="bold"), _candidate_table(report)]
-    parts += [Text(f"\nKept: {report['model']}.", style="bold"), _block_table(report)]
-    parts += [*_verdict(report), _whole(f"\nSaved to {report['saved']}.  Next:", "bold")]
-    parts.append(_whole(f"  mercer predict {report['saved']} NEW.csv", "italic"))
+    parts += [
+        Text("\nCandidates, by 5-fold cross-validation on the training rows", style="bold"),
+        _candidate_table(report),
+    ]
+    parts += [Text(f"\nSelected: {report['model']}.", style="bold"), _block_table(report)]
+    parts += [*_holdout(report), _unwrapped(f"\nSaved to {report['saved']}.  Next:", "bold")]
+    parts.append(_unwrapped(f"  mercer predict {report['saved']} NEW.csv", "italic"))
     return Group(*parts)
 
 
-def _whole(line: str, style: str) -> Text:
-    """A line with a path in it, to be copied: never broken."""
+def _unwrapped(line: str, style: str) -> Text:
+    """A line with a path, which is never wrapped, so that it can be copied."""
     return Text(line, style=style, no_wrap=True, overflow="ignore")
 
 
-def _notes(report):
+def _notes(report: dict[str, Any]) -> list[RenderableType]:
     return [Text(f"  {note}", style="yellow") for note in [*report["notes"], *report.get("columns", [])]]
 
 
-def _plain_table(*headings) -> Table:
+def _plain_table(*headings: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for heading in headings:
         right = heading in ("importance", "loss", "seconds", "features", "penalty")
@@ -59,28 +61,28 @@ def _plain_table(*headings) -> Table:
     return table
 
 
-def _column_table(report) -> Table:
+def _column_table(report: dict[str, Any]) -> Table:
     table = _plain_table("column", "type", "role", "importance")
     importance = report["importance"]
     ranked = sorted(report["schema"], key=lambda name: -importance.get(name, 0.0))
-    for name in ranked[:_MOST_COLUMNS]:
+    for name in ranked[:_MAX_COLUMNS]:
         about = report["schema"][name]
-        table.add_row(Text(name), about["kind"], about["role"], _share(importance.get(name)))
-    if len(ranked) > _MOST_COLUMNS:
-        table.add_row(Text(f"... and {len(ranked) - _MOST_COLUMNS} more", style="dim"), "", "", "")
+        table.add_row(Text(name), about["kind"], about["role"], _percent(importance.get(name)))
+    if len(ranked) > _MAX_COLUMNS:
+        table.add_row(Text(f"... and {len(ranked) - _MAX_COLUMNS} more", style="dim"), "", "", "")
     return table
 
 
-def _share(value) -> str:
+def _percent(value: float | None) -> str:
     return "" if value is None else f"{value:.1%}"
 
 
-def _candidate_table(report) -> Table:
+def _candidate_table(report: dict[str, Any]) -> Table:
     table = _plain_table("stage", "candidate", "features", "loss", "seconds", "")
     candidates = report["candidates"]
     shown = [each for each in candidates if each["kept"]]
     others = sorted((each for each in candidates if not each["kept"]), key=lambda each: each["loss"])
-    shown += others[: max(0, _MOST_CANDIDATES - len(shown))]
+    shown += others[: max(0, _MAX_CANDIDATES - len(shown))]
     for each in sorted(shown, key=candidates.index):
         style = "green" if each["kept"] else "dim"
         cells = (each["stage"], each["name"], f"{each['width']:,}", f"{each['loss']:.5g}", f"{each['seconds']:.1f}")
@@ -90,25 +92,25 @@ def _candidate_table(report) -> Table:
     return table
 
 
-def _block_table(report) -> Table:
+def _block_table(report: dict[str, Any]) -> Table:
     table = _plain_table("block", "features", "penalty", "")
     for block in report["blocks"]:
         table.add_row(block["kind"], f"{block['width']:,}", f"{block['penalty']:.3g}", Text(block["note"] or ""))
     return table
 
 
-def _verdict(report) -> list[RenderableType]:
-    verdict = report.get("holdout")
-    if verdict is None:
-        return [Text("\nNo rows were kept aside, so nothing is said about new ones.", style="yellow")]
+def _holdout(report: dict[str, Any]) -> list[RenderableType]:
+    scores = report.get("holdout")
+    if scores is None:
+        return [Text("\nNo holdout: the score on new rows is unknown.", style="yellow")]
     lines = [
-        (verdict.get("baseline", "linear model of the plain columns"), verdict["linear"]),
-        ("this model", verdict["model"]),
-        ("gain", verdict["gain"]),
+        (scores.get("baseline", "linear model of the plain columns"), scores["linear"]),
+        ("this model", scores["model"]),
+        ("gain", scores["gain"]),
     ]
-    table = _plain_table(verdict["metric"], "", "95% interval")
+    table = _plain_table(scores["metric"], "", "95% interval")
     for name, estimate in lines:
         interval = f"{estimate['low']:.4f} to {estimate['high']:.4f}"
         table.add_row(name, f"{estimate['value']:.4f}", interval, style="bold" if name == "this model" else None)
-    title = f"\nOn the {verdict['n']:,} rows kept aside, looked at once"
-    return [Text(title, style="bold"), table, Text(f"Intervals: {verdict['interval']}.", style="dim")]
+    title = f"\nHoldout: {scores['n']:,} rows, evaluated once"
+    return [Text(title, style="bold"), table, Text(f"Intervals: {scores['interval']}.", style="dim")]

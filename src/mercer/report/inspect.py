@@ -1,4 +1,4 @@
-"""What `mercer inspect` shows: a table gathered into a dict of plain values, and that dict on the terminal."""
+"""The report of `mercer inspect`: the dialect of a file and the profile of each column."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from mercer._runtime.errors import Message
 from mercer.io import read_table
 from mercer.stats import Sample, Together
 from mercer.tables.facts import ColumnFacts, Facts
 from mercer.tables.roles import Role, roles_of
 
+#: Most frequent categories shown per column.
 _TOP = 3
 
 
-def gather_inspection(path: str, target: str | None = None, **options) -> dict[str, Any]:
-    """The dialect, the columns with kinds, roles and facts, and whatever looks suspicious. `options`: of read_table."""
+def gather_inspection(path: str, target: str | None = None, **options: Any) -> dict[str, Any]:
+    """Return the dialect, the profile and role of each column, and suspicions; `options` go to `read_table`."""
     source: Any = read_table(path, target, **options)
     learned = source.fold(Together(facts=Facts(), sample=Sample())).finish()
     roles = roles_of(learned["facts"], learned["sample"])
-    dialect = getattr(source, "dialect", None)
     return {
         "file": path,
         "rows": source.n_rows,
-        "dialect": None if dialect is None else vars(dialect),
+        "dialect": None if source.dialect is None else vars(source.dialect),
         "target": target,
         "columns": [_column(facts, roles[name]) for name, facts in learned["facts"].items()],
         "notes": list(source.notes),
-        "suspicions": [f"{name}: {said}" for name, role in roles.items() for said in role.suspicions],
+        "suspicions": [Message(f"{name}: ", each) for name, role in roles.items() for each in role.suspicions],
     }
 
 
@@ -40,25 +41,27 @@ def _column(facts: ColumnFacts, role: Role) -> dict[str, Any]:
         "name": facts.name,
         "type": facts.kind,
         "role": role.role,
-        "why": role.why,
-        "missing": facts.missing,
-        "distinct": facts.distinct,
-        "distinct_is_exact": facts.exact,
-        "low": _plain(facts.low),
-        "high": _plain(facts.high),
-        "top": [{"level": _plain(level), "rows": rows} for level, rows in top] if role.role == "category" else [],
+        "reason": role.why,
+        "n_missing": facts.missing,
+        "n_distinct": facts.distinct,
+        "n_distinct_is_exact": facts.exact,
+        "min": _plain(facts.low),
+        "max": _plain(facts.high),
+        "top": [{"category": _plain(category), "rows": rows} for category, rows in top]
+        if role.role == "category"
+        else [],
     }
 
 
-def _plain(value):
-    """A value that JSON knows."""
+def _plain(value: Any) -> Any:
+    """Convert a value to one that JSON can represent."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def render_inspection(found: dict[str, Any]) -> RenderableType:
-    """The same for the terminal."""
+    """Render the report for the terminal."""
     parts: list[RenderableType] = [
         Text(f"{found['file']}: {found['rows']:,} row{'s' * (found['rows'] != 1)}", style="bold")
     ]
@@ -66,26 +69,26 @@ def render_inspection(found: dict[str, Any]) -> RenderableType:
         parts.append(Text(_dialect_line(found["dialect"]), style="dim"))
     parts += [Text(""), _columns_table(found["columns"])]
     if found["suspicions"]:
-        parts += [Text("\nSuspicious", style="bold yellow"), *(Text(f"  {said}") for said in found["suspicions"])]
+        parts += [Text("\nSuspicious", style="bold yellow"), *(Text(f"  {each}") for each in found["suspicions"])]
     if found["notes"]:
-        parts += [Text("\nNoticed", style="bold"), *(Text(f"  {note}") for note in found["notes"])]
+        parts += [Text("\nNotes", style="bold"), *(Text(f"  {note}") for note in found["notes"])]
     return Group(*parts)
 
 
-def _dialect_line(dialect) -> str:
+def _dialect_line(dialect: dict[str, Any]) -> str:
     from mercer.io import Dialect
 
     return str(Dialect(**dialect))
 
 
-def _columns_table(columns) -> Table:
+def _columns_table(columns: list[dict[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("column", "type", "role", "missing", "why"):
+    for heading in ("column", "type", "role", "missing", "reason"):
         table.add_column(heading, justify="right" if heading == "missing" else "left", overflow="fold")
     for column in columns:
-        top = ", ".join(f"{item['level']} ({item['rows']:,})" for item in column["top"])
-        why = column["why"] + (f": {top}" + (", ..." if column["distinct"] > _TOP else "") if top else "")
-        missing = f"{column['missing']:,}" if column["missing"] else ""
-        cells = (column["name"], column["type"], column["role"], missing, why)
+        top = ", ".join(f"{item['category']} ({item['rows']:,})" for item in column["top"])
+        reason = column["reason"] + (f": {top}" + (", ..." if column["n_distinct"] > _TOP else "") if top else "")
+        missing = f"{column['n_missing']:,}" if column["n_missing"] else ""
+        cells = (column["name"], column["type"], column["role"], missing, reason)
         table.add_row(*(Text(cell) for cell in cells))
     return table

@@ -1,8 +1,9 @@
-"""What `mercer select` shows: columns ranked by a selector of `mercer.select` on the encoded table."""
+"""The report of `mercer select`: columns ranked by a selector of `mercer.select` on the encoded table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,137 +13,154 @@ from rich.text import Text
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
+from mercer._runtime.errors import DataError, Message, Setting
 from mercer.auto.rows.task import profile_target
 from mercer.learn.targets import classes_in
 from mercer.select import FilterSelector, GreedySelector, Lasso
 from mercer.source import Source
 from mercer.tables import TableEncoder
 
-#: Columns of one text beyond so many are summed up in their leading directions where columns are looked at together.
-_MOST_OF_ONE = 64
+#: Text columns of more encoded features are reduced to this many components (truncated SVD) for joint selection.
+_MAX_TEXT_FEATURES = 64
 
 
 def gather_selection(
-    source: Source, data: str, target: str, *, k: int, how: str, score: str, seed: int, tell: Callable[[str], None]
+    source: Source, data: str, target: str, k: int, how: str, score: str, seed: int, announce: Callable[[str], None]
 ) -> dict[str, Any]:
-    """The best k columns with what they were ranked by; a category counts as one column."""
-    tell("look")
+    """Return the best k columns with their scores; a category or text counts as one column."""
+    announce("read")
     profile = profile_target(source)
-    tell("encode")
+    announce("encode")
     encoder = TableEncoder(random_state=seed)
-    X, y, classes = _encoded(encoder, source)
-    column_of = _columns(encoder, X.shape[1])
-    tell(how)
-    ranked = _RANKINGS[how](X, y, classes, column_of, k, score, seed)
+    encoded = _Encoded.of(encoder, source)
+    announce(how)
+    ranked = _RANKINGS[how](encoded, k, score, seed)
     return {
         "file": data,
         "rows": source.n_rows,
         "target": target,
         "how": how if how != "filter" else f"filter ({score})",
-        "candidates": len(set(column_of)),
+        "candidates": len(set(encoded.columns)),
         "ranked": ranked[:k],
-        "columns": [*getattr(source, "notes", []), *profile.notes, *encoder.notes_],
+        "notes": [*source.notes, *profile.notes, *encoder.notes_],
     }
 
 
-def _encoded(encoder, source):
-    blocks = [block for block in encoder.fit_transform(source).blocks() if len(block)]
-    stack = sparse.vstack if hasattr(blocks[0].X, "tocsr") else np.vstack
-    X = stack([block.X for block in blocks])
-    y = np.concatenate([np.asarray(block.y) for block in blocks])
-    return (X.tocsr() if hasattr(X, "tocsr") else X).astype(np.float64), y, classes_in(source, "auto")
+@dataclass(frozen=True)
+class _Encoded:
+    """The encoded table: features (dense or CSR), target, classes if any, and the column of each feature."""
+
+    X: Any
+    y: np.ndarray
+    classes: np.ndarray | None
+    columns: list[str]
+
+    @classmethod
+    def of(cls, encoder: TableEncoder, source: Source) -> _Encoded:
+        blocks = [block for block in encoder.fit_transform(source).blocks() if len(block)]
+        stack = sparse.vstack if hasattr(blocks[0].X, "tocsr") else np.vstack
+        X = stack([block.X for block in blocks])
+        X = (X.tocsr() if hasattr(X, "tocsr") else X).astype(np.float64)
+        y = np.concatenate([np.asarray(block.y) for block in blocks])
+        columns = [""] * X.shape[1]
+        for block in encoder.blocks_:
+            columns[block.start : block.stop] = [block.column] * (block.stop - block.start)
+        return cls(X, y, classes_in(source, "auto"), columns)
+
+    def reduced(self, seed: int) -> _Encoded:
+        """The same as a dense array, with high-dimensional texts reduced by truncated SVD."""
+        if not hasattr(self.X, "tocsr"):
+            return self
+        X, names = self.X.tocsc(), np.array(self.columns)
+        parts: list[np.ndarray] = []
+        columns: list[str] = []
+        for name in dict.fromkeys(self.columns):
+            part = X[:, np.flatnonzero(names == name)].tocsr()
+            large = min(part.shape) > _MAX_TEXT_FEATURES
+            svd = TruncatedSVD(_MAX_TEXT_FEATURES, random_state=seed)
+            parts.append(svd.fit_transform(part) if large else part.toarray())
+            columns.extend([name] * parts[-1].shape[1])
+        return replace(self, X=np.hstack(parts), columns=columns)
+
+    @property
+    def kind(self) -> str:
+        """The kind of target, as selectors name it."""
+        return "numbers" if self.classes is None else "classes"
+
+    @property
+    def target(self) -> np.ndarray:
+        return self.y.astype(np.float64) if self.classes is None else self.y
+
+    @property
+    def numeric_target(self) -> np.ndarray:
+        """The target as numbers: two classes as -1 and 1."""
+        if self.classes is None:
+            return self.target
+        if len(self.classes) > 2:
+            raise DataError(
+                f"The target has {len(self.classes)} classes, but the lasso separates only two.",
+                remedy=Message("Use ", Setting("how", "greedy", "filter"), "."),
+            )
+        return np.where(self.y == self.classes[-1], 1.0, -1.0)
 
 
-def _columns(encoder, width) -> list[str]:
-    column_of = [""] * width
-    for block in encoder.blocks_:
-        column_of[block.start : block.stop] = [block.column] * (block.stop - block.start)
-    return column_of
-
-
-def _summed_up(X, column_of, seed):
-    """X as an array, wide blocks of one text as their leading directions; and the column each came from."""
-    if not hasattr(X, "tocsr"):
-        return X, column_of
-    X, names = X.tocsc(), np.array(column_of)
-    parts, kept = [], []
-    for name in dict.fromkeys(column_of):
-        part = X[:, np.flatnonzero(names == name)].tocsr()
-        wide = part.shape[1] > _MOST_OF_ONE and part.shape[0] > _MOST_OF_ONE
-        parts.append(TruncatedSVD(_MOST_OF_ONE, random_state=seed).fit_transform(part) if wide else part.toarray())
-        kept.extend([name] * parts[-1].shape[1])
-    return np.hstack(parts), kept
-
-
-def _numbers(y, classes):
-    if classes is None:
-        return y.astype(np.float64)
-    if len(classes) > 2:
-        raise ValueError(
-            f"The target has {len(classes)} classes; lasso tells two apart. Use --how greedy or filter for more."
-        )
-    return np.where(y == classes[-1], 1.0, -1.0)
-
-
-def _greedy(X, y, classes, column_of, k, score, seed):
-    X, column_of = _summed_up(X, column_of, seed)
-    how = {
-        "stop": "folds",
-        "solver": "gram",
-        "random_state": seed,
-        "target": "numbers" if classes is None else "classes",
-    }
-    selector = GreedySelector(min(k, len(set(column_of))), groups=column_of, **how)
-    selector.fit(X, y.astype(np.float64) if classes is None else y)
-    groups = list(selector.groups_)
+def _greedy(encoded: _Encoded, k: int, score: str, seed: int) -> list[dict[str, Any]]:
+    encoded = encoded.reduced(seed)
+    columns = encoded.columns
+    how: dict[str, Any] = {"stop": "folds", "solver": "gram", "random_state": seed, "target": encoded.kind}
+    selector = GreedySelector(min(k, len(set(columns))), groups=columns, **how).fit(encoded.X, encoded.target)
+    groups = np.asarray(selector.groups_).tolist()
     return [
         {"column": str(groups[int(step.feature)]), "risk": float(step.risk), "score": float(step.score)}
         for step in selector.path_
     ]
 
 
-def _lasso(X, y, classes, column_of, k, score, seed):
-    model = Lasso(random_state=seed).fit(X, _numbers(y, classes))
+def _lasso(encoded: _Encoded, k: int, score: str, seed: int) -> list[dict[str, Any]]:
+    model, columns = Lasso(random_state=seed).fit(encoded.X, encoded.numeric_target), encoded.columns
     found: dict[str, dict[str, Any]] = {}
     coefs = model.path_.coefs
     for j in model.path_.entered():
         row = int(np.flatnonzero(coefs[:, [j]].toarray())[0])
-        found.setdefault(column_of[j], {"column": column_of[j], "enters_at": float(model.path_.alphas[row])})
+        found.setdefault(columns[j], {"column": columns[j], "enters_at": float(model.path_.alphas[row])})
     for name, each in found.items():
-        each["weight"] = float(np.abs(np.ravel(model.coef_)[[c == name for c in column_of]]).sum())
+        each["weight"] = float(np.abs(np.ravel(model.coef_)[[column == name for column in columns]]).sum())
     return list(found.values())
 
 
-def _filter(X, y, classes, column_of, k, score, seed):
+def _filter(encoded: _Encoded, k: int, score: str, seed: int) -> list[dict[str, Any]]:
     if score == "pair_information":  # a table for each pair of columns
-        X, column_of = _summed_up(X, column_of, seed)
-    target = "numbers" if classes is None else "classes"
-    selector = FilterSelector(score, k="all", target=target).fit(X, y.astype(np.float64) if classes is None else y)
+        encoded = encoded.reduced(seed)
+    selector = FilterSelector(score, k="all", target=encoded.kind).fit(encoded.X, encoded.target)
     best: dict[str, dict[str, Any]] = {}
-    pvalues = selector.pvalues_ if selector.pvalues_ is not None else np.full(X.shape[1], np.nan)
+    pvalues = selector.pvalues_ if selector.pvalues_ is not None else np.full(encoded.X.shape[1], np.nan)
     for j in np.argsort(-selector.scores_, kind="stable"):
-        p = float(pvalues[j])
-        each = {"column": column_of[j], "score": float(selector.scores_[j]), "p_value": None if np.isnan(p) else p}
-        best.setdefault(column_of[j], each)
+        name, p = encoded.columns[j], float(pvalues[j])
+        each = {"column": name, "score": float(selector.scores_[j]), "p_value": None if np.isnan(p) else p}
+        best.setdefault(name, each)
     return list(best.values())
 
 
-_RANKINGS = {"greedy": _greedy, "lasso": _lasso, "filter": _filter}
+_RANKINGS: dict[str, Callable[[_Encoded, int, str, int], list[dict[str, Any]]]] = {
+    "greedy": _greedy,
+    "lasso": _lasso,
+    "filter": _filter,
+}
 
 
 def render_selection(found: dict[str, Any]) -> RenderableType:
-    """The ranked columns for the terminal."""
+    """Render the report for the terminal."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", justify="right")
     table.add_column("column", overflow="fold")
     extras = [name for name in found["ranked"][0] if name != "column"] if found["ranked"] else []
     for name in extras:
         table.add_column(name.replace("_", " "), justify="right")
-    for place, each in enumerate(found["ranked"], 1):
+    for rank, each in enumerate(found["ranked"], 1):
         values = ("" if each[name] is None else f"{each[name]:.5g}" for name in extras)
-        table.add_row(str(place), Text(each["column"]), *values)
+        table.add_row(str(rank), Text(each["column"]), *values)
     title = f"{found['file']}: {found['candidates']} columns, ranked for {found['target']} by {found['how']}"
-    parts: list[RenderableType] = [Text(title, style="bold"), *(Text(f"  {note}") for note in found["columns"]), table]
+    parts: list[RenderableType] = [Text(title, style="bold"), *(Text(f"  {note}") for note in found["notes"]), table]
     if "written" in found:
         parts.append(Text(f"\nThe kept columns and {found['target']} are in {found['written']}."))
     return Group(*parts)

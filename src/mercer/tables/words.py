@@ -45,14 +45,14 @@ class Terms:
         name = facts.name
         documents = source.map(lambda block: block.with_X(as_documents(block.X.table[name])))
         shared = 2 if facts.n >= 100 else 1  # letters of one document are of no use to another
-        common = {"weighting": "log-tfidf", "max_features": _MOST_TERMS}
+        common: dict = {"weighting": "log-tfidf", "norm": "l2", "max_features": _MOST_TERMS}
         if role == "sequence":
-            how: dict = {"analyzer": "char", "ngrams": (1, 5), "min_df": shared}
+            how: dict = {"analyzer": "char", "ngram_range": (1, 5), "min_df": shared}
         elif np.mean([len(level.split()) for level in facts.levels]) < 2:
-            how = {"analyzer": "char_wb", "ngrams": (1, 4), "min_df": shared}
+            how = {"analyzer": "char_wb", "ngram_range": (1, 4), "min_df": shared}
         else:
             # Rare pairs take length from a row that says little else: texts with them are told apart better.
-            how = {"analyzer": "word", "ngrams": (1, 2), "token_pattern": r"\w+", "min_df": 1}
+            how = {"analyzer": "word", "ngram_range": (1, 2), "token_pattern": r"\w+", "min_df": 1}
         return cls(name, role, TextFeatures(**how, **common).fit(documents))
 
 

@@ -1,7 +1,8 @@
-"""From terms to columns and back: what an output column stands for."""
+"""From terms to output columns and back."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import _numeric
 from mercer.base import seed_of
 from mercer.text.analysis import packed
-from mercer.text.collisions import Collisions, collisions_of, heaviest_in
-from mercer.text.vocabulary import Terms, Vocabulary, joined
+from mercer.text.collisions import Collisions, collisions_of, most_frequent_in
+from mercer.text.vocabulary import TermTable, Vocabulary, merged
 
 
 class TermLookup:
-    """The methods of `TextFeatures` that explain its columns."""
+    """Methods of `TextFeatures` that explain its output columns."""
 
     n_buckets: Any
     nonzeros: Any
@@ -30,55 +31,55 @@ class TermLookup:
     _ends: Any
     get_feature_names_out: Any
 
-    def inverse_transform(self, X) -> list[np.ndarray]:
-        """The terms of each row whose entries are not zero, in the order of the columns; needs a vocabulary."""
+    def inverse_transform(self, X: Any) -> list[np.ndarray]:
+        """Return the terms with nonzero entries in each row, in column order; needs a vocabulary."""
         if self.n_buckets is not None:
-            raise ValueError("Buckets do not name their terms: see `heaviest` for the terms of documents you have.")
+            raise ValueError("Hashing cannot be inverted. `top_terms` lists the terms of given documents per bucket.")
         names = self.get_feature_names_out()
         rows = sparse.csr_matrix(X)
         return [names[np.sort(rows.indices[a:b][rows.data[a:b] != 0])] for a, b in pairwise(rows.indptr)]
 
     def columns_of(self, term: str, column: int = 0) -> list[int]:
-        """The output columns of a term (of a text column): one, none if it is not kept, or `nonzeros` when hashing."""
+        """Return the output columns of a term of text column `column`: one or none; `nonzeros` of them if hashed."""
         self._check_parameters()
         if self.n_buckets is None:
             check_is_fitted(self)
             bounds, data = packed([term.encode()])
-            one = Terms(_numeric.term_hashes(bounds, data, 0), bounds, data, bounds[1:], bounds[1:])
+            one = TermTable(_numeric.term_hashes(bounds, data, 0), bounds, data, bounds[1:], bounds[1:])
             number = int(self._vocabularies[column].numbers(one)[0])
             return [] if number < 0 else [number + self._ends()[column]]
-        return (self._places(*packed([term.encode()]))[0] + column * int(self.n_buckets)).tolist()
+        return (self._buckets(*packed([term.encode()]))[0] + column * int(self.n_buckets)).tolist()
 
-    def collisions(self, X) -> Collisions:
-        """How many terms of these documents share their buckets with others; see `Collisions`."""
-        tables, places = self._terms_and_places(X)
+    def collisions(self, X: Any) -> Collisions:
+        """Count the terms of these documents that share their buckets with others; see `Collisions`."""
+        tables, buckets = self._hashed_terms(X)
         total = np.concatenate([terms.total for terms in tables])
-        return collisions_of(np.concatenate(places), total, int(self.n_buckets) * len(tables))
+        return collisions_of(np.concatenate(buckets), total, int(self.n_buckets) * len(tables))
 
-    def heaviest(self, X, columns, n: int = 3) -> dict[int, list[tuple[str, int]]]:
-        """The terms of these documents in each of some output columns that occur most often, with how often."""
-        tables, places = self._terms_and_places(X)
+    def top_terms(self, X: Any, columns: Sequence[int], n: int = 3) -> dict[int, list[tuple[str, int]]]:
+        """Return the n most frequent terms of these documents in each given output column, with their counts."""
+        tables, buckets = self._hashed_terms(X)
         m = int(self.n_buckets)
         wrong = [column for column in columns if not 0 <= column < m * len(tables)]
         if wrong:
             raise ValueError(f"columns must be among 0 .. {m * len(tables) - 1}, not {wrong[0]!r}.")
         found: dict[int, list[tuple[str, int]]] = {}
         for column in columns:
-            found |= heaviest_in([column], places[column // m], tables[column // m], n)
+            found |= most_frequent_in([column], buckets[column // m], tables[column // m], n)
         return found
 
-    def _terms_and_places(self, X) -> tuple[list[Terms], list[np.ndarray]]:
-        """The terms of each text column of X and the output columns of each of them."""
+    def _hashed_terms(self, X: Any) -> tuple[list[TermTable], list[np.ndarray]]:
+        """The terms of each text column of X and their output columns."""
         self._check_parameters()
         if self.n_buckets is None:
-            raise ValueError("A vocabulary has a column for each term: nothing is shared. Set n_buckets to hash.")
+            raise ValueError("With a vocabulary each term has its own column. Set n_buckets to hash.")
         counted = self._count(self._checked_X(X, reset=False))
-        tables = [joined([piece.terms for piece in pieces]) for pieces in counted]
+        tables = [merged([chunk.terms for chunk in chunks]) for chunks in counted]
         m = int(self.n_buckets)
-        return tables, [self._places(terms.bounds, terms.data) + j * m for j, terms in enumerate(tables)]
+        return tables, [self._buckets(terms.bounds, terms.data) + j * m for j, terms in enumerate(tables)]
 
-    def _places(self, bounds, data) -> np.ndarray:
-        """The buckets of terms, one row for each: those of a text column by itself."""
+    def _buckets(self, bounds: np.ndarray, data: np.ndarray) -> np.ndarray:
+        """The buckets of terms within one text column, one row per term."""
         seed, m = seed_of(self.random_state), int(self.n_buckets)
         if self.hash == "murmur3":
             return _numeric.murmur_buckets(bounds, data, seed, m)

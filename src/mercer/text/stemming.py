@@ -1,15 +1,17 @@
-"""Snowball stems by PyStemmer (compiled) or snowballstemmer (pure Python): the same algorithms, the same stems."""
+"""Snowball stemming by PyStemmer (compiled) or snowballstemmer (pure Python), which give the same stems."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import cache
 
-_MOST_KNOWN = 1 << 22
+#: Words whose stems are cached.
+_MAX_CACHED = 1 << 22
 
 
 class Stems:
-    """The stems of words of one language; a word seen before is not stemmed again.
+    """Stemmer of one language with a cache of the words seen.
 
     >>> Stems("english").of(["running", "runs", "ran"])
     ['run', 'run', 'ran']
@@ -22,9 +24,9 @@ class Stems:
         self._lock = threading.Lock()
 
     def of(self, words: list[str]) -> list[str]:
-        """The stem of each word."""
-        with self._lock:  # stemmers keep the word they work on
-            if len(self._known) > _MOST_KNOWN:
+        """Return the stem of each word."""
+        with self._lock:  # stemmers have state
+            if len(self._known) > _MAX_CACHED:
                 self._known.clear()
             new = [word for word in words if word not in self._known]
             self._known.update(zip(new, self._stem_all(new), strict=True))
@@ -33,24 +35,24 @@ class Stems:
 
 @cache
 def stems(language: str) -> Stems:
-    """The stems of a language, shared by all that ask for them."""
+    """The shared stemmer of a language."""
     return Stems(language)
 
 
-def _stemmer(language: str):
+def _stemmer(language: str) -> Callable[[list[str]], list[str]]:
     try:
-        import Stemmer as library
+        import Stemmer
 
-        languages, make = library.algorithms(), library.Stemmer
+        languages, make = Stemmer.algorithms(), Stemmer.Stemmer
     except ImportError:
         try:
-            import snowballstemmer as library
+            import snowballstemmer
         except ImportError as error:
             raise ImportError(
-                f"stem={language!r} needs a library of Snowball stems. Install PyStemmer (pip install 'mercer[text]') "
+                f"stem={language!r} needs a Snowball stemmer. Install PyStemmer (pip install 'mercer[text]') "
                 "or snowballstemmer, or use stem=None."
             ) from error
-        languages, make = library.algorithms(), library.stemmer
+        languages, make = snowballstemmer.algorithms(), snowballstemmer.stemmer
     if language not in languages:
         raise ValueError(f"stem must be None or one of {', '.join(sorted(languages))}, not {language!r}.")
     return make(language).stemWords

@@ -1,14 +1,15 @@
-"""Lists of stop words: articles, pronouns, prepositions, auxiliaries, frequent everywhere and telling little."""
+"""Lists of stop words: articles, pronouns, prepositions, auxiliaries and other frequent, uninformative words."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
 
 @cache
 def stop_languages() -> tuple[str, ...]:
-    """The languages that Mercer has a list of stop words for.
+    """Return the languages with a built-in list of stop words.
 
     >>> len(stop_languages()) >= 12
     True
@@ -19,22 +20,22 @@ def stop_languages() -> tuple[str, ...]:
 
 @cache
 def stop_list(language: str) -> frozenset[str]:
-    """The stop words of a language, in lower case.
+    """Return the stop words of a language, in lower case.
 
     >>> "the" in stop_list("english"), "der" in stop_list("german")
     (True, True)
     """
     if language not in stop_languages():
         raise ValueError(
-            f"There is no list of stop words called {language!r}: there are {', '.join(stop_languages())}. "
-            "Give a list of words of your own."
+            f"There is no list of stop words called {language!r}. Choose one of {', '.join(stop_languages())}, "
+            "or give a list of words."
         )
     text = files("mercer.text").joinpath("stopwords", f"{language}.txt").read_text(encoding="utf-8")
     return frozenset(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
 
 
-def stop_set(stop_words, lowercase: bool) -> frozenset[str]:
-    """The words to leave out: of a language, of a list, or none."""
+def stop_set(stop_words: str | Iterable[str] | None, lowercase: bool) -> frozenset[str]:
+    """The stop words given as a language, as a list or as None."""
     if stop_words is None:
         return frozenset()
     words = stop_list(stop_words) if isinstance(stop_words, str) else list(stop_words)

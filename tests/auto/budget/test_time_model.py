@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mercer.auto.ridge.penalties import Equations, best_penalties
 
 import mercer
 from mercer._numeric.block import Block
@@ -14,7 +15,6 @@ from mercer.auto.budget.time_model import LogisticTime, TimeUp, until
 from mercer.auto.final.all_rows import sample_of
 from mercer.auto.final.baselines import SharedEncoder
 from mercer.auto.holdout.evaluate import _bootstrap_r2
-from mercer.auto.ridge.penalties import Equations, best_penalties
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.fourier import WaveStage
 from mercer.auto.search.search import Search

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mercer.auto.final.streamed import descend
 from scipy.special import logsumexp
 
 import mercer
@@ -11,7 +12,6 @@ from mercer.auto.budget import memory
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.time_model import PassTimer, TimeUp
 from mercer.auto.final import all_rows as larger
-from mercer.auto.final.streamed import descend
 from mercer.io import read_table
 from mercer.linear import LogisticClassifier
 from mercer.source import MemorySource

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from mercer.auto.onnx.blocks import block_features
-
-import mercer
-from mercer.auto import Model
 from mercer.auto.boosting.boosting import boost
 from mercer.auto.boosting.ensemble import Growth
 from mercer.auto.boosting.forest import Forest
 from mercer.auto.boosting.losses import LogLoss, Squares
+from mercer.auto.onnx.blocks import block_features
+
+import mercer
+from mercer.auto import Model
 from mercer.auto.features.fourier import FourierBlock
 from mercer.auto.features.linear import LinearBlock, SelectedBlock
 from mercer.auto.features.piecewise import PiecewiseBlock

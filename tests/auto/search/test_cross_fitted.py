@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-
-from mercer.auto import MercerClassifier, MercerRegressor
 from mercer.auto.boosting.boosting import gains_apart
 from mercer.auto.boosting.ensemble import Growth
 from mercer.auto.boosting.losses import LogLoss, Squares
+
+from mercer.auto import MercerClassifier, MercerRegressor
 from mercer.auto.features.cross_fitted import CrossFitted
 from mercer.auto.features.fourier import FourierBlock
 from mercer.auto.features.linear import SelectedBlock

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-
-from mercer.auto import MercerClassifier, MercerRegressor
 from mercer.auto.boosting.boosting import compared
 from mercer.auto.boosting.ensemble import Growth
 from mercer.auto.boosting.losses import Squares
+from mercer.auto.ridge.penalties import Equations, best_penalties
+
+from mercer.auto import MercerClassifier, MercerRegressor
 from mercer.auto.budget.effort import EFFORTS, sized
 from mercer.auto.features.linear import LinearBlock
 from mercer.auto.features.union import Features
-from mercer.auto.ridge.penalties import Equations, best_penalties
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.kernels import kernel_candidates
 from mercer.auto.search.state import SearchResult

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._runtime.errors import DataError, Message, Setting
 from mercer.io import read_table
 from mercer.source import Columns, Source
 from mercer.source.accumulator import BLOCK_ROWS
@@ -75,11 +76,15 @@ def refuse_wide(encoder, n_rows: int) -> None:
     width = encoder.blocks_[-1].stop
     if min(width, n_rows) > _MAX_COLUMNS:
         block = max(encoder.blocks_, key=lambda block: block.stop - block.start)
-        raise ValueError(
+        raise DataError(
             f"The table becomes {width} columns, {block.stop - block.start} of them from {block.column!r} (role "
-            f"{block.role!r}), but for more than {_MAX_COLUMNS} rows the search takes {_MAX_COLUMNS} at most. Give "
-            f"that column another role, as in roles={{{block.column!r}: 'id'}} to leave it out, or learn from it with "
-            "mercer.text.TextFeatures and mercer.linear.LogisticClassifier."
+            f"{block.role!r}), but for more than {_MAX_COLUMNS} rows the search takes {_MAX_COLUMNS} at most.",
+            remedy=Message(
+                "Give that column another role, as in ",
+                Setting("roles", "id", key=block.column),
+                " to leave it out, or learn from it with mercer.TextFeatures and mercer.LogisticClassifier.",
+            ),
+            column=block.column,
         )
 
 

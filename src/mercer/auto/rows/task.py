@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mercer._numeric.block import Block
+from mercer._runtime.errors import DataError, Message, ParameterError, RowError, Setting
 from mercer.auto.rows.weights import refuse_extreme_weight
 from mercer.learn.targets import MAX_CLASSES
 from mercer.source import Columns, Source
-from mercer.source.row_error import RowError
 
 #: Names of tasks that are accepted, and what they are called.
 TASKS = {
@@ -58,7 +58,7 @@ class _Counts:
 def checked_task(task: str | None) -> str | None:
     """The name of a task, None to infer it from the target."""
     if task is not None and task not in TASKS:
-        raise ValueError(f"task must be one of {', '.join(TASKS)}, not {task!r}.")
+        raise ParameterError("task", task, "must be 'classification' or 'regression'")
     return None if task is None else TASKS[task]
 
 
@@ -83,7 +83,7 @@ def profile_target(source: Source, task: str | None = None) -> TargetProfile:
     refuse_extreme_weight(counts.weight)
     if 0 < counts.largest < _TINY:
         raise ValueError(f"{called} is at most {counts.largest:g}: its squares vanish. Multiply it by a power of ten.")
-    found = _task(counts, called, task)
+    found = _task(counts, called, task, name)
     n_distinct = len(counts.ids) if len(counts.ids) < FEW_DISTINCT else None
     return TargetProfile(found, counts.n, len(counts.values), n_distinct, _notes(counts, called, found))
 
@@ -180,21 +180,30 @@ def _is_number(text: Any) -> bool:
     return True
 
 
-def _task(counts: _Counts, called: str, task: str | None) -> str:
+def _task(counts: _Counts, called: str, task: str | None, name: str | None) -> str:
     kinds = {type(value) for value in counts.values}
     strings = bool(kinds & {str, bytes})
     if task == "regression" and strings:
         shown = next((value for value in counts.values if not _is_number(value)), next(iter(counts.values)))
-        raise ValueError(f"{called} holds {shown!r}, which is no number: use task='classification' for classes.")
+        raise DataError(
+            f"{called} holds {shown!r}, which is not a number.",
+            remedy=Message("Use ", Setting("task", "classification"), " to predict classes."),
+        )
     if task == "classification" and (counts.fractional or counts.several):
-        raise ValueError(f"{called} is continuous, with values between integers: use task='regression'.")
+        raise DataError(
+            f"{called} is continuous: it has values between whole numbers.",
+            remedy=Message("Use ", Setting("task", "regression"), "."),
+        )
     most = min(MAX_CLASSES, max(2, counts.n // 2))  # numbers that do not repeat are no classes
     many = not strings and bool not in kinds and len(counts.values) > most
     found = task or ("regression" if counts.fractional or counts.several or many else "classification")
     if found == "classification" and len(counts.values) > max(MAX_CLASSES, counts.n // 2):
-        raise ValueError(
-            f"{called} has {len(counts.values)} distinct values in {counts.n} rows: classes must repeat to be learned. "
-            "Is another column the target? Text that should be a number can be read as one with "
-            f"types={{{called.removeprefix('The target ')}: 'number'}}."
+        raise DataError(
+            f"{called} has {len(counts.values)} distinct values in {counts.n} rows: classes must repeat to be learned.",
+            remedy=Message(
+                "Is another column the target? Text that should be a number can be read as one with ",
+                Setting("types", "number", key=name or "target"),
+                ".",
+            ),
         )
     return found

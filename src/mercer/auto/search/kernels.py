@@ -109,9 +109,8 @@ def _by_gains(
         probabilities = ((1 - UNIFORM_FRACTION) * fractions + UNIFORM_FRACTION / d).tolist()
         scale = median * np.sqrt(SUBSET_SIZE / d)
         gaussians = [kernels.Gaussian(bandwidth=float(multiple * scale)) for multiple in multiples]
-        made = [
-            KernelCandidate(OnSubsets(each, order=SUBSET_SIZE, probabilities=probabilities), np.ones(d)) for each in gaussians
-        ]
+        on_subsets = (OnSubsets(each, order=SUBSET_SIZE, probabilities=probabilities) for each in gaussians)
+        made = [KernelCandidate(kernel, np.ones(d)) for kernel in on_subsets]
         families.append(_titled("Gaussian", multiples, f"on {SUBSET_SIZE} columns at a time", made))
     return families
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from mercer._numeric.block import Block
 from mercer._numeric.hashing.rows import fold_of
+from mercer._runtime.errors import DataError, Message, Setting
 from mercer.select.greedy.candidates import ColumnCandidates
 from mercer.select.greedy.forward import SelectionPath
 from mercer.select.greedy.inner_products import GramInnerProducts, RowInnerProducts
@@ -120,7 +121,9 @@ def _mean_of_folds(scores: list[tuple[np.ndarray, float]]) -> np.ndarray:
 
 def _refuse_one_fold(n_folds: int, n_rows: int) -> None:
     if n_folds < 2:
-        raise ValueError(
+        raise DataError(
             f"n_samples={n_rows}, but stop='folds' needs at least two distinct rows in different folds (equal rows "
-            "share a fold). Use stop=None or 'bic'."
+            "share a fold).",
+            remedy=Message("Use ", Setting("stop", None, "bic"), "."),
+            parameter="stop",
         )

@@ -1,6 +1,8 @@
-"""Columns of levels: numbers, strings or any mixture, as they come."""
+"""Categorical columns: numbers, strings or any mixture, unconverted."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
@@ -8,20 +10,20 @@ from sklearn.utils.validation import check_array, validate_data
 from mercer.base import StreamingTransformer
 
 
-class LevelTransformer(StreamingTransformer):
-    """A map of columns whose values are names of levels; missing values are a level too."""
+class CategoricalTransformer(StreamingTransformer):
+    """Base of transformers of categorical columns, in which missing values are a category."""
 
     _check_X = {"dtype": None}
     _allow_missing = True
 
-    def _checked_X(self, X, reset, start=0):
-        if hasattr(X, "columns"):  # column by column: a common type would turn integers into floats
+    def _checked_X(self, X: Any, reset: bool | None, start: int = 0) -> Any:
+        if hasattr(X, "columns"):  # column by column: a common type would convert integers to floats
             X = validate_data(self, X, reset=reset, skip_check_array=True)
             return check_array(_objects(X), dtype=None, ensure_all_finite=False, estimator=self)
         X = super()._checked_X(X, reset, start)
-        return X.astype(object) if X.dtype.kind in "US" else X  # so that blocks of strings and numbers may follow
+        return X.astype(object) if X.dtype.kind in "US" else X  # later blocks may mix strings and numbers
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.string = True
@@ -29,9 +31,9 @@ class LevelTransformer(StreamingTransformer):
         return tags
 
 
-def _objects(frame) -> np.ndarray:
-    """The values of a pandas, polars or pyarrow table as they are, integers beside missing values too."""
-    names = getattr(frame, "column_names", frame.columns)  # pyarrow calls them so
+def _objects(frame: Any) -> np.ndarray:
+    """The values of a pandas, polars or pyarrow table unconverted, also integers beside missing values."""
+    names = getattr(frame, "column_names", frame.columns)  # `column_names` in pyarrow
     values = np.empty((len(frame), len(names)), dtype=object)
     for j, name in enumerate(names):
         column = frame[name]

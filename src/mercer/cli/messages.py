@@ -1,0 +1,61 @@
+"""Messages of the library on the command line: parameters as options, control characters escaped."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from mercer._runtime.errors import Message, Setting
+
+#: Options that are not called like their parameter.
+_OPTIONS = {"types": "--type", "roles": "--role", "random_state": "--seed"}
+#: Values that have a name on the command line.
+_VALUES = {("quote", ""): "none", ("delimiter", "\t"): "tab"}
+_FLAGS = {("header", True): "--header", ("header", False): "--no-header"}
+
+
+def in_options(text: str) -> str:
+    """Write the parameters that a message mentions as options.
+
+    >>> in_options(Message("Read with ", Setting("on_bad_rows", "skip"), "."))
+    'Read with --on-bad-rows skip.'
+    >>> in_options("plain text")
+    'plain text'
+    """
+    return text.format_settings(option) if isinstance(text, Message) else str(text)
+
+
+def warning_text(warning: Warning | str) -> str:
+    """The text of a warning, with options for the parameters it mentions."""
+    given = warning.args[0] if isinstance(warning, Warning) and warning.args else warning
+    return in_options(given) if isinstance(given, str) else str(warning)
+
+
+def option(setting: Setting) -> str:
+    """Write a parameter as it is given on the command line.
+
+    >>> option(Setting("types", "text", key="zip code"))
+    "--type 'zip code=text'"
+    >>> option(Setting("encoding", "cp1252", "latin-1"))
+    '--encoding cp1252 or --encoding latin-1'
+    """
+    name = _OPTIONS.get(setting.parameter, f"--{setting.parameter.replace('_', '-')}")
+    if not setting.values:
+        return name if setting.key is None else f"{name} {shlex.quote(setting.key)}"
+    return " or ".join(_with_value(name, setting, value) for value in setting.values)
+
+
+def _with_value(name: str, setting: Setting, value: Any) -> str:
+    if (setting.parameter, value) in _FLAGS:
+        return _FLAGS[setting.parameter, value]
+    shown = _VALUES.get((setting.parameter, value), str(value))
+    return f"{name} {shlex.quote(shown if setting.key is None else f'{setting.key}={shown}')}"
+
+
+def printable(text: str) -> str:
+    """Escape control characters, which could steer a terminal.
+
+    >>> printable("a\\x1b[31mb")
+    'a\\\\x1b[31mb'
+    """
+    return "".join(c if c in "\n\t" or c.isprintable() or c == "\u00a0" else repr(c)[1:-1] for c in text)
