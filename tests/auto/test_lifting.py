@@ -1,4 +1,4 @@
-"""The comparison of plain and lifted columns: fair, honest, repeatable."""
+"""The comparison of linear and lifted columns on the same folds."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def circles():
 
 
 def test_lifting_wins_on_circles():
-    search = compare_lifts(circles(), "classification", n_components=64)
+    search = compare_lifts(circles(), "classify", n_components=64)
     assert not search.best.plain
     assert search.best is search.lifted
     block = circles().read(0, 400)
@@ -25,22 +25,22 @@ def test_lifting_wins_on_circles():
 def test_plain_wins_on_a_plane():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6))
-    search = compare_lifts(MemorySource(X, X @ np.arange(6.0)), "regression", n_components=32)
+    search = compare_lifts(MemorySource(X, X @ np.arange(6.0)), "regress", n_components=32)
     assert search.best.plain
 
 
 def test_the_loss_is_that_of_the_chosen_penalty():
-    for trial in compare_lifts(circles(), "classification", n_components=16, multiples=(1.0,)).trials:
+    for trial in compare_lifts(circles(), "classify", n_components=16, multiples=(1.0,)).trials:
         ridge = trial.model[-1]
         assert trial.loss == ridge.losses_[list(ridge.alphas_).index(trial.alpha)]
 
 
-def test_steps_are_told_and_timed():
-    told: list[str] = []
-    steps = Steps(told.append)
-    compare_lifts(circles(), "classification", n_components=16, multiples=(0.5, 2.0), steps=steps)
-    assert told == [name for name, _ in steps.log]
-    assert len(told) == 3 + 2
+def test_steps_are_shown_and_timed():
+    shown: list[str] = []
+    steps = Steps(shown.append)
+    compare_lifts(circles(), "classify", n_components=16, multiples=(0.5, 2.0), steps=steps)
+    assert shown == [name for name, _ in steps.log]
+    assert len(shown) == 3 + 2
 
 
 def test_holdout_rows_are_never_touched():
@@ -52,7 +52,7 @@ def test_holdout_rows_are_never_touched():
     (held,) = hold.blocks()
     spoiled[held.y] = 1e9
     losses = [
-        [trial.loss for trial in compare_lifts(split_holdout(MemorySource(X, t))[0], "regression", 16).trials]
+        [trial.loss for trial in compare_lifts(split_holdout(MemorySource(X, t))[0], "regress", 16).trials]
         for t in (y, spoiled)
     ]
     assert losses[0] == losses[1]
