@@ -1,4 +1,4 @@
-"""`mercer.fit`: honest scores, explicit features, explanations that add up."""
+"""`mercer.fit`: unbiased scores, explicit features, explanations that add up."""
 
 import numpy as np
 import pandas as pd
@@ -40,25 +40,25 @@ def rows(data, span):
 
 def test_the_search_beats_the_linear_model_on_the_holdout(regression):
     model, _, _ = regression
-    held = model.report()["holdout"]
-    assert held["metric"] == "R2"
-    assert held["gain"]["low"] > 0
-    assert held["model"]["value"] > 0.8 > held["linear"]["value"]
+    scores = model.report()["holdout"]
+    assert scores["metric"] == "R2"
+    assert scores["gain"]["low"] > 0
+    assert scores["model"]["value"] > 0.8 > scores["linear"]["value"]
 
 
-def test_new_rows_score_what_the_holdout_promised(regression):
+def test_the_score_on_new_rows_is_near_that_of_the_holdout(regression):
     model, _, _ = regression
     data, y = table(seed=1)
-    left = 1 - np.mean((model.predict(data) - y) ** 2) / np.var(y)
-    assert abs(left - model.report()["holdout"]["model"]["value"]) < 0.1
+    r2 = 1 - np.mean((model.predict(data) - y) ** 2) / np.var(y)
+    assert abs(r2 - model.report()["holdout"]["model"]["value"]) < 0.1
 
 
 def test_noise_shows_no_skill():
     rng = np.random.default_rng(0)
     data, _ = table(900)
     data["code"] = rng.integers(0, 300, 900).astype(str)
-    held = mercer.fit(data, rng.normal(size=900), effort="fast").report()["holdout"]
-    assert abs(held["model"]["value"]) < 4 * np.sqrt(2 / held["n"])
+    scores = mercer.fit(data, rng.normal(size=900), effort="fast").report()["holdout"]
+    assert abs(scores["model"]["value"]) < 4 * np.sqrt(2 / scores["n"])
 
 
 def test_the_model_is_linear_in_its_features(regression, classes):
@@ -75,9 +75,9 @@ def test_the_model_is_linear_in_its_features(regression, classes):
 
 def test_contributions_add_up(regression, classes):
     for model, data, _ in (regression, classes):
-        told = model.explain(rows(data, slice(3, 4)))
-        assert set(told.contributions) == set(data)
-        assert told.baseline + sum(told.contributions.values()) == pytest.approx(told.prediction)
+        explained = model.explain(rows(data, slice(3, 4)))
+        assert set(explained.contributions) == set(data)
+        assert explained.baseline + sum(explained.contributions.values()) == pytest.approx(explained.prediction)
     model, data, _ = regression
     assert model.explain(rows(data, slice(3, 4))).prediction == pytest.approx(model.predict(rows(data, slice(3, 4)))[0])
     with pytest.raises(ValueError, match="one row"):
@@ -93,7 +93,7 @@ def test_importance_finds_the_idle_column(regression):
     assert importance["size"] > 0.3
 
 
-def test_the_report_accounts_for_everything(regression):
+def test_the_report_lists_candidates_blocks_and_schema(regression):
     report = regression[0].report()
     assert {"task", "holdout", "blocks", "candidates", "seconds", "schema", "importance"} <= set(report)
     kept = {each["stage"] for each in report["candidates"] if each["kept"]}
@@ -102,10 +102,10 @@ def test_the_report_accounts_for_everything(regression):
     assert report["schema"]["city"] == {"kind": "text", "role": "category"}
 
 
-def test_a_model_says_what_it_is(regression):
+def test_repr_shows_task_size_and_score(regression):
     shown = repr(regression[0])
-    assert shown.startswith("Model(regress: linear on ")
-    assert shown.endswith("rows kept aside)")
+    assert shown.startswith("Model(regression: linear on ")
+    assert shown.endswith("held-out rows)")
     assert repr(mercer.fit({"a": np.arange(20.0)}, np.arange(20.0), effort="fast", holdout=0)).endswith("features)")
 
 
@@ -119,20 +119,22 @@ def test_a_file_and_its_rows_give_the_same_model(tmp_path):
     data["size"] = [None if np.isnan(x) else x for x in data["size"]]
     other = mercer.fit(data, y, effort="fast", holdout=0.0)
     np.testing.assert_allclose(whole.predict(data), other.predict(data), rtol=1e-9)
-    np.testing.assert_allclose(whole.predict(str(path)), whole.predict(data), rtol=1e-12)  # the target is nothing new
-    with pytest.warns(UserWarning, match="'y'"):  # a column that the model does not know is left out, and said
+    np.testing.assert_allclose(
+        whole.predict(str(path)), whole.predict(data), rtol=1e-12
+    )  # the target is a known column
+    with pytest.warns(UserWarning, match="'y'"):  # an unknown column is ignored with a warning
         again = other.predict(str(path))
     np.testing.assert_allclose(again, other.predict(data), rtol=1e-12)
 
 
-def test_the_short_way_for_numbers_is_the_long_way():
+def test_arrays_of_numbers_are_encoded_like_tables():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     X[::7, 1] = np.nan
     model = mercer.fit(X, np.nan_to_num(X[:, 1]) + X[:, 0] ** 2, effort="fast", holdout=0.0)
     names = list(model.encoder.schema_)
-    long = model.encoder.transform(dict(zip(names, X.T, strict=True)))
-    np.testing.assert_array_equal(model._encoded(X), long)
+    by_column = model.encoder.transform(dict(zip(names, X.T, strict=True)))
+    np.testing.assert_array_equal(model._encoded(X), by_column)
 
 
 def test_budgets_are_kept():
@@ -166,10 +168,10 @@ def test_several_targets_are_learned_together():
     assert model.report()["holdout"]["model"]["value"] > 0.95
     graph = model.to_onnx()
     assert [each.name for each in graph.graph.output] == ["prediction"]
-    for place in (0, 1):
-        explained = model.explain(X[:1], output=place)
-        assert explained.prediction == pytest.approx(model.predict(X[:1])[0, place], abs=1e-5)
-    with pytest.raises(ValueError, match="place of a target, 0 to 1"):
+    for index in (0, 1):
+        explained = model.explain(X[:1], output=index)
+        assert explained.prediction == pytest.approx(model.predict(X[:1])[0, index], abs=1e-5)
+    with pytest.raises(ValueError, match="index of a target, 0 to 1"):
         model.explain(X[:1], output=2)
     again = mercer.MercerRegressor(effort="fast").fit(X, Y)
     assert again.predict(X[:5]).shape == (5, 2)
@@ -199,7 +201,7 @@ def test_budgets_are_positive(wrong):
 
 
 @pytest.mark.parametrize("seed", [None, np.random.RandomState(0)])
-def test_any_random_state_will_do(seed):
+def test_random_state_may_be_none_or_a_generator(seed):
     model = mercer.fit({"a": np.arange(40.0)}, np.arange(40.0), effort="fast", random_state=seed)
     assert model.predict({"a": [1.0]}).shape == (1,)
 
@@ -207,15 +209,15 @@ def test_any_random_state_will_do(seed):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("classify", [False, True])
 def test_a_table_of_two_different_rows(seed, classify):
-    """Equal rows stay together, but not if that put all rows of a level aside."""
+    """Equal rows stay together, unless that would hold out all rows of a category."""
     rng = np.random.default_rng(seed)
     c = rng.choice([f"u{seed}", f"v{seed}"], 80)
     y = (c == c[0]) + 0.1 * rng.normal(size=80)
     model = mercer.fit({"c": c, "y": y > 0.5 if classify else y}, "y", effort="fast")
-    found = model.predict({"c": [c[0], next(level for level in c if level != c[0])]})
+    found = model.predict({"c": [c[0], next(category for category in c if category != c[0])]})
     np.testing.assert_allclose(found.astype(float), [1, 0], atol=0.1)
     assert model.report()["holdout"]["model"]["value"] > 0.9
-    assert "only 2 different rows among 80" in model.report()["notes"][0]
+    assert "only 2 distinct rows among 80" in model.report()["notes"][0]
 
 
 def test_columns_of_new_rows_may_come_in_any_order():
@@ -225,7 +227,7 @@ def test_columns_of_new_rows_may_come_in_any_order():
     model = mercer.fit(frame, "y", weight="n", effort="fast")
     expected = model.predict(frame[["a", "c"]])
     for rows in (frame, frame[["c", "a"]], frame[["c", "y", "a"]].to_dict("list"), frame.to_records()[["c", "a"]]):
-        np.testing.assert_array_equal(model.predict(rows), expected)  # target and weight are nothing new: no warning
+        np.testing.assert_array_equal(model.predict(rows), expected)  # target and weight are known columns: no warning
         np.testing.assert_array_equal(model.predict(rows[:3] if hasattr(rows, "ndim") else rows)[:3], expected[:3])
     assert model.predict(frame.iloc[5])[0] == expected[5]
     assert model.unseen_levels(frame[["c", "a", "y"]]) == {}
@@ -248,13 +250,13 @@ def test_several_targets_are_numbers():
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 9])
-def test_few_rows_are_all_learned_from(n):
-    """None of them can be spared; whole numbers that do not repeat are no classes."""
+def test_few_rows_are_all_training_rows(n):
+    """There is no holdout; integers that do not repeat are no classes."""
     frame = pd.DataFrame({"a": np.arange(n) * 1.5, "y": 3 * np.arange(n)})
     model = mercer.fit(frame, "y", effort="fast")
     assert model.task == ("classification" if n == 2 else "regression")
     assert "holdout" not in model.report()
-    assert f"{n} rows are too few to keep some aside" in " ".join(model.report()["notes"])
+    assert f"{n} rows are too few for a holdout" in " ".join(model.report()["notes"])
     assert np.isfinite(model.predict(frame)).all()
 
 

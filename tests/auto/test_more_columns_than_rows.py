@@ -16,19 +16,19 @@ def table(n, p, seed=0):
     return X, X @ rng.normal(size=p) / np.sqrt(p)
 
 
-def test_a_quantity_of_many_columns_is_learned():
+def test_regression_with_more_columns_than_rows():
     X, signal = table(300, 400)
     model = mercer.fit(X[:150], signal[:150], effort="fast")
-    told = model.predict(X[150:])
-    peer = RidgeCV(np.geomspace(1e-3, 1e5, 20)).fit(X[:150], signal[:150]).predict(X[150:])
+    predicted = model.predict(X[150:])
+    ridge = RidgeCV(np.geomspace(1e-3, 1e5, 20)).fit(X[:150], signal[:150]).predict(X[150:])
     # Columns are squashed at three times their quartiles, which a signal that is linear everywhere pays for.
-    assert np.mean((told - signal[150:]) ** 2) < 1.25 * np.mean((peer - signal[150:]) ** 2)
+    assert np.mean((predicted - signal[150:]) ** 2) < 1.25 * np.mean((ridge - signal[150:]) ** 2)
     assert len(model.importance()) == 400
     explained = model.explain(dict(zip(model.schema, X[200].tolist(), strict=True)))
-    assert explained.prediction == pytest.approx(told[50], abs=1e-4)
+    assert explained.prediction == pytest.approx(predicted[50], abs=1e-4)
 
 
-def test_classes_of_many_columns_are_learned():
+def test_classification_with_more_columns_than_rows():
     X, signal = table(300, 400)
     label = np.digitize(signal, np.quantile(signal, [1 / 3, 2 / 3]))
     model = mercer.fit(X[:150], label[:150], effort="fast")
@@ -44,15 +44,15 @@ def test_noise_shows_no_skill():
     assert np.var(model.predict(new)) < 0.25  # of a target of variance one
 
 
-def test_more_columns_than_a_search_of_many_rows_takes(monkeypatch):
-    monkeypatch.setattr(encoding, "_WIDEST", 100)
+def test_too_many_columns_of_many_rows_are_refused(monkeypatch):
+    monkeypatch.setattr(encoding, "_MAX_COLUMNS", 100)
     X, y = table(130, 120)
     mercer.fit(X[:100], y[:100], effort="fast", holdout=0)
-    with pytest.raises(ValueError, match="of more than 100 rows the search takes at most 100"):
+    with pytest.raises(ValueError, match="for more than 100 rows the search takes 100 at most"):
         mercer.fit(X, y, effort="fast", holdout=0)
 
 
-def test_wide_tables_grow_small_trees_on_screened_columns():
+def test_small_trees_grow_on_screened_columns():
     effort = sized(EFFORTS["normal"], 1000, 1, wide=True)
     assert len(effort.tree_params) == 1
     assert effort.tree_params[0].max_screened_columns > 0
@@ -61,5 +61,5 @@ def test_wide_tables_grow_small_trees_on_screened_columns():
     rows = np.arange(10, 50)
     best = ColumnScreen(X).best(np.arange(200), rows, y[rows], 20)
     size = np.sqrt(np.mean((X - X.mean(axis=0)) ** 2, axis=0))
-    along = np.abs((y[rows] - y[rows].mean()) @ ((X - X.mean(axis=0)) / size)[rows])
-    np.testing.assert_array_equal(best, np.sort(np.argsort(-along)[:20]))
+    correlation = np.abs((y[rows] - y[rows].mean()) @ ((X - X.mean(axis=0)) / size)[rows])
+    np.testing.assert_array_equal(best, np.sort(np.argsort(-correlation)[:20]))

@@ -1,15 +1,15 @@
-"""Weights: a row of weight two is there twice, from the encoder to the score on the holdout."""
+"""Sample weights: a row of weight two counts as two rows, from the encoder to the score on the holdout."""
 
 import numpy as np
 import pytest
-from mercer.auto.boosting.boosting import boost
-from mercer.auto.boosting.ensemble import Growth
-from mercer.auto.boosting.losses import LogLoss, Squares
 
 import mercer
 from mercer.auto import MercerClassifier, MercerRegressor, evaluate
 from mercer.auto.rows.weights import FEW, weighted_rows
 from mercer.io import read_table
+from mercer.learn.trees.boosting import boost
+from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss
+from mercer.learn.trees.params import TreeParams
 from mercer.source import Columns
 
 
@@ -20,7 +20,7 @@ def rows(n=300, seed=0):
 
 
 @pytest.mark.parametrize("classify", [False, True])
-def test_whole_weights_are_repetitions_bit_for_bit(classify):
+def test_integer_weights_are_repetitions_bit_for_bit(classify):
     X, y, weight = rows()
     y = (y > 0).astype(int) if classify else y
     make = MercerClassifier if classify else MercerRegressor
@@ -31,7 +31,7 @@ def test_whole_weights_are_repetitions_bit_for_bit(classify):
     assert np.array_equal(getattr(one, method)(X), getattr(two, method)(X))
 
 
-def test_many_rows_and_fractions_keep_their_weights():
+def test_many_rows_and_fractional_weights_keep_their_weights():
     X, y, _ = rows(FEW + 1)
     table, _, weight = weighted_rows(Columns.of(X), y, np.full(len(X), 2.0))
     assert len(table) == len(X)
@@ -42,28 +42,31 @@ def test_many_rows_and_fractions_keep_their_weights():
 
 @pytest.mark.parametrize("loss", ["squares", "two classes", "three classes"])
 def test_boosted_trees_with_weights_are_those_of_repeated_rows(loss):
-    """On the rows that each ensemble learned from: splits that part these alike may part others differently."""
+    """On the training rows of each ensemble: splits that agree on these may differ on other rows."""
     rng = np.random.default_rng(0)
     X, weight = rng.normal(size=(100, 3)), rng.integers(1, 4, 100)  # few rows: each value is a bin of its own
     y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=100)
     label = np.digitize(y, [0.0] if loss == "two classes" else [-0.5, 0.5])
     folds = np.arange(len(y)) % 5
 
-    def forests(repeats, weight):
+    def ensembles(repeats, weight):
         def again(values):
             return np.repeat(values, repeats, axis=0)
 
-        made = Squares(again(y), weight) if loss == "squares" else LogLoss(again(label), label.max() + 1, weight)
-        growth = Growth(n_trees=10, max_leaves=6, least_rows=10, columns=1.0)
-        return boost(again(X), made, again(folds), growth).forests
+        if loss == "squares":
+            made = SquaredTreeLoss(again(y), weight)
+        else:
+            made = LogisticTreeLoss(again(label), label.max() + 1, weight)
+        params = TreeParams(n_estimators=10, max_leaf_nodes=6, min_samples_leaf=10, max_features=1.0)
+        return boost(again(X), made, again(folds), params).ensembles
 
     ones = np.ones(len(y), dtype=int)
-    pairs = zip(forests(ones, weight.astype(float)), forests(weight, None), strict=True)
+    pairs = zip(ensembles(ones, weight.astype(float)), ensembles(weight, None), strict=True)
     for fold, (weighted, repeated) in enumerate(pairs):
-        learned = X[folds != fold]
-        # ten trees at a rate of 0.08, of values on grids of 23 bits for slopes of up to 4: 31 less those of 240 rows
+        train = X[folds != fold]
+        # ten trees at a learning rate of 0.08, of gradients of up to 4 on grids of 23 bits: 31 less those of 240 rows
         atol = 10 * 0.08 * 4 * 2.0**-23
-        np.testing.assert_allclose(weighted.scores(learned), repeated.scores(learned), rtol=0, atol=atol)
+        np.testing.assert_allclose(weighted.scores(train), repeated.scores(train), rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -79,16 +82,16 @@ def test_the_score_on_the_holdout_is_weighted(task):
     y = rng.integers(0, 3, 200).astype(float)
     data = {"bad": rng.permutation(y), "good": np.where(rng.random(200) < 0.8, y, 1.0)}
     weight = rng.integers(1, 4, 200)
-    verdict = evaluate(Given("bad"), Given("good"), read_table(data, y, weight), task)
+    comparison = evaluate(Given("bad"), Given("good"), read_table(data, y, weight), task)
     repeated = {name: np.repeat(values, weight) for name, values in data.items()}
-    same = evaluate(Given("bad"), Given("good"), read_table(repeated, np.repeat(y, weight)), task)
-    assert np.isclose(verdict.first.value, same.first.value)
-    assert np.isclose(verdict.second.value, same.second.value)
-    assert np.isclose(verdict.gain.value, same.gain.value)
-    assert verdict.second.low < same.second.low  # repeated rows are no new ones
+    other = evaluate(Given("bad"), Given("good"), read_table(repeated, np.repeat(y, weight)), task)
+    assert np.isclose(comparison.first.value, other.first.value)
+    assert np.isclose(comparison.second.value, other.second.value)
+    assert np.isclose(comparison.gain.value, other.gain.value)
+    assert comparison.second.low < other.second.low  # repeated rows are not independent
 
 
-def test_heavy_rows_decide():
+def test_rows_of_large_weight_determine_the_model():
     X, y, _ = rows(400)
     half = np.arange(400) < 200
     y = np.where(half, y, -y)
@@ -101,15 +104,15 @@ def test_heavy_rows_decide():
 
 
 def test_texts_take_weights():
-    said = [f"good number {i}" if i % 2 else f"bad number {i}" for i in range(300)]
+    texts = [f"good number {i}" if i % 2 else f"bad number {i}" for i in range(300)]
     label = np.array([i % 2 for i in range(300)])
     wrong = np.where(np.arange(300) < 150, 1 - label, label)
-    model = mercer.fit({"text": said}, wrong, weight=np.where(np.arange(300) < 150, 0.01, 1.0), roles={"text": "text"})
-    assert np.mean(model.predict({"text": said}) == label) > 0.95
+    model = mercer.fit({"text": texts}, wrong, weight=np.where(np.arange(300) < 150, 0.01, 1.0), roles={"text": "text"})
+    assert np.mean(model.predict({"text": texts}) == label) > 0.95
 
 
-@pytest.mark.parametrize(("weight", "notes"), [([0.0] * 300, "zero"), ([-1.0, *[1.0] * 299], "-1.0 at row 0")])
-def test_weights_that_are_none(weight, said):
+@pytest.mark.parametrize(("weight", "message"), [([0.0] * 300, "zero"), ([-1.0, *[1.0] * 299], "-1.0 at row 0")])
+def test_weights_that_are_refused(weight, message):
     X, y, _ = rows()
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         mercer.fit(X, y, weight=np.array(weight))

@@ -49,5 +49,5 @@ def linear_model(predictor: Predictor) -> RidgeRegressor | LogisticClassifier:
         return ridge
     logistic = LogisticClassifier(predictor.alpha)
     logistic.coef_, logistic.intercept_ = coef / predictor.temperature, intercept / predictor.temperature
-    logistic.classes_, logistic.n_features_in_ = predictor.classes, coef.shape[1]
+    logistic.classes_, logistic.n_features_in_, logistic.temperature_ = predictor.classes, coef.shape[1], 1.0
     return logistic

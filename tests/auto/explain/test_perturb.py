@@ -1,4 +1,4 @@
-"""Scores as single columns change: block by block they move as the whole model does."""
+"""Score changes as columns take other values: those of the blocks add up to those of the model."""
 
 import numpy as np
 import pytest
@@ -11,12 +11,13 @@ from mercer.auto.features.fourier import FourierBlock
 from mercer.auto.features.linear import LinearBlock, SelectedBlock
 from mercer.auto.features.piecewise import PiecewiseBlock
 from mercer.auto.features.products import ProductBlock
+from mercer.auto.features.trees import TreeScoreBlock
 from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.trees import grow_score
 
-GROUPS = {f"x{j}": np.array([j]) for j in range(9)} | {"level": np.arange(9, 12)}
+GROUPS = {f"x{j}": np.array([j]) for j in range(9)} | {"city": np.arange(9, 12)}
 
 
 def _rows(categories=()):
@@ -28,37 +29,37 @@ def _rows(categories=()):
     return TrainingRows(X, np.eye(3)[labels], ids, categories=categories), labels
 
 
-@pytest.fixture(params=["numbers", "numbers and a category", "a quantity"])
+@pytest.fixture(params=["numbers", "numbers and a category", "regression"])
 def predictor(request):
     rows, labels = _rows((slice(9, 12),) if request.param == "numbers and a category" else ())
     rng = np.random.default_rng(4)
-    labels = None if request.param == "a quantity" else labels
-    score = grow_score(rows, labels, sized(EFFORTS["fast"], 80, 3), 0).block
+    labels = None if request.param == "regression" else labels
+    trees = TreeScoreBlock(grow_score(rows, labels, sized(EFFORTS["fast"], 80, 3), 0).transformer)
     blocks = [
-        score,
+        trees,
         LinearBlock(12),
-        SelectedBlock(np.array([7, 0, 10])),
+        SelectedBlock(np.array([7, 0, 10]), 12),
         PiecewiseBlock.fitted(rows.X, 3),
         ProductBlock.fitted(rows.X, [(0, 1), (4, 4), (2, 9)]),
         FourierBlock(rng.normal(size=(6, 12))),
     ]
-    dictionary = Features(blocks)
-    coef = rng.normal(size=(dictionary.width, 3))
-    return rows.X, Predictor(dictionary, coef, np.arange(3.0), None, np.ones(5))
+    features = Features(blocks)
+    coef = rng.normal(size=(features.width, 3))
+    return rows.X, Predictor(features, coef, np.arange(3.0), None, np.ones(5))
 
 
-def test_scores_move_as_those_of_the_changed_rows(predictor):
+def test_score_changes_are_those_of_changed_rows(predictor):
     X, model = predictor
     some, other = X[:20], X[20:40]
-    moves, before = Perturbations(model.features, model.coef, some), model.scores(some)
+    changes, before = Perturbations(model.features, model.coef, some), model.scores(some)
     for columns in (*GROUPS.values(), np.array([0, 5, 9]), np.arange(12)):
         changed = some.copy()
         changed[:, columns] = other[:, columns]
-        # FourierBlock and columns are computed in float32.
-        assert moves.changed(columns, other[:, columns]) == pytest.approx(model.scores(changed) - before, abs=2e-5)
+        # Random features and columns are computed in float32.
+        assert changes.changed(columns, other[:, columns]) == pytest.approx(model.scores(changed) - before, abs=2e-5)
 
 
-def test_importances_and_contributions_are_the_same_either_way(predictor):
+def test_importances_and_contributions_agree_with_those_of_few_columns(predictor):
     X, model = predictor
     few, many = importances(model.scores, X[:30], GROUPS), importances_of_many(model, X[:30], GROUPS)
     assert few.keys() == many.keys()
@@ -71,8 +72,8 @@ def test_importances_and_contributions_are_the_same_either_way(predictor):
 
 
 @pytest.mark.parametrize("entries", [1, 700])
-def test_columns_may_be_shuffled_one_by_one_or_many_at_once(predictor, monkeypatch, entries):
+def test_importances_do_not_depend_on_the_batch_size(predictor, monkeypatch, entries):
     X, model = predictor
     at_once = importances(model.scores, X[:30], GROUPS)
-    monkeypatch.setattr(explain, "_ENTRIES", entries)
+    monkeypatch.setattr(explain, "_BATCH_ENTRIES", entries)
     assert importances(model.scores, X[:30], GROUPS) == at_once

@@ -1,4 +1,4 @@
-"""Intervals cover what they promise; the holdout is read once."""
+"""Coverage of the confidence intervals; the holdout is read once."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from mercer.auto.holdout.evaluate import evaluate, paired_gain, wilson
 from mercer.source import MemorySource
 
 
-class Constant:
+class CountedPredictor:
     def __init__(self, function):
         self.function, self.calls = function, 0
 
@@ -25,13 +25,13 @@ def test_wilson_solves_its_equation():
             assert np.isclose(abs(hits / n - p), z * np.sqrt(p * (1 - p) / n), rtol=1e-9)
 
 
-def test_wilson_at_the_ends():
+def test_wilson_of_no_and_of_all_hits():
     assert wilson(0, 10).low == 0.0
     assert wilson(10, 10).high == 1.0
     assert wilson(10, 10).low < 1.0
 
 
-def test_gain_of_equal_models_is_not_clear():
+def test_the_interval_of_the_gain_of_equal_models_contains_zero():
     right = np.ones(100, dtype=bool)
     gain = paired_gain(right, right)
     assert gain.value == 0.0
@@ -53,24 +53,27 @@ def test_paired_gain_covers_the_truth():
 def test_each_model_sees_each_row_once(task):
     X = np.linspace(-1, 1, 200)[:, None]
     y = (X[:, 0] > 0).astype(float)
-    first, second = Constant(lambda X: np.zeros(len(X))), Constant(lambda X: (X[:, 0] > 0).astype(float))
-    verdict = evaluate(first, second, MemorySource(X, y), task)
+    first, second = (
+        CountedPredictor(lambda X: np.zeros(len(X))),
+        CountedPredictor(lambda X: (X[:, 0] > 0).astype(float)),
+    )
+    comparison = evaluate(first, second, MemorySource(X, y), task)
     assert first.calls == second.calls == 1
-    assert verdict.n == 200
-    assert verdict.clear
-    assert verdict.second.value == 1.0
-    assert verdict.first.value == {"classification": 0.5, "regression": -1.0}[task]
-    assert np.isclose(verdict.gain.value, verdict.second.value - verdict.first.value)
+    assert comparison.n == 200
+    assert comparison.clear
+    assert comparison.second.value == 1.0
+    assert comparison.first.value == {"classification": 0.5, "regression": -1.0}[task]
+    assert np.isclose(comparison.gain.value, comparison.second.value - comparison.first.value)
 
 
 def test_bootstrap_is_the_same_twice():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 1)), rng.normal(size=50)
-    models = Constant(lambda X: 0.1 * X[:, 0]), Constant(lambda X: 0.2 * X[:, 0])
+    models = CountedPredictor(lambda X: 0.1 * X[:, 0]), CountedPredictor(lambda X: 0.2 * X[:, 0])
     assert evaluate(*models, MemorySource(X, y), "regression") == evaluate(*models, MemorySource(X, y), "regression")
 
 
 def test_empty_holdout():
     source = MemorySource(np.ones((3, 1)), np.ones(3)).where(lambda block: np.zeros(len(block), dtype=bool))
     with pytest.raises(ValueError, match="holdout has no rows"):
-        evaluate(Constant(len), Constant(len), source, "regression")
+        evaluate(CountedPredictor(len), CountedPredictor(len), source, "regression")

@@ -1,22 +1,18 @@
-"""Models as ONNX graphs: the same encodings to the bit, the same predictions up to float32, clear refusals."""
+"""Models as ONNX graphs: the same encodings to the bit, the same predictions up to float32, clear errors."""
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from mercer.auto.boosting.boosting import boost
-from mercer.auto.boosting.ensemble import Growth
-from mercer.auto.boosting.forest import Forest
-from mercer.auto.boosting.losses import LogLoss, Squares
-from mercer.auto.onnx.blocks import block_features
 
 import mercer
 from mercer.auto import Model
+from mercer.auto.features.base import FeatureBlock
 from mercer.auto.features.fourier import FourierBlock
 from mercer.auto.features.linear import LinearBlock, SelectedBlock
 from mercer.auto.features.piecewise import PiecewiseBlock
 from mercer.auto.features.products import ProductBlock
-from mercer.auto.features.trees import TreeColumns, TreeScoreBlock
+from mercer.auto.features.trees import TreeScoreBlock
 from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.onnx import export
@@ -24,6 +20,15 @@ from mercer.auto.onnx.columns import encoded_columns
 from mercer.auto.onnx.export import likely_rows, onnx_inputs
 from mercer.auto.rows.encoding import dense
 from mercer.io import onnx as graphs
+from mercer.learn import TreeFeatures
+from mercer.learn.trees.boosting import boost
+from mercer.learn.trees.categories import TreeColumns
+from mercer.learn.trees.ensemble import TreeEnsemble
+from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss
+from mercer.learn.trees.params import TreeParams
+from mercer.learn.trees.score import EnsembleScore
+from mercer.learn.trees.training_data import TrainingData
+from mercer.normalize import Quantile
 from mercer.tables import TableEncoder
 
 
@@ -57,40 +62,52 @@ def target(columns, n_classes=None):
     return y if n_classes is None else np.digitize(y, np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1]))
 
 
-def grown(X, loss, growth, codes):
+def grown(X, loss, params, codes):
     """An ensemble grown without the first half of the rows."""
-    return boost(X, loss, np.arange(len(X)) * 2 // len(X), growth, codes).forests[0]
+    return boost(TrainingData(X, codes), loss, np.arange(len(X)) * 2 // len(X), params).ensembles[0]
 
 
-ALL = "plain chosen pieces products waves score"
+def tree_block(ensembles, scale, columns, n_classes):
+    classes = None if n_classes is None else np.arange(n_classes)
+    score = EnsembleScore(ensembles, columns, scale, n_classes is not None)
+    return TreeScoreBlock(TreeFeatures.from_score(score, classes))
+
+
+ALL = "linear selected piecewise products fourier trees"
 
 
 def made_up(columns=None, roles=ROLES[0], n_classes=None, classes=None, blocks=ALL):
-    """A model with every kind of block and weights drawn at random: its numbers matter, its skill does not."""
+    """A model with every kind of block and random weights: its numbers matter, its accuracy does not."""
     rng = np.random.default_rng(1)
     columns = table() if columns is None else columns
     y = target(columns, n_classes)
     encoder = TableEncoder(roles=roles)
     X = encoder.fit_transform(columns, y)
-    loss = Squares(y) if n_classes is None else LogLoss(y, n_classes)
+    loss = SquaredTreeLoss(y) if n_classes is None else LogisticTreeLoss(y, n_classes)
     slices = [slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2]
-    seen = TreeColumns.of(X.shape[1], slices)
-    codes = [seen.codes, seen.codes[1:]]  # the second forest takes the first category's codes as they are
-    forests = [grown(seen(X), loss, Growth(n_trees=5, max_leaves=6, seed=k), codes[k]) for k in range(2)]
-    outputs = len(forests[0].base)
+    columns_of_trees = TreeColumns.of(X.shape[1], slices)
+    codes = [
+        columns_of_trees.codes,
+        columns_of_trees.codes[1:],
+    ]  # the second ensemble takes the first category's codes as they are
+    ensembles = [
+        grown(columns_of_trees(X), loss, TreeParams(n_estimators=5, max_leaf_nodes=6, random_state=k), codes[k])
+        for k in range(2)
+    ]
+    outputs = len(ensembles[0].base)
     kinds = {
-        "plain": lambda: LinearBlock(X.shape[1]),
-        "selected": lambda: SelectedBlock(np.array([X.shape[1] - 1, -1, 0])),
+        "linear": lambda: LinearBlock(X.shape[1]),
+        "selected": lambda: SelectedBlock(np.array([X.shape[1] - 1, 1, 0]), X.shape[1]),
         "piecewise": lambda: PiecewiseBlock.fitted(X, 5),
         "products": lambda: ProductBlock.fitted(X, [(0, 1), (1, 1), (0, X.shape[1] - 1)]),
         "fourier": lambda: FourierBlock(rng.normal(size=(20, X.shape[1]))),
-        "trees": lambda: TreeScoreBlock(forests, rng.uniform(0.5, 2.0, size=outputs), seen, n_classes is not None),
+        "trees": lambda: tree_block(ensembles, rng.uniform(0.5, 2.0, size=outputs), columns_of_trees, n_classes),
     }
-    dictionary = Features([kinds[name]() for name in blocks.split()])
-    coef, intercept = rng.normal(size=(dictionary.width, outputs)), rng.normal(size=outputs)
+    features = Features([kinds[name]() for name in blocks.split()])
+    coef, intercept = rng.normal(size=(features.width, outputs)), rng.normal(size=outputs)
     if n_classes is not None and classes is None:
         classes = np.arange(n_classes)
-    predictor = Predictor(dictionary, coef, intercept, classes, np.ones(5), temperature=1.3)
+    predictor = Predictor(features, coef, intercept, classes, np.ones(5), temperature=1.3)
     return Model("regression" if classes is None else "classification", encoder, predictor, X, {})
 
 
@@ -150,48 +167,48 @@ def test_any_number_is_encoded_to_the_same_bits(values):
     np.testing.assert_array_equal(encoded_by_graph(encoder, rows), encoder.transform(rows))
 
 
-@pytest.mark.parametrize("block", ["plain", "piecewise", "products", "trees"])
-def test_blocks_without_waves_differ_by_an_ulp_at_most(block):
+@pytest.mark.parametrize("block", ["linear", "selected", "piecewise", "products", "trees"])
+def test_blocks_without_random_features_differ_by_an_ulp_at_most(block):
     model = made_up(n_classes=3, blocks=block)
     rows = likely_rows(model.encoder, seed=4)
     graph = graphs.Graph()
     made = model.predictor.features.blocks[0]
-    graph.output("features", block_features(graph, made, encoded_columns(graph, model.encoder)), np.float32, ("n", "m"))
+    graph.output("features", made.onnx_nodes(graph, encoded_columns(graph, model.encoder)), np.float32, ("n", "m"))
     found = graphs.run(graph.model("features"), onnx_inputs(model.encoder, rows))["features"]
     np.testing.assert_allclose(found, model.transform(rows), rtol=2e-7, atol=1e-7)
 
 
-def test_pooled_levels_and_unlisted_ones():
+def test_pooled_and_unseen_categories():
     columns = {"city": ["a"] * 40 + ["b"] * 40 + [f"c{k}" for k in range(20)], "x": np.arange(100.0)}
     encoder = TableEncoder(roles={"city": "category"}, max_onehot=3).fit(columns)
     rows = likely_rows(encoder)
     np.testing.assert_array_equal(encoded_by_graph(encoder, rows), encoder.transform(rows))
 
 
-def test_trees_without_a_split_are_numbers():
+def test_trees_without_a_split_are_constants():
     model = made_up(blocks="trees")
-    stump = Forest(
+    stump = TreeEnsemble(
         np.array([0.5]), *np.zeros((2, 1), int), np.array([-1]), np.zeros(1), *-np.ones((2, 1), int), np.ones(1)
     )
-    model.predictor.features.blocks[0].forests = [stump]
+    model.predictor.features.blocks[0].score.ensembles = [stump]
     rows = likely_rows(model.encoder)
     found = graphs.run(model.to_onnx(), onnx_inputs(model.encoder, rows))["prediction"]
     np.testing.assert_allclose(found, model.predict(rows), rtol=1e-6)
     assert np.ptp(found) == 0
 
 
-def test_a_fold_that_found_no_tree_worth_growing():
+def test_an_ensemble_without_trees():
     model = made_up(blocks="trees")
-    nothing = Forest(np.array([0.5]), *np.zeros((3, 0), int), np.zeros(0), *np.zeros((2, 0), int), np.zeros(0))
-    score = model.predictor.features.blocks[0]
-    score.forests = [*score.forests, nothing]
+    empty = TreeEnsemble(np.array([0.5]), *np.zeros((3, 0), int), np.zeros(0), *np.zeros((2, 0), int), np.zeros(0))
+    score = model.predictor.features.blocks[0].score
+    score.ensembles = [*score.ensembles, empty]
     rows = likely_rows(model.encoder)
     found = graphs.run(model.to_onnx(), onnx_inputs(model.encoder, rows))["prediction"]
     np.testing.assert_allclose(found, model.predict(rows), rtol=1e-5)
 
 
 @pytest.mark.parametrize("n_classes", [None, 2, 3])
-def test_trees_that_see_categories_alone(n_classes):
+def test_trees_of_categories_alone(n_classes):
     rng = np.random.default_rng(7)
     columns = {"a": rng.choice(list("pqrst"), 300).tolist(), "b": rng.choice(list("uvwxyz"), 300).tolist()}
     effect = {letter: k * k % 7 for k, letter in enumerate("psrqtyuwzxv")}
@@ -199,14 +216,22 @@ def test_trees_that_see_categories_alone(n_classes):
     y = y if n_classes is None else np.digitize(y, np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1]))
     encoder = TableEncoder()
     X = encoder.fit_transform(columns, y)
-    seen = TreeColumns.of(X.shape[1], [slice(block.start, block.stop) for block in encoder.blocks_])
-    loss = Squares(y) if n_classes is None else LogLoss(y, n_classes)
-    forests = [grown(seen(X), loss, Growth(n_trees=20, max_leaves=8, seed=k), seen.codes) for k in range(2)]
-    assert all(forest.ranks[0].tolist() != sorted(forest.ranks[0]) for forest in forests)
-    assert {0, 1} <= set(forests[1].column.tolist())
-    block = TreeScoreBlock(forests, np.ones(len(forests[0].base)), seen, n_classes is not None)
+    columns_of_trees = TreeColumns.of(X.shape[1], [slice(block.start, block.stop) for block in encoder.blocks_])
+    loss = SquaredTreeLoss(y) if n_classes is None else LogisticTreeLoss(y, n_classes)
+    ensembles = [
+        grown(
+            columns_of_trees(X),
+            loss,
+            TreeParams(n_estimators=20, max_leaf_nodes=8, random_state=k),
+            columns_of_trees.codes,
+        )
+        for k in range(2)
+    ]
+    assert all(ensemble.ranks[0].tolist() != sorted(ensemble.ranks[0]) for ensemble in ensembles)
+    assert {0, 1} <= set(ensembles[1].column.tolist())
+    block = tree_block(ensembles, np.ones(len(ensembles[0].base)), columns_of_trees, n_classes)
     graph, rows = graphs.Graph(), likely_rows(encoder)
-    graph.output("found", block_features(graph, block, encoded_columns(graph, encoder)), np.float32, ("n", "m"))
+    graph.output("found", block.onnx_nodes(graph, encoded_columns(graph, encoder)), np.float32, ("n", "m"))
     found = graphs.run(graph.model("trees"), onnx_inputs(encoder, rows))["found"]
     np.testing.assert_allclose(found, block.features(encoder.transform(rows)), rtol=2e-7, atol=1e-6)
 
@@ -258,18 +283,19 @@ def test_columns_without_translation_are_named(name, values, role):
         encoded_columns(graphs.Graph(), encoder)
 
 
-def test_the_empty_string_as_a_level_is_refused():
+def test_the_empty_string_as_a_category_is_refused():
     encoder = TableEncoder().fit({"c": ["", "a"] * 10, "x": np.arange(20.0) ** 2})
     with pytest.raises(ValueError, match="'c' has the empty string"):
         encoded_columns(graphs.Graph(), encoder)
 
 
 def test_an_unknown_block_is_refused():
-    class Other:
+    class OtherBlock(FeatureBlock):
         kind = "other"
 
+    block = OtherBlock(Quantile().fit(np.arange(6.0).reshape(3, 2)))
     with pytest.raises(ValueError, match="block of other features"):
-        block_features(graphs.Graph(), Other(), "x")
+        block.onnx_nodes(graphs.Graph(), "x")
 
 
 @pytest.mark.parametrize("n_classes", [None, 2, 4])

@@ -1,4 +1,4 @@
-"""ProductBlock of pairs: found where they are, confirmed by other rows, carried along, explained and exported."""
+"""Products of pairs: selection, confirmation on other rows, refit, explanation and export."""
 
 from dataclasses import replace
 
@@ -10,6 +10,7 @@ from mercer.auto import Model
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS
 from mercer.auto.budget.progress import Steps
+from mercer.auto.features.base import Refit
 from mercer.auto.features.linear import LinearBlock
 from mercer.auto.features.products import ProductBlock
 from mercer.auto.features.union import Features
@@ -27,9 +28,9 @@ def rows_of(X, Y, weight=None):
     return TrainingRows(X, Y, np.arange(len(X), dtype=np.uint64), weight=weight)
 
 
-def pairs_of(X, Y, most=4, gains=None, weight=None):
+def pairs_of(X, Y, max_pairs=4, gains=None, weight=None):
     gains = np.ones(X.shape[1]) if gains is None else gains
-    return {tuple(pair) for pair in best_pairs(rows_of(X, Y, weight), Y.reshape(len(X), -1), gains, most).tolist()}
+    return {tuple(pair) for pair in best_pairs(rows_of(X, Y, weight), Y.reshape(len(X), -1), gains, max_pairs).tolist()}
 
 
 def areas(n, d=8, seed=0):
@@ -42,15 +43,15 @@ def areas(n, d=8, seed=0):
 def test_products_have_unit_variance_and_the_names_of_their_factors():
     X = np.random.default_rng(0).gamma(2.0, size=(300, 3))
     block = ProductBlock.fitted(X, [(0, 2), (1, 1)])
-    Z, away = block.features(X), X - X.mean(axis=0)
+    Z, centered = block.features(X), X - X.mean(axis=0)
     assert Z.dtype == np.float32
     np.testing.assert_allclose(Z.std(axis=0), 1.0, rtol=1e-5)
-    ratio = Z / np.column_stack([away[:, 0] * away[:, 2], away[:, 1] ** 2])
+    ratio = Z / np.column_stack([centered[:, 0] * centered[:, 2], centered[:, 1] ** 2])
     np.testing.assert_allclose(ratio, np.broadcast_to(ratio[:1], Z.shape), rtol=1e-5)
     assert block.names(["age", "income", "rooms"]) == ["age * rooms", "income^2"]
 
 
-def test_weights_are_repetitions():
+def test_weighted_products_are_those_of_repeated_rows():
     rng = np.random.default_rng(1)
     X, times = rng.normal(size=(60, 3)), rng.integers(1, 4, 60)
     weighted = ProductBlock.fitted(X, [(0, 1)], times.astype(float))
@@ -61,11 +62,12 @@ def test_weights_are_repetitions():
 def test_products_follow_their_columns_and_end_with_them():
     X = np.random.default_rng(2).normal(size=(20, 4))
     block = ProductBlock.fitted(X, [(0, 3), (1, 1), (2, 3)])
-    places = np.array([3, -1, 0, 1])  # column 2 is gone, there is a new one, the others have moved
+    positions = np.array([3, -1, 0, 1])  # column 2 is gone, there is a new one, the others have moved
     moved = np.column_stack([X[:, 3], np.ones(20), X[:, 0], X[:, 1]])
-    found, before = block.along(places).features(moved), block.features(X)
-    np.testing.assert_array_equal(found[:, :2], before[:, :2])
-    assert not found[:, 2].any()
+    found, before = block.refit(Refit(None, positions, None)), block.features(X)
+    assert found.pairs.tolist() == [[2, 0], [3, 3]]
+    np.testing.assert_array_equal(found.features(moved), before[:, :2])
+    assert ProductBlock.fitted(X, [(2, 3)]).refit(Refit(None, positions, None)) is None
 
 
 def test_pairs_are_found_for_one_target_and_for_several():
@@ -73,21 +75,21 @@ def test_pairs_are_found_for_one_target_and_for_several():
     X = rng.normal(size=(500, 10))
     first, second = X[:, 1] * X[:, 7], X[:, 4] ** 2
     noise = 0.5 * rng.normal(size=(500, 2))
-    assert pairs_of(X, first + second + noise[:, 0], most=2) == {(1, 7), (4, 4)}
-    assert pairs_of(X, np.column_stack([first, second]) + noise, most=2) == {(1, 7), (4, 4)}
+    assert pairs_of(X, first + second + noise[:, 0], max_pairs=2) == {(1, 7), (4, 4)}
+    assert pairs_of(X, np.column_stack([first, second]) + noise, max_pairs=2) == {(1, 7), (4, 4)}
 
 
-def test_rows_that_weigh_nothing_find_nothing():
+def test_rows_of_tiny_weight_select_no_pairs():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(600, 5))
     first = np.arange(600) < 300
     y = np.where(first, X[:, 0] * X[:, 1], 5 * X[:, 2] * X[:, 3])
-    assert pairs_of(X, y, most=1, weight=np.where(first, 1.0, 1e-9)) == {(0, 1)}
+    assert pairs_of(X, y, max_pairs=1, weight=np.where(first, 1.0, 1e-9)) == {(0, 1)}
 
 
-def test_a_column_that_joins_alone_makes_no_product():
+def test_a_column_selected_alone_makes_no_product():
     X = np.random.default_rng(5).normal(size=(200, 4))
-    assert pairs_of(X, X[:, 2], most=1) == set()
+    assert pairs_of(X, X[:, 2], max_pairs=1) == set()
 
 
 def test_a_product_of_few_rows_stays_out():
@@ -95,20 +97,20 @@ def test_a_product_of_few_rows_stays_out():
     X = np.column_stack([rng.normal(size=1500), np.zeros(1500), rng.normal(size=(1500, 2))])
     X[:3, 1] = 3.0
     y = 50 * X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=1500)
-    assert (0, 1) not in pairs_of(X, y, most=4)
+    assert (0, 1) not in pairs_of(X, y, max_pairs=4)
 
 
-def test_wide_tables_offer_the_columns_that_trees_gained_from():
+def test_many_columns_offer_those_of_the_largest_tree_gains():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(300, 400))
     gains = np.zeros(400)
     gains[[17, 390]] = 1.0
-    assert pairs_of(X, X[:, 17] * X[:, 390], most=1, gains=gains) == {(17, 390)}
-    assert pairs_of(X, X[:, 198] * X[:, 199], most=1, gains=gains) != {(198, 199)}
+    assert pairs_of(X, X[:, 17] * X[:, 390], max_pairs=1, gains=gains) == {(17, 390)}
+    assert pairs_of(X, X[:, 198] * X[:, 199], max_pairs=1, gains=gains) != {(198, 199)}
 
 
 def searched(X, y, classify=False, **sizes):
-    """What a quick search that looks for products finds."""
+    """The predictor of a fast search with products."""
     effort = replace(EFFORTS["fast"], max_products=16, **sizes)
     ids = np.arange(len(X), dtype=np.uint64)
     return learn(EncodedRows(X, y, ids), classify, effort, Clock(), 0, Steps())
@@ -119,15 +121,15 @@ def kinds(predictor):
 
 
 @pytest.mark.parametrize("classify", [False, True])
-def test_products_are_kept_where_they_make_the_target(classify):
+def test_products_that_explain_the_target_are_kept(classify):
     X, y = areas(1200)
     y = (y > 0).astype(int) if classify else y
     found = searched(X[:400], y[:400], classify)
     block = next(block for block in found.features.blocks if block.kind == "products")
     assert {(0, 1), (2, 3)} <= {tuple(pair) for pair in block.pairs.tolist()}
-    told = [each for each in found.candidates if each.stage == "products"]
-    assert [each.kept for each in told] == [False, True, True]
-    assert [each.name for each in told] == ["no products", *2 * [f"{block.width} products"]]
+    tried = [each for each in found.candidates if each.stage == "products"]
+    assert [each.kept for each in tried] == [False, True, True]
+    assert [each.name for each in tried] == ["no products", *2 * [f"{block.width} products"]]
     if not classify:  # the noise leaves 1 / 1.09 of the variance to be explained
         assert 1 - np.mean((found.predict(X[400:]) - y[400:]) ** 2) / np.var(y[400:]) > 0.87
 
@@ -140,7 +142,7 @@ def test_noise_keeps_no_products(seed, classify):
     assert "products" not in kinds(searched(X, (y > 0).astype(int) if classify else y, classify, max_fourier=2))
 
 
-def test_no_products_in_a_hurry_or_without_room():
+def test_no_products_in_a_fast_search_or_beyond_max_features():
     X, y = areas(400)
     assert EFFORTS["fast"].max_products == 0
     assert "products" in kinds(searched(X, y))
@@ -148,16 +150,16 @@ def test_no_products_in_a_hurry_or_without_room():
     assert searched(X, y, max_features=11).features.width <= 11
 
 
-def test_rows_of_new_levels_move_products():
+def test_new_categories_move_products():
     rng = np.random.default_rng(8)
     a, b = rng.normal(size=(2, 480))
-    level = rng.choice(["x", "y"], 480)
-    level[400:430] = "n"  # sorted before the others, so that their columns move
-    y = a * b + np.where(level == "x", a, -a)
+    city = rng.choice(["x", "y"], 480)
+    city[400:430] = "n"  # sorted before the others, so that their columns move
+    y = a * b + np.where(city == "x", a, -a)
     encoders, encoded = [], []
     for span in (slice(400), slice(None)):
-        encoders.append(TableEncoder(roles={"level": "category"}))
-        table = {"level": level[span].tolist(), "a": a[span], "b": b[span]}
+        encoders.append(TableEncoder(roles={"city": "category"}))
+        table = {"city": city[span].tolist(), "a": a[span], "b": b[span]}
         encoded.append(encoded_rows(encoders[-1], read_table(table, y[span]), learn=True))
     effort = replace(EFFORTS["fast"], max_products=16)
     first = learn(encoded[0], False, effort, Clock(), 0, Steps())
@@ -174,19 +176,19 @@ def of_one_product(weight=3.0):
     table = {"age": rng.normal(40, 9, 200), "income": rng.normal(9, 2, 200), "idle": rng.normal(size=200)}
     encoder = TableEncoder()
     X = encoder.fit_transform(table, table["age"])
-    dictionary = Features([LinearBlock(3), ProductBlock.fitted(X, [(0, 1)])])
-    predictor = Predictor(dictionary, np.array([[0.0], [0.0], [0.0], [weight]]), np.zeros(1), None, np.ones(2))
+    features = Features([LinearBlock(3), ProductBlock.fitted(X, [(0, 1)])])
+    predictor = Predictor(features, np.array([[0.0], [0.0], [0.0], [weight]]), np.zeros(1), None, np.ones(2))
     return Model("regression", encoder, predictor, X, {}), table
 
 
-def test_a_product_is_shared_evenly_between_its_columns():
+def test_a_product_contributes_equally_to_its_columns():
     model, table = of_one_product()
     row = {name: values[:1] for name, values in table.items()}
-    told = model.explain(row)
-    assert told.baseline == pytest.approx(0.0, abs=1e-6)  # the mean row: both factors are zero
-    assert told.contributions["age"] == pytest.approx(model.predict(row)[0] / 2, rel=1e-5)
-    assert told.contributions["age"] == pytest.approx(told.contributions["income"], rel=1e-5)
-    assert told.contributions["idle"] == 0
+    explained = model.explain(row)
+    assert explained.baseline == pytest.approx(0.0, abs=1e-6)  # the mean row: both factors are zero
+    assert explained.contributions["age"] == pytest.approx(model.predict(row)[0] / 2, rel=1e-5)
+    assert explained.contributions["age"] == pytest.approx(explained.contributions["income"], rel=1e-5)
+    assert explained.contributions["idle"] == 0
     importance = model.importance()
     assert min(importance["age"], importance["income"]) > 0.25
     assert importance["idle"] == 0

@@ -1,4 +1,4 @@
-"""Tables with wide columns of text: the linear model of their terms, alone and as a score beside other columns."""
+"""Sparse text features: the linear model of the terms, alone and as a score beside other columns."""
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,10 @@ def texts(n=300, seed=0):
     """Texts of 30 words; in those of class 1 the first ten words are more frequent."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2
-    odds = np.ones((2, len(WORDS)))
-    odds[1, :10] = 6.0
-    odds /= odds.sum(axis=1, keepdims=True)
-    return [" ".join(WORDS[rng.choice(len(WORDS), 30, p=odds[k])]) for k in y], y
+    probabilities = np.ones((2, len(WORDS)))
+    probabilities[1, :10] = 6.0
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    return [" ".join(WORDS[rng.choice(len(WORDS), 30, p=probabilities[k])]) for k in y], y
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +49,10 @@ def test_text_alone_is_a_sparse_linear_model(text_model):
 
 def test_an_explanation_names_the_heaviest_terms(text_model):
     row = {"text": ["word1 word2 word3 word300 nothing"]}
-    told = text_model.explain(row, "spam")
+    explained = text_model.explain(row, "spam")
     score = text_model.transform(row) @ text_model.predictor.coef + text_model.predictor.intercept
-    assert told.prediction == pytest.approx(score.item(), abs=1e-12)
-    assert told.contributions["text:word1"] > 0
+    assert explained.prediction == pytest.approx(score.item(), abs=1e-12)
+    assert explained.contributions["text:word1"] > 0
     assert text_model.explain(row, "ham").prediction == pytest.approx(-score.item(), abs=1e-12)
     with pytest.raises(ValueError, match="one row"):
         text_model.explain({"text": ["a", "b"]})
@@ -67,21 +67,21 @@ def test_a_saved_model_predicts_the_same(text_model, tmp_path):
         refuse_untranslatable(text_model.encoder)
 
 
-def test_beside_other_columns_a_text_is_a_score(tmp_path):
+def test_beside_other_columns_a_text_becomes_a_score(tmp_path):
     text, y = texts(400)
     rng = np.random.default_rng(3)
     x = rng.normal(size=400)
     amount = 5.0 * y + x + 0.1 * rng.normal(size=400)
     data = {"x": x, "text": text}
     model = mercer.fit(data, amount, effort="fast", roles={"text": "text"})
-    assert "text:score 0" in list(model.encoder.get_feature_names_out())
+    assert "text_score_0" in list(model.encoder.get_feature_names_out())
     assert set(model.importance()) == {"x", "text"}
     assert model.importance()["text"] > model.importance()["x"]
     # Alone x explains 1 / (1 + 2.5^2) = 0.14 of the variance.
     assert model.report()["holdout"]["model"]["value"] > 0.25
     assert "terms" in {each["stage"] for each in model.report()["candidates"]}
-    told = model.explain({"x": x[:1], "text": text[:1]})
-    assert told.prediction == pytest.approx(model.predict({"x": x[:1], "text": text[:1]}).item(), abs=1e-4)
+    explained = model.explain({"x": x[:1], "text": text[:1]})
+    assert explained.prediction == pytest.approx(model.predict({"x": x[:1], "text": text[:1]}).item(), abs=1e-4)
     model.save(tmp_path / "mixed.mercer")
     np.testing.assert_array_equal(mercer.load(tmp_path / "mixed.mercer").predict(data), model.predict(data))
     with pytest.raises(ValueError, match="'text'"):
@@ -92,16 +92,16 @@ def test_noise_shows_no_skill():
     text, _ = texts(400)
     rng = np.random.default_rng(4)
     y = rng.integers(0, 2, 400)
-    told = mercer.fit({"text": text}, y, effort="fast", roles={"text": "text"}).report()
-    held = told["holdout"]["model"]
-    # Half of the rows: the 99.99 % interval of a fair coin over the rows kept aside.
-    assert abs(held["value"] - 0.5) < 3.9 * 0.5 / np.sqrt(told["holdout"]["n"])
+    report = mercer.fit({"text": text}, y, effort="fast", roles={"text": "text"}).report()
+    score = report["holdout"]["model"]
+    # Half of the rows: the 99.99 % interval of a fair coin over the held-out rows.
+    assert abs(score["value"] - 0.5) < 3.9 * 0.5 / np.sqrt(report["holdout"]["n"])
     mixed = mercer.fit({"x": rng.normal(size=400), "text": text}, y, effort="fast", roles={"text": "text"}).report()
     assert abs(mixed["holdout"]["model"]["value"] - 0.5) < 3.9 * 0.5 / np.sqrt(mixed["holdout"]["n"])
 
 
 def test_scores_of_rows_are_out_of_fold():
-    """With a column of its own for each row a model knows all it has seen and nothing of the others."""
+    """With one indicator per row, a model fits its training rows and knows nothing of other rows."""
     rng = np.random.default_rng(5)
     y, ids = rng.normal(size=200), rng.integers(0, 2**63, 200).astype(np.uint64)
     model, scores = fit_sparse(sparse.identity(200, format="csr"), y, ids, None, 0, alpha=0.1)
@@ -118,7 +118,7 @@ def test_three_classes_in_an_estimator():
     np.testing.assert_array_equal(model.predict(frame), model.model_.predict(frame))
 
 
-def test_max_features_holds_for_texts():
+def test_max_features_limits_text_terms():
     text, y = texts()
     model = mercer.fit({"text": text}, y, effort="fast", max_features=50, holdout=0.0, roles={"text": "text"})
     assert model.transform({"text": text[:3]}).shape[1] <= 50

@@ -102,7 +102,7 @@ class FeatureBlock:
 
     def onnx_nodes(self, graph: Graph, x: str) -> str:
         """Append the nodes that compute the features of encoded rows `x` in float32; the name of the result."""
-        raise ValueError(f"The model has a block of {self.kind} features, which has no translation to ONNX yet.")
+        raise ValueError(f"The model has a block of kind {self.kind!r}, which has no translation to ONNX yet.")
 
     def onnx_rounding(self, X: np.ndarray, features: np.ndarray, size: np.ndarray) -> np.ndarray:
         """Bound on the change of the scores by rounding features in float32, in units of eps; `size` is |coef|."""
