@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer import _numeric
+from mercer._numeric.hashing.rows import fold_of
 from mercer._numeric.linalg.gram import aligned_empty
 from mercer._numeric.linalg.scatter import FLOAT32_ROWS
 from mercer.stats.base import Statistic
@@ -147,7 +147,7 @@ class LossesAt(Statistic):
         """Which rows each model learns from, 1 or 0; None if from all."""
         if self.left_out is None:
             return None
-        fold = _numeric.buckets(_numeric.splitmix64(block.ids, self.seed), self.n_folds)
+        fold = fold_of(block.ids, self.n_folds, self.seed)
         return (fold[:, None] != self.left_out).astype(np.float64)
 
     def _add(self, sums, gradient, flat, Z, y, weight, learns):

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from mercer import _numeric
 from mercer._numeric.block import Block
+from mercer._numeric.hashing.rows import fold_of
 from mercer.learn import TargetEncoding
 from mercer.source import Columns, Source
 from mercer.source.arrow import keys_of
@@ -25,7 +25,7 @@ N_FOLDS = 5
 
 def folds_of(block: Block, seed: int) -> np.ndarray:
     """The fold of each row, by the hash of the row as read: those of the ridge path."""
-    return _numeric.buckets(_numeric.splitmix64(block.ids, seed), N_FOLDS).astype(np.intp)
+    return fold_of(block.ids, N_FOLDS, seed)
 
 
 @dataclass(frozen=True)
