@@ -134,10 +134,10 @@ def _seen(output) -> bool:
 
 def _through(model, data, output, form, quiet, how, title, compute) -> dict:
     """Read, compute and write the rows, block by block; the levels never seen, by column."""
+    from mercer._runtime.errors import RowError
     from mercer.io import read_table
     from mercer.io.rows_out import open_rows
     from mercer.report.terminal import rows_told, steps_told
-    from mercer.source.row_error import RowError
     from mercer.tables.schema import refuse_missing
     from mercer.tables.unseen import joined
 

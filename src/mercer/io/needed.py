@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.source import Columns, TableSource
-from mercer.source.row_error import gaps
+from mercer.source.missing import is_missing
 
 
 def leave_out(source: TableSource, needed: dict[str, str], files, spool) -> None:
@@ -48,7 +48,7 @@ def lacking(table: Columns, needed: dict[str, str]) -> list[tuple[int, str]]:
     """(row, reason) of each row that lacks something, once."""
     found: dict[int, str] = {}
     for name, what in needed.items():
-        for row in np.flatnonzero(gaps(table.array(name))):
+        for row in np.flatnonzero(is_missing(table.array(name))):
             found.setdefault(int(row), f"the {what} {name!r} is missing")
     return sorted(found.items())
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from mercer._runtime.errors import Location
 from mercer.io.cells import TYPES, Candidates, kind, lenient
 from mercer.io.columns import require_column
 from mercer.io.csv_text import BadRows, Batch, NotUtf8, Unclean, careful_batches, fast_batches, first_row
@@ -164,16 +165,16 @@ class Spool:
                 kept[row] = False
         return batch if kept is None else _rows_of(batch, kept)
 
-    def locate(self, row: int) -> str:
+    def locate(self, row: int) -> Location:
         """File and line of a row of the table, found by reading the files once more, carefully."""
         self.bad, before = BadRows(self.on_bad_rows), 0
         for file in self.files:
             file.careful = True
         for batch in self._batches(self.files):
             if row < before + len(batch.columns[0]):
-                return f"{self.current.shown}, line {(batch.lines or [])[row - before]}"
+                return Location(self.current.shown, line=(batch.lines or [])[row - before])
             before += len(batch.columns[0])
-        return f"row {row}"
+        return Location(row=row)
 
     def _nulled(self, column, trim):
         bare = pc.utf8_trim_whitespace(column)

@@ -10,8 +10,9 @@ from itertools import accumulate
 import numpy as np
 
 from mercer._numeric.block import Block
+from mercer._runtime.errors import Location, RowError
 from mercer.source.base import RowSource
-from mercer.source.row_error import RowError, present
+from mercer.source.missing import require_present
 
 
 class ParquetSource(RowSource):
@@ -56,12 +57,17 @@ class ParquetSource(RowSource):
         for j, name in enumerate(self.names):
             X[:, j] = self._numbers(table, name)
         try:
-            y = None if self.target is None else present(table[self.target].to_numpy(), self.target, start, "target")
-            weight = None if self.weight is None else self._numbers(table, self.weight)
-            weight = weight if weight is None else present(weight, self.weight, start, "weight")
+            y = weight = None
+            if self.target is not None:
+                y = require_present(table[self.target].to_numpy(), self.target, start, "target")
+            if self.weight is not None:
+                weight = require_present(self._numbers(table, self.weight), self.weight, start, "weight")
         except RowError as error:
-            raise error.located(lambda row: f"{self.path}, row {row}") from error
+            raise error.located(self.locate) from error
         return Block(X, y, weight, start)
+
+    def locate(self, row: int) -> Location:
+        return Location(self.path, row=row)
 
     def _numbers(self, table, name):
         import pyarrow.types as kinds

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from mercer import _numeric
+from mercer._runtime.errors import Location, RowError
 from mercer.source.base import Source
 from mercer.source.files import ParquetSource
 from mercer.source.memory import MemorySource
-from mercer.source.row_error import RowError, gaps, present
+from mercer.source.missing import is_missing, require_present
 
 #: What a column may hold, in the words of `Columns.schema`.
 KINDS = ("integer", "number", "boolean", "date", "text")
@@ -149,7 +150,7 @@ class TableSource(ParquetSource):
     weight, which is otherwise an error; `n_rows` still counts them.
     """
 
-    place: Callable[[int], str] | None = None
+    place: Callable[[int], Location] | None = None
     skips: bool = False
 
     def __init__(self, paths, columns=None, target=None, weight=None, notes=(), keep=None):
@@ -184,23 +185,25 @@ class TableSource(ParquetSource):
         for table in tables[1:]:
             whole = whole.stacked(table)
         if self.skips:
-            lack = [gaps(whole.array(name)) for name in (self.target, self.weight) if name is not None]
+            lack = [is_missing(whole.array(name)) for name in (self.target, self.weight) if name is not None]
             whole = whole[~np.any(lack, axis=0)] if lack else whole
         try:
-            y = None if self.target is None else present(whole.array(self.target), self.target, start, "target")
-            weight = None if self.weight is None else present(whole.array(self.weight), self.weight, start, "weight")
+            y, weight = (
+                None if name is None else require_present(whole.array(name), name, start, what)
+                for name, what in ((self.target, "target"), (self.weight, "weight"))
+            )
         except RowError as error:
             raise error.located(self.locate) from error
         return Block(whole.select(self.names), y, weight, start)
 
-    def locate(self, row: int) -> str:
-        """Where a row is: in the words of `place` if it has been given, else file and row."""
+    def locate(self, row: int) -> Location:
+        """File and line of a row where `place` knows it, else file and row."""
         if self.place is not None:
             return self.place(row)
         group = bisect_right(self.bounds, row) - 1
         path = self.groups[group][0]
         first = self.bounds[[name for name, _ in self.groups].index(path)]
-        return f"{path}, row {row - first}"
+        return Location(path, row=row - first)
 
     def _row_group(self, i):
         import pyarrow.parquet as pq
@@ -219,7 +222,7 @@ def table_in_memory(data, target=None, weight=None, notes=()) -> MemorySource:
     whole = Columns.of(data)
     named = [name for name in (target, weight) if isinstance(name, str)]
     y, w = (
-        present(whole.array(given), given, 0, what) if isinstance(given, str) else _vector(given, what)
+        require_present(whole.array(given), given, 0, what) if isinstance(given, str) else _vector(given, what)
         for given, what in ((target, "target"), (weight, "weight"))
     )
     features = [name for name in whole.columns if name not in named]
@@ -252,7 +255,7 @@ def _vector(given, what):
         return values
     from mercer.source.arrow import plain_table, to_numpy
 
-    return present(to_numpy(plain_table({what: values})[what]), None, 0, what)
+    return require_present(to_numpy(plain_table({what: values})[what]), None, 0, what)
 
 
 def is_column_dict(data) -> bool:

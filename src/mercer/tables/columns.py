@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mercer._runtime.errors import RowError
 from mercer.normalize.ranks import are_repetitions, quantiles, quantiles_of_rows
 from mercer.source import Columns
-from mercer.source.row_error import RowError
 from mercer.tables.facts import ColumnFacts, in_parts
 from mercer.tables.values import FEW, ArrowValues, numbers
 

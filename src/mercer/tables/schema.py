@@ -7,9 +7,9 @@ import warnings
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mercer._runtime.errors import RowError
 from mercer.source import Columns
 from mercer.source.arrow import kind_of
-from mercer.source.row_error import RowError
 
 _TYPES = {
     "boolean": pa.bool_(),

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mercer._runtime.errors import RowError
 from mercer.auto.rows.weights import refuse_extreme_weight
 from mercer.learn.targets import MOST_CLASSES
 from mercer.source import Columns, Source
-from mercer.source.row_error import RowError
 
 TASKS = ("classify", "regress")
 #: Sizes of targets whose squares still are numbers.
