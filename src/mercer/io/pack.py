@@ -14,6 +14,7 @@ maps the attributes that were renamed to their names now, and `_from_former(stat
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 from typing import Any
@@ -195,7 +196,8 @@ class _Unpacker:
             return kind._make(self._items(state["items"], depth))
         renamed = getattr(kind, "_former", {})
         values = {renamed.get(key, key): self._value(kind, key, value, depth) for key, value in state.items()}
-        return kind._from_former(values) if hasattr(kind, "_from_former") else self._made(kind, values)
+        convert = getattr(kind, "_from_former", None)
+        return self._made(kind, _default_parameters(kind) | values) if convert is None else convert(values)
 
     def _state(self, tree) -> dict[str, Any]:
         if not isinstance(tree["state"], dict):
@@ -211,6 +213,12 @@ class _Unpacker:
         thing: Any = object.__new__(kind)
         vars(thing).update(values)
         return thing
+
+
+def _default_parameters(kind: type) -> dict[str, Any]:
+    """The default of each parameter of an estimator: a file lacks those that were added after it was written."""
+    parameters = inspect.signature(kind).parameters.values() if hasattr(kind, "get_params") else ()
+    return {each.name: each.default for each in parameters if each.default is not each.empty}
 
 
 def _number_dtype(text) -> np.dtype:
