@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer._numeric.block import Block
+from mercer._numeric.block import Block, collected
 from mercer.auto import MercerClassifier, MercerRegressor, job
 from mercer.auto.boosting import ensemble
 from mercer.auto.boosting.boosting import boost
@@ -240,7 +240,7 @@ def test_a_gathered_sample_is_the_sample():
 def test_first_rows_of_arrays():
     source = MemorySource(np.arange(20000.0)[:, None], np.arange(20000.0))
     assert pilot.first_rows(source, 9000).y.tolist() == list(range(9000))
-    sparse_rows = pilot.in_memory([Block(np.eye(2)), Block(np.eye(2))])
+    sparse_rows = collected([Block(np.eye(2)), Block(np.eye(2))])
     assert sparse_rows.X.shape == (4, 2)
 
 

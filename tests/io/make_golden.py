@@ -21,16 +21,13 @@ from sklearn.base import clone
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from test_golden_files import columns_of, rows_of
-
 import mercer
 from contracts import test_estimator_contract as estimators
 from contracts import test_machine_contract as machines
 from contracts.test_normalize_contract import MAPS
 from contracts.test_save_contract import ROLES, TEXTS, WORDS
 from contracts.test_save_contract import table as every_kind
-from mercer.auto.budget.effort import EFFORTS
-from mercer.auto.text import scored_encoder
+from golden import columns_of, rows_of
 from mercer.expand import RandomFeatures, lift
 from mercer.io import save
 from mercer.io.archive import FORMAT
@@ -153,6 +150,9 @@ def fitted_cases() -> Iterator[Case]:
 
 def shrink_search() -> None:
     """Few trees and small limits, which keep the files small."""
+    from mercer.auto.budget.effort import EFFORTS
+    from mercer.auto.text import scored_encoder
+
     for name, effort in EFFORTS.items():
         growths = tuple(replace(growth, n_trees=2) for growth in effort.growths[:1])
         EFFORTS[name] = replace(effort, growths=growths, tree_folds=2)

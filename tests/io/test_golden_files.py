@@ -7,24 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from golden import columns_of, rows_of
 from mercer.io import load, save
 
-#: Outputs are compared in at most so many columns, evenly spaced.
-COLUMNS = 12
 ARCHIVES = sorted((Path(__file__).parent / "golden").glob("format-*.tar.xz"))
-
-
-def rows_of(inputs):
-    """Inputs as a model takes them: numbers as an array."""
-    return np.array(inputs) if isinstance(inputs, list) and isinstance(inputs[0], list) else inputs
-
-
-def columns_of(output):
-    """The output as an array of at most COLUMNS columns."""
-    values = output.toarray() if hasattr(output, "toarray") else np.asarray(output)
-    if values.ndim < 2 or values.shape[1] <= COLUMNS:
-        return values
-    return values[:, np.linspace(0, values.shape[1] - 1, COLUMNS).astype(int)]
 
 
 def cases(path):

@@ -101,9 +101,9 @@ def fit(
         source = read_table(data, target, weight)
         _refuse_no_columns(source)
         job = Job(roles, chosen, random_state, steps, clock)
-        job.notes += getattr(source, "notes", [])
+        job.notes += source.notes
         told: dict = {"task": checked_task(source, task, job), "effort": effort}
-    told |= {"target": getattr(source, "target", None), "rows": job.n_rows, "said": job.notes}
+    told |= {"target": source.target, "rows": job.n_rows, "said": job.notes}
     told |= {"weight": weight} if isinstance(weight, str) else {}
     job.classify = told["task"] == "classify"
     train, kept = job.split(source, holdout) if holdout else (source, None)
@@ -155,8 +155,7 @@ def sizes(effort, max_features=None, n_seeds=1) -> Effort:
 
 
 def _refuse_no_columns(source) -> None:
-    schema = getattr(source, "schema", None)
-    if schema is not None and not schema:
+    if source.schema is not None and not source.schema:
         raise ValueError(f"There is no column beside the target {source.target!r}: nothing to predict it from.")
 
 

@@ -21,7 +21,7 @@ from mercer.auto.holdout.evaluate import judge
 from mercer.auto.search.learning import learn, learn_again
 from mercer.auto.text.sparse_model import WidePredictor, learn_terms, learned_rows
 from mercer.source import Source, split_holdout
-from mercer.source.holdout import split_by_place
+from mercer.source.holdout import split_by_position
 from mercer.source.table import first_block
 
 #: The share of a time budget that the search may use: learning again repeats the dearest part of it.
@@ -67,7 +67,7 @@ class Job:
         if memory is None:
             return 1.0
         room = usable(memory, bytes_of_reading(source, n_threads()))
-        schema = getattr(source, "schema", None) or {}
+        schema = source.schema or {}
         if memory < AMPLE:
             most = rows_in(room, schema, self.effort, self.n_classes if self.classify else 0)
         else:
@@ -123,7 +123,7 @@ class Job:
             f"There are only {self.few} different rows among {self.n_rows:,}: rows kept aside repeat others, and the "
             "score says how well the target of such rows is known."
         )
-        return split_by_place(source, holdout, self.seed)
+        return split_by_position(source, holdout, self.seed)
 
     def learn(self, source: Source, clock: Clock):
         """Encoder, encoded rows and model of a source, within the time of a clock."""

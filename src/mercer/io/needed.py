@@ -23,7 +23,7 @@ def leave_out(source: TableSource, needed: dict[str, str], files, spool) -> None
                 gone = lacking(table, needed)
                 spool.bad.rejected += [(shown, f"row {before + row}", reason, "") for row, reason in gone]
                 before += len(table)
-    source.skips = bool(spool.bad.rejected)
+    source.skip_incomplete = bool(spool.bad.rejected)
     if len(spool.bad.rejected) >= source.n_rows:
         raise ValueError(f"Every row of {files[0][1]} lacks its {' or '.join(needed.values())}.")
     spool.tell_of_bad_rows()

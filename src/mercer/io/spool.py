@@ -58,6 +58,7 @@ class Spool:
     notes: list[str] = field(default_factory=list)
     folder: Folder = field(default_factory=Folder)
     bad: BadRows = field(default_factory=BadRows)
+    dialect: Dialect | None = None  # of the first text file
 
     def __post_init__(self):
         self.bad = BadRows(self.on_bad_rows)

@@ -173,17 +173,17 @@ def _from_files(files, target, weight, spool, form) -> TableSource:
     source: Any = TableSource(paths, features, target, weight, spool.notes, spool.folder)
     if source.n_rows == 0:
         raise ValueError(f"{files[0][1]} has no rows.")
-    source.dialect = getattr(spool, "dialect", None)
+    source.dialect = spool.dialect
     if source.dialect is None and spool.on_bad_rows == "skip" and spool.needed:
         leave_out(source, spool.needed, files, spool)
         source.notes = list(spool.notes)
-    source.place = spool.locate if source.dialect is not None else None
+    source.locate_line = spool.locate if source.dialect is not None else None
     return source
 
 
 def _features(path, names, named, spool) -> list[str] | None:
     """The feature columns of a Parquet file, without those that are no numbers, dates or text; None for all others."""
-    if hasattr(spool, "dialect"):
+    if spool.dialect is not None:
         return None
     from mercer.io.parquet import nested
 

@@ -13,12 +13,11 @@ _MOST_COLUMNS, _MOST_CANDIDATES = 12, 12
 
 def gather_fit(model, source, data: str, target: str, path: str) -> dict[str, Any]:
     """The report of the model, with where its rows came from and where it was written."""
-    dialect = getattr(source, "dialect", None)
     found = {
         "file": data,
         "rows": source.n_rows,
-        "dialect": None if dialect is None else str(dialect),
-        "notes": list(getattr(source, "notes", [])),
+        "dialect": None if source.dialect is None else str(source.dialect),
+        "notes": list(source.notes),
         "target": target,
         "saved": str(path),
     }

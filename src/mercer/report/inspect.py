@@ -22,11 +22,10 @@ def gather_inspection(path: str, target: str | None = None, **options) -> dict[s
     source: Any = read_table(path, target, **options)
     learned = source.fold(Together(facts=Facts(), sample=Sample())).finish()
     roles = roles_of(learned["facts"], learned["sample"])
-    dialect = getattr(source, "dialect", None)
     return {
         "file": path,
         "rows": source.n_rows,
-        "dialect": None if dialect is None else vars(dialect),
+        "dialect": None if source.dialect is None else vars(source.dialect),
         "target": target,
         "columns": [_column(facts, roles[name]) for name, facts in learned["facts"].items()],
         "notes": list(source.notes),

@@ -43,7 +43,7 @@ def gather_selection(
         "how": how if how != "filter" else f"filter ({score})",
         "candidates": len(set(column_of)),
         "ranked": ranked[:k],
-        "columns": [*getattr(source, "notes", []), *seen.notes, *encoder.notes_],
+        "columns": [*source.notes, *seen.notes, *encoder.notes_],
     }
 
 

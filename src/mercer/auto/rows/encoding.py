@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._numeric.block import collected
 from mercer.io import read_table
 from mercer.source import Columns, Source
 from mercer.source.accumulator import BLOCK_ROWS
@@ -40,35 +41,27 @@ def encoded_rows(encoder, source: Source, learn: bool | None = False) -> Encoded
     None says that the source is one of encoded rows already.
     """
     mapped = source if learn is None else encoder.fit_transform(source) if learn else encoder.transform(source)
-    ids: list[np.ndarray] = []
-    targets: list = []
-    weights: list = []
 
     def parts():
         n = 0
         for block in mapped.blocks():
             n += len(block)
             refuse_wide(encoder, n)
-            if len(block):
-                ids.append(block.ids)
-                targets.append(block.y)
-                weights.append(block.weight)
-                yield dense(block.X)
+            yield block.with_X(dense(block.X))
 
-    X = one_array(parts(), mapped.n_rows)
-    y = None if targets[0] is None else np.concatenate([np.asarray(each) for each in targets])
+    rows = collected(parts())
     categories = tuple(slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
-    return Encoded(X, y, np.concatenate(ids), categories, *weights_of(weights))
+    return Encoded(rows.X, rows.y, rows.ids, categories, *weights_of(rows.weight))
 
 
-def weights_of(weights: list) -> tuple[np.ndarray | None, float]:
+def weights_of(weight: np.ndarray | None) -> tuple[np.ndarray | None, float]:
     """The weights of all rows, at least one on average (a weight of 2 is a row that is there twice), and their unit.
 
     None if rows count alike.
     """
-    if weights[0] is None:
+    if weight is None:
         return None, 1.0
-    weight = np.concatenate([np.asarray(each, dtype=np.float64) for each in weights])
+    weight = np.asarray(weight, dtype=np.float64)
     unit = min(float(weight.mean()), 1.0)
     return weight / unit, unit
 

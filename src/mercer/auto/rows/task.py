@@ -43,15 +43,13 @@ def checked_task(source: Source, task: str | None, job) -> str:
     """
     if task is not None and task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(TASKS)}, not {task!r}.")
-    name = getattr(source, "target", None)
-    called = "The target" if name is None else f"The target {name!r}"
-    locate = getattr(source, "locate", None)
+    called = "The target" if source.target is None else f"The target {source.target!r}"
     look = Look()
     for block in source.blocks():
         try:
             _look(block, look, called)
         except RowError as error:
-            raise error.located(locate, block.start) from error
+            raise error.located(source.locate, block.start) from error
     if look.n == 0:
         raise ValueError("The source has no rows.")
     if look.weight <= 0:

@@ -12,7 +12,7 @@ from mercer.select.base import LinearPredictor, Selector, gathered, two_classes
 from mercer.select.boosting.stumps import Stumps
 from mercer.select.greedy.forward import first_best
 from mercer.select.greedy.risks import LONGEST_STEP, ExponentialRisk
-from mercer.source.progress import tell
+from mercer.source.progress import report_progress
 
 #: Errors below this end the boosting: the weak classifier alone is (all but) perfect.
 _PERFECT = 1e-10
@@ -111,7 +111,7 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
             errors.append(error)
             steps.append(step)
             risks.append(risk.value(y, f, w))
-            tell(done + 1, self.n_rounds)
+            report_progress(done + 1, self.n_rounds)
             if error <= _PERFECT:
                 break
         self.errors_, self.steps_, self.risks_ = np.array(errors), np.array(steps), np.array(risks)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mercer.select.greedy.geometry import FromGram, FromRows
-from mercer.source.progress import tell
+from mercer.source.progress import report_progress
 
 Geometry = FromRows | FromGram
 
@@ -101,7 +101,7 @@ def forward(
             state.add(trail, j)
         rule.update(unit)
         _record(trail, unit, gain, state.error / geometry.weight)
-        tell(step + 1, k)
+        report_progress(step + 1, k)
     return trail
 
 
@@ -122,7 +122,7 @@ def pursue(geometry: Geometry, k: int) -> SteppedTrail:
         trail.chosen.append(j)
         trail.moves.append(move)
         _record(trail, j, float(scores[j]) / geometry.weight, error / geometry.weight)
-        tell(step + 1, k)
+        report_progress(step + 1, k)
     return trail
 
 

@@ -23,7 +23,7 @@ from mercer.select.greedy.forward import Trail, first_best
 from mercer.select.greedy.lines import best_hinge_steps, best_steps
 from mercer.select.greedy.refits import fit_weights
 from mercer.select.greedy.risks import HingeRisk
-from mercer.source.progress import tell
+from mercer.source.progress import report_progress
 
 #: A rule that promises less than this has nothing to add.
 _NOTHING = 1e-13
@@ -85,7 +85,7 @@ def climb(tasks: list[Task], k: int) -> LossTrail:
         trail.risks.append(float(sum(model.value for model in models)))
         trail.lengths.append(len(chosen))
         trail.models.append(_weights(models))
-        tell(step + 1, k)
+        report_progress(step + 1, k)
     return trail
 
 
