@@ -198,11 +198,10 @@ def test_levels_never_seen_are_told(fitted, tmp_path, capsys):
     fresh.to_csv(tmp_path / "new.csv", index=False)
     assert run("predict", fitted / "houses.mercer", tmp_path / "new.csv", "-o", tmp_path / "out.csv") == 0
     err = capsys.readouterr().err
-    assert (
-        "mercer: 'town': 2 rows hold levels that the fit has not seen, such as 'Paris'. They count as unknown." in err
-    )
+    assert "mercer: 'town': 2 rows hold categories that were not seen in fit, such as 'Paris'. They count as" in err
     model = mercer.load(fitted / "houses.mercer")
-    assert model.unseen_levels(str(tmp_path / "new.csv")) == model.unseen_levels(fresh) == {"town": (2, "Paris")}
+    for rows in (str(tmp_path / "new.csv"), fresh):
+        assert model.unseen_categories(rows) == {"town": (2, "Paris")}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ else is here: checking input, folding over arrays, files and streams, feature na
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, Self
 
@@ -190,13 +191,7 @@ class StreamingEstimator(BaseEstimator):
         known = getattr(self, "feature_names_in_", None)
         if input_features is None:
             return [f"x{j}" for j in range(self.n_features_in_)] if known is None else [str(name) for name in known]
-        if len(input_features) != self.n_features_in_:
-            raise ValueError(
-                "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(input_features)}"
-            )
-        if known is not None and not np.array_equal(known, np.asarray(input_features, dtype=object)):
-            raise ValueError("input_features is not equal to feature_names_in_")
+        check_input_names(input_features, self.n_features_in_, known)
         return [str(name) for name in input_features]
 
     def _checked_y(self, y):
@@ -252,6 +247,16 @@ class InvertibleTransformer(StreamingTransformer):
 
     def _invert(self, X):
         raise NotImplementedError
+
+
+def check_input_names(given: Sequence, n_features: int, known: np.ndarray | None) -> None:
+    """Refuse names of input columns that are not those of fit, in the words of scikit-learn."""
+    if len(given) != n_features:
+        raise ValueError(
+            f"input_features should have length equal to number of features ({n_features}), got {len(given)}"
+        )
+    if known is not None and not np.array_equal(known, np.asarray(given, dtype=object)):
+        raise ValueError("input_features is not equal to feature_names_in_")
 
 
 def seed_of(random_state) -> int:

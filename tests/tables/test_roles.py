@@ -9,7 +9,7 @@ from mercer._numeric.block import Block
 from mercer.io import read_table
 from mercer.source import Columns
 from mercer.tables import guess_roles
-from mercer.tables.facts import Facts
+from mercer.tables.profile import TableProfile
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -77,7 +77,7 @@ def test_roles_survive_a_holdout():
 def test_what_is_known_is_not_guessed():
     roles = guess_roles(read_table(TABLE), roles={"children": "category"}, max_onehot=200)
     assert roles["children"].role == "category"
-    assert roles["children"].why == "as told"
+    assert roles["children"].why == "as given"
     assert roles["city"].role == "category"
     for wrong, said in (
         ({"childern": "category"}, "no such column"),
@@ -162,18 +162,18 @@ def test_facts_are_those_of_counting_and_merge(rows, cut):
 
     types = {"x": pa.float64(), "n": pa.int64(), "w": pa.string(), "t": pa.bool_()}
     table = Columns(pa.table({name: pa.array([row[name] for row in rows], types[name]) for name in types}))
-    whole = Facts(size=8).of(Block(table)).finish()
-    parts = Facts(size=8).of(Block(table[:cut])).merge(Facts(size=8).of(Block(table[cut:]))).finish()
+    whole = TableProfile(size=8).of(Block(table)).finish()
+    parts = TableProfile(size=8).of(Block(table[:cut])).merge(TableProfile(size=8).of(Block(table[cut:]))).finish()
     for name in types:
         ours, merged = whole[name], parts[name]
         present = [row[name] for row in rows if row[name] is not None]
-        assert (ours.levels, ours.counts.tolist(), ours.distinct) == (
-            merged.levels,
+        assert (ours.values, ours.counts.tolist(), ours.distinct) == (
+            merged.values,
             merged.counts.tolist(),
             merged.distinct,
         )
         assert ours.missing == merged.missing == len(rows) - len(present)
-        assert all(present.count(level) == count for level, count in zip(ours.levels, ours.counts, strict=True))
+        assert all(present.count(level) == count for level, count in zip(ours.values, ours.counts, strict=True))
         if ours.exact:
             assert ours.distinct == len(set(present))
         if name != "w" and present:
@@ -183,7 +183,7 @@ def test_facts_are_those_of_counting_and_merge(rows, cut):
 def test_many_levels_are_estimated():
     """The k-th smallest hash has relative deviation about 1/sqrt(k): 5 of them."""
     levels = np.arange(50_000)
-    facts = read_table({"a": levels, "b": levels % 7}).fold(Facts(size=1000)).finish()
+    facts = read_table({"a": levels, "b": levels % 7}).fold(TableProfile(size=1000)).finish()
     assert not facts["a"].exact
     assert abs(facts["a"].distinct / 50_000 - 1) < 5 / np.sqrt(1000)
     assert facts["b"].exact

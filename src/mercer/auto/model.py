@@ -87,11 +87,11 @@ class Model:
         """
         return self._mapped(data, self.predictor.predict)
 
-    def unseen_levels(self, data) -> dict[str, Unseen]:
+    def unseen_categories(self, data) -> dict[str, Unseen]:
         """The columns of the data with levels that the fit has not seen: in how many rows, and the first of them."""
         source = opened(data, self.encoder.schema_, self._known)
         table: Any = getattr(self.encoder, "table", self.encoder)  # texts are scored on top of an encoder of columns
-        return table.unseen_levels(named(data, self.encoder.schema_, self._known) if source is None else source)
+        return table.unseen_categories(named(data, self.encoder.schema_, self._known) if source is None else source)
 
     def predict_proba(self, data) -> np.ndarray:
         """Probabilities of `classes_`, one column each."""

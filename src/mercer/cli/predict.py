@@ -121,7 +121,7 @@ def _stream(path, data, output, form, quiet, how, title, compute):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         unseen = _through(model, data, output, form, quiet or _seen(output), how, title, compute)
-    notes = [str(each.message) for each in said] + [each.told(column) for column, each in unseen.items()]
+    notes = [str(each.message) for each in said] + [each.describe(column) for column, each in unseen.items()]
     notes += [] if quiet else compute.notes
     for text in dict.fromkeys(notes):
         click.echo(f"mercer: {harmless(text)}", err=True)
@@ -139,7 +139,7 @@ def _through(model, data, output, form, quiet, how, title, compute) -> dict:
     from mercer.io.rows_out import open_rows
     from mercer.report.terminal import rows_told, steps_told
     from mercer.tables.schema import refuse_missing
-    from mercer.tables.unseen import joined
+    from mercer.tables.unseen import merge_unseen
 
     known = model.encoder.schema_
     unseen: dict = {}
@@ -151,7 +151,7 @@ def _through(model, data, output, form, quiet, how, title, compute) -> dict:
             if len(block):
                 try:
                     out.write(compute(model, block.X))
-                    unseen = joined(unseen, model.unseen_levels(block.X))
+                    unseen = merge_unseen(unseen, model.unseen_categories(block.X))
                 except RowError as error:
                     raise error.located(source.locate, block.start) from error
                 tell(len(block))

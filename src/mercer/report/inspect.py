@@ -11,7 +11,7 @@ from rich.text import Text
 
 from mercer.io import read_table
 from mercer.stats import Sample, Together
-from mercer.tables.facts import ColumnFacts, Facts
+from mercer.tables.profile import ColumnProfile, TableProfile
 from mercer.tables.roles import Role, roles_of
 
 _TOP = 3
@@ -20,21 +20,21 @@ _TOP = 3
 def gather_inspection(path: str, target: str | None = None, **options) -> dict[str, Any]:
     """The dialect, the columns with kinds, roles and facts, and whatever looks suspicious. `options`: of read_table."""
     source: Any = read_table(path, target, **options)
-    learned = source.fold(Together(facts=Facts(), sample=Sample())).finish()
-    roles = roles_of(learned["facts"], learned["sample"])
+    learned = source.fold(Together(profile=TableProfile(), sample=Sample())).finish()
+    roles = roles_of(learned["profile"], learned["sample"])
     return {
         "file": path,
         "rows": source.n_rows,
         "dialect": None if source.dialect is None else vars(source.dialect),
         "target": target,
-        "columns": [_column(facts, roles[name]) for name, facts in learned["facts"].items()],
+        "columns": [_column(facts, roles[name]) for name, facts in learned["profile"].items()],
         "notes": list(source.notes),
         "suspicions": [f"{name}: {said}" for name, role in roles.items() for said in role.suspicions],
     }
 
 
-def _column(facts: ColumnFacts, role: Role) -> dict[str, Any]:
-    top = zip(facts.levels[:_TOP], facts.counts[:_TOP].tolist(), strict=True)
+def _column(facts: ColumnProfile, role: Role) -> dict[str, Any]:
+    top = zip(facts.values[:_TOP], facts.counts[:_TOP].tolist(), strict=True)
     return {
         "name": facts.name,
         "type": facts.kind,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer._runtime.errors import RowError, Setting
+from mercer._runtime.errors import Message, RowError, Setting
 
 
 def is_missing(values: np.ndarray) -> np.ndarray:
@@ -23,8 +23,9 @@ def require_present(values: np.ndarray, name: str | None, start: int, what: str)
     if np.any(missing):
         others = int(np.sum(missing)) - 1
         more = f" (and in {others} more of the {len(values)} rows read with it)" if others else ""
-        after = f"{more}. A row without its {what} teaches nothing: fill it in, or leave such rows out with "
+        after = f"{more}. A row without its {what} teaches nothing:"
+        remedy = Message("fill it in, or leave such rows out with ", Setting("on_bad_rows", "skip"), ".")
         column = f"The {what}" if name is None else f"The {what} column {name!r}"
-        row, skip = start + int(np.flatnonzero(missing)[0]), Setting("on_bad_rows", "skip")
-        raise RowError(f"{column} is missing in ", row, after, skip, ".", column=name)
+        row = start + int(np.flatnonzero(missing)[0])
+        raise RowError(f"{column} is missing in ", row, after, remedy=remedy, column=name)
     return values

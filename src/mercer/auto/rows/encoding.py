@@ -124,8 +124,8 @@ def encoded_few(encoder, data):
 
     Columns of an array are those of fit in its order, whatever their names were.
     """
-    values = encoder._values(data)
-    return None if values is None else encoder._encode_values(values)
+    values = encoder.parse_rows(data)
+    return None if values is None else encoder.encode_parsed(values)
 
 
 def encoded(encoder, data, known=()):
@@ -136,13 +136,13 @@ def encoded(encoder, data, known=()):
 
 def mapped_rows(encoder, data, function: Callable[[np.ndarray], np.ndarray], known=()) -> np.ndarray:
     """function(encoded rows), each row's on its own; where there are many rows, block by block. `known` as `opened`."""
-    values = encoder._values(data)
+    values = encoder.parse_rows(data)
     if values is not None and len(values) <= BLOCK_ROWS:
-        return function(dense(encoder._encode_values(values)))
+        return function(dense(encoder.encode_parsed(values)))
     if values is not None:
         spans = ((values.rows(slice(start, start + BLOCK_ROWS)), start) for start in range(0, len(values), BLOCK_ROWS))
-        return one_array((function(dense(encoder._encode_values(*span))) for span in spans), len(values))
-    table = getattr(encoder, "table", encoder)._checked(named(data, encoder.schema_, known), reset=False)
+        return one_array((function(dense(encoder.encode_parsed(*span))) for span in spans), len(values))
+    table = encoder.check_table(named(data, encoder.schema_, known))
     if len(table) <= BLOCK_ROWS:
         return function(dense(encoder.transform(table)))
     return one_array(mapped_blocks(encoder, table_in_memory(table), function), len(table))
