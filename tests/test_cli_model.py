@@ -200,8 +200,8 @@ def test_levels_never_seen_are_told(fitted, tmp_path, capsys):
     err = capsys.readouterr().err
     assert "mercer: 'town': 2 rows hold categories that were not seen in fit, such as 'Paris'. They count as" in err
     model = mercer.load(fitted / "houses.mercer")
-    for rows in (str(tmp_path / "new.csv"), fresh):
-        assert model.unseen_categories(rows) == {"town": (2, "Paris")}
+    for given in (str(tmp_path / "new.csv"), fresh):
+        assert model.unseen_categories(given) == {"town": (2, "Paris")}
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_dimensions_beyond_any_use_are_told_at_once(eps, capsys):
 
 
 def test_text_is_quoted_only_where_it_must_be(tmp_path):
-    from mercer.io.rows_out import open_rows
+    from mercer.io.row_writers import open_rows
 
     for name, sep in (("a.csv", ","), ("a.tsv", "\t")):
         with open_rows(str(tmp_path / name)) as out:

@@ -171,7 +171,7 @@ def test_ragged_rows_are_errors_with_line_and_remedy(read):
 def test_ragged_rows_filled(read):
     source = read(RAGGED, on_bad_rows="null")
     assert columns(source) == {"a": [1, 3, 5, 6], "b": ["x", None, "y", "z"]}
-    assert "2 bad rows were mended" in source.notes[0]
+    assert "2 bad rows were repaired" in source.notes[0]
 
 
 def test_ragged_rows_left_out_are_kept_in_a_file(read, tmp_path):

@@ -175,7 +175,7 @@ def test_compressed_and_further_members_are_refused(saved):
 
 
 def test_sizes_are_limited(saved, monkeypatch):
-    monkeypatch.setattr(archive, "MOST_ARRAYS", 10)
+    monkeypatch.setattr(archive, "MAX_ARRAYS_BYTES", 10)
     with pytest.raises(ValueError, match="larger than the 10"):
         load(saved)
 

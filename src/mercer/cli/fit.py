@@ -57,7 +57,7 @@ def fit(data, target, weight, output, task, roles, form, seed, quiet, **options)
 
     DATA is CSV, TSV or the like, Parquet, a quoted pattern such as "part-*.csv", or - for standard input.
     """
-    from mercer.io.whole_file import check_place
+    from mercer.io.atomic_file import check_writable
     from mercer.report.fit import gather_fit, render_fit
     from mercer.report.terminal import steps_told
     from mercer.tables.roles import ROLES
@@ -66,7 +66,7 @@ def fit(data, target, weight, output, task, roles, form, seed, quiet, **options)
     if path == "-":
         raise click.UsageError("A model is not written to standard output: name a file with --output.")
     refuse_own_input(path, data)
-    check_place(path)  # before the work, not after it
+    check_writable(path)  # before the work, not after it
     how, known = reading(options), pairs_of(roles, "--role", "COLUMN=ROLE", "zip=category", ROLES)
     with steps_told("fit", quiet, options["time_budget"]) as tell:
         import mercer

@@ -108,16 +108,16 @@ class _Features:
 def _stream(path, data, output, form, quiet, how, title, compute):
     from mercer.auto import Model
     from mercer.io import load
-    from mercer.io.rows_out import form_of
-    from mercer.io.whole_file import check_place
+    from mercer.io.atomic_file import check_writable
+    from mercer.io.row_writers import format_of
 
-    how, form = reading(how), form_of(output, form)
+    how, form = reading(how), format_of(output, form)
     refuse_own_input(output, path, data)
     model = load(path)
     if not isinstance(model, Model):
         raise ValueError(f"{path} holds a {type(model).__name__}, not a model that mercer fit wrote.")
     if output and output != "-":
-        check_place(output)
+        check_writable(output)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         unseen = _through(model, data, output, form, quiet or _seen(output), how, title, compute)
@@ -136,7 +136,7 @@ def _through(model, data, output, form, quiet, how, title, compute) -> dict:
     """Read, compute and write the rows, block by block; the levels never seen, by column."""
     from mercer._runtime.errors import RowError
     from mercer.io import read_table
-    from mercer.io.rows_out import open_rows
+    from mercer.io.row_writers import open_rows
     from mercer.report.terminal import rows_told, steps_told
     from mercer.tables.schema import refuse_missing
     from mercer.tables.unseen import merge_unseen

@@ -48,12 +48,12 @@ def select(data, target, k, how, score, output, form, seed, quiet, **options):
     scores each column on its own (--score pair_information: or beside one other). Categories and texts count as one
     column, whatever they are encoded as.
     """
-    from mercer.io.rows_out import form_of
+    from mercer.io.row_writers import format_of
     from mercer.report.terminal import steps_told
 
     if output:
         refuse_own_input(output, data)
-        form_of(output)
+        format_of(output)
     rules = reading(options)
     with steps_told("select", quiet) as tell:
         from mercer.io import read_table
@@ -72,7 +72,7 @@ def select(data, target, k, how, score, output, form, seed, quiet, **options):
 
 
 def _write(source, target, kept, output) -> None:
-    from mercer.io.rows_out import open_rows
+    from mercer.io.row_writers import open_rows
 
     with open_rows(output) as out:
         for block in source.blocks():

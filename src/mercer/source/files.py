@@ -29,6 +29,8 @@ class ParquetSource(RowSource):
 
     names: list[str]
     bounds: list[int]
+    #: Anything that must live as long as the source (a temporary folder).
+    keep_alive: Any = None
 
     def __init__(
         self,
