@@ -51,7 +51,7 @@ def test_a_gram_has_the_same_bits_for_any_pieces(n, cuts):
 
 
 @pytest.mark.parametrize("n", [65, 128, 129, 500, 1000])
-def test_halves_fitted_apart_merge_to_the_very_bits(n):
+def test_halves_fitted_separately_merge_to_the_same_bits(n):
     X, y = rows(n)
     source = MemorySource(X, y)
     first, second = source.halves()
@@ -107,7 +107,7 @@ def test_blocks_come_in_order_and_errors_come_through():
         source.map(fail).fold(Moments())
 
 
-def test_progress_is_told_to_the_listener():
+def test_progress_is_reported_to_the_listener():
     X, _ = rows(200)
     heard = []
     with listening(lambda done, total: heard.append((done, total))):
@@ -116,7 +116,7 @@ def test_progress_is_told_to_the_listener():
     assert [done for done, _ in heard] == sorted(done for done, _ in heard)
 
 
-def test_bad_sources_say_what_is_wrong(tmp_path):
+def test_errors_of_sources_name_the_problem(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -79,7 +79,7 @@ def test_what_is_known_is_not_guessed():
     assert roles["children"].role == "category"
     assert roles["children"].why == "as given"
     assert roles["city"].role == "category"
-    for wrong, said in (
+    for wrong, message in (
         ({"childern": "category"}, "no such column"),
         ({"sex": "gender"}, "must be one of"),
         ({"sex": "number"}, "cannot be taken for a number"),
@@ -87,7 +87,7 @@ def test_what_is_known_is_not_guessed():
         ({"height": "text"}, "cannot be taken for a text. Read it as one with types={'height': 'text'}"),
         ({"born": "sequence"}, "holds dates, it cannot be taken for a sequence"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             guess_roles(read_table(TABLE), roles=wrong)
 
     with pytest.raises(TypeError, match="roles must map names"):
@@ -115,7 +115,9 @@ WRITTEN = {
 @pytest.mark.parametrize("form", WRITTEN)
 def test_numbers_and_dates_written_as_text_are_suspected(form):
     role = guess_roles(read_table({"c": [form.format(1000 + 17 * i) for i in range(60)]}))["c"]
-    assert [said.partition(",")[0] for said in role.suspicions] == [f"{WRITTEN[form]} as text"] * bool(WRITTEN[form])
+    assert [message.partition(",")[0] for message in role.suspicions] == [f"{WRITTEN[form]} as text"] * bool(
+        WRITTEN[form]
+    )
     assert role.role != "id" or not WRITTEN[form]
 
 
@@ -180,7 +182,7 @@ def test_facts_are_those_of_counting_and_merge(rows, cut):
             assert (merged.low, merged.high) == (min(present), max(present))
 
 
-def test_many_levels_are_estimated():
+def test_the_number_of_many_values_is_estimated():
     """The k-th smallest hash has relative deviation about 1/sqrt(k): 5 of them."""
     levels = np.arange(50_000)
     facts = read_table({"a": levels, "b": levels % 7}).fold(TableProfile(size=1000)).finish()

@@ -58,7 +58,7 @@ class BadRows:
             self.rejected.append((shown, line, reason, text))
             return None
         remedy = Message(
-            *("Mend that line, or read with ", Setting("on_bad_rows", "skip"), " (rejected lines go to a file) or "),
+            *("Correct that line, or read with ", Setting("on_bad_rows", "skip"), " (rejected lines go to a file) or "),
             *(Setting("on_bad_rows", "null"), " (short rows are filled with missing values, long ones cut)."),
         )
         raise DataError(f"{shown}, line {line}: {reason}: {_short(text)}.", remedy=remedy, file=shown, line=line)

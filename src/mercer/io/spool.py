@@ -161,7 +161,7 @@ class Spool:
                 reason = f"the {what} {name!r} is missing"
                 if self.on_bad_rows != "skip":
                     raise DataError(
-                        f"{file.shown}, line {batch.lines[row]}: {reason}. A row without its {what} teaches nothing:",
+                        f"{file.shown}, line {batch.lines[row]}: {reason}. A row without its {what} cannot be used:",
                         remedy=Message("fill it in, or leave such rows out with ", Setting("on_bad_rows", "skip"), "."),
                         column=name,
                         file=file.shown,
@@ -225,7 +225,7 @@ class Spool:
             reason = f"column {name!r} holds {value!r}, not a {wanted}"
             if self.on_bad_rows == "error":
                 add, policy = Setting("missing", value, item=True), Setting("on_bad_rows", "null", "skip")
-                remedy = Message("Mend it, read with ", add, ", declare another type, or read with ", policy, ".")
+                remedy = Message("Correct it, read with ", add, ", declare another type, or read with ", policy, ".")
                 problem = f"{file.shown}, line {line}: {reason}."
                 raise DataError(problem, remedy=remedy, value=value, column=name, file=file.shown, line=line)
             if self.on_bad_rows == "null":

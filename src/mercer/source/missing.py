@@ -23,7 +23,7 @@ def require_present(values: np.ndarray, name: str | None, start: int, what: str)
     if np.any(missing):
         others = int(np.sum(missing)) - 1
         more = f" (and in {others} more of the {len(values)} rows read with it)" if others else ""
-        after = f"{more}. A row without its {what} teaches nothing:"
+        after = f"{more}. A row without its {what} cannot be used:"
         remedy = Message("fill it in, or leave such rows out with ", Setting("on_bad_rows", "skip"), ".")
         column = f"The {what}" if name is None else f"The {what} column {name!r}"
         row = start + int(np.flatnonzero(missing)[0])

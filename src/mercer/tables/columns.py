@@ -26,13 +26,13 @@ from mercer.tables.values import MAX_PLAIN_ROWS, ArrowValues, numbers
 Encode = Callable[..., Any]
 #: Rows that are transformed at a time, few enough to stay in the cache.
 _CHUNK_ROWS = 1024
-_HUGE = 1e150  # its square is still a number
+_MAX_Z = 1e150  # its square does not overflow
 _QUARTILES = (0.25, 0.5, 0.75)
 
 
 @dataclass(frozen=True)
 class ColumnBlock:
-    """Output columns [start, stop) were made from `column` in its role; `kind` says how."""
+    """Output columns [start, stop) that encode `column` in its role; `kind` is the kind of encoding."""
 
     column: str
     role: str
@@ -72,7 +72,7 @@ class SmoothClipped:
             _refuse_infinity(x, names, start)
             with np.errstate(over="ignore"):
                 z = (0.5 * x - middle) / half
-            z = np.minimum(np.maximum(z, -_HUGE), _HUGE)
+            z = np.minimum(np.maximum(z, -_MAX_Z), _MAX_Z)
             z /= np.sqrt(1.0 + (z / 3.0) ** 2)
             z[np.isnan(x)] = 0.0
             return z

@@ -96,7 +96,7 @@ def _parsed(column: pa.ChunkedArray, wanted: pa.DataType, kind: str, name: str, 
 
 
 def _wrong(column: pa.ChunkedArray, kind: str, name: str, start: int, row: int) -> RowError:
-    advice = "Write dates as 2020-12-31" if kind == "date" else "Mend the value"
+    advice = "Write dates as 2020-12-31" if kind == "date" else "Correct the value"
     remedy = f"{advice}, make it missing, or fit again on data like these."
     value = column[row].as_py()
     problem = f"Column {name!r} was {kind} in fit, but "

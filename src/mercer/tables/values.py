@@ -128,7 +128,7 @@ def numbers(table: Columns, name: str) -> np.ndarray:
     """A column of numbers or booleans as float64 with NaN where missing."""
     column = table.table[name]
     if column.type != pa.float64():
-        column = column.cast(pa.float64(), safe=False)  # whole numbers beyond 2^53 to the nearest
+        column = column.cast(pa.float64(), safe=False)  # integers beyond 2^53 are rounded
     return column.to_numpy()
 
 
