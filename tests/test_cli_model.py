@@ -205,11 +205,10 @@ def test_unseen_categories_are_reported(fitted, tmp_path, capsys):
     fresh.to_csv(tmp_path / "new.csv", index=False)
     assert run("predict", fitted / "houses.mercer", tmp_path / "new.csv", "-o", tmp_path / "out.csv") == 0
     err = capsys.readouterr().err
-    assert (
-        "mercer: 'town': 2 rows hold levels that the fit has not seen, such as 'Paris'. They count as unknown." in err
-    )
+    assert "mercer: 'town': 2 rows hold categories that were not seen in fit, such as 'Paris'. They count as" in err
     model = mercer.load(fitted / "houses.mercer")
-    assert model.unseen_levels(str(tmp_path / "new.csv")) == model.unseen_levels(fresh) == {"town": (2, "Paris")}
+    for given in (str(tmp_path / "new.csv"), fresh):
+        assert model.unseen_categories(given) == {"town": (2, "Paris")}
 
 
 @pytest.mark.parametrize(
@@ -229,7 +228,7 @@ def test_dimensions_beyond_any_use_take_no_time(eps, capsys):
 
 
 def test_text_is_quoted_only_where_it_must_be(tmp_path):
-    from mercer.io.rows_out import open_rows
+    from mercer.io.row_writers import open_rows
 
     for name, sep in (("a.csv", ","), ("a.tsv", "\t")):
         with open_rows(str(tmp_path / name)) as out:

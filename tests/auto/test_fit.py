@@ -230,7 +230,7 @@ def test_columns_of_new_rows_may_come_in_any_order():
         np.testing.assert_array_equal(model.predict(rows), expected)  # target and weight are known columns: no warning
         np.testing.assert_array_equal(model.predict(rows[:3] if hasattr(rows, "ndim") else rows)[:3], expected[:3])
     assert model.predict(frame.iloc[5])[0] == expected[5]
-    assert model.unseen_levels(frame[["c", "a", "y"]]) == {}
+    assert model.unseen_categories(frame[["c", "a", "y"]]) == {}
     with pytest.raises(ValueError, match="column 'c' is missing"):
         model.predict(frame[["a"]])
 

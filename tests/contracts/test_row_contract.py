@@ -32,7 +32,7 @@ WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fast", "slow",
 
 
 def frame(n, seed):
-    """Columns of every kind, with gaps; some levels of new rows were never seen."""
+    """Columns of every kind, with missing values; some categories of new rows were not seen in fit."""
     rng = np.random.default_rng(seed)
     columns = {
         "size": np.where(rng.random(n) < 0.1, np.nan, rng.normal(80, 20, n)),
@@ -57,7 +57,7 @@ def target(table, seed=0):
 
 
 def texts(n, seed):
-    """So many different words that their columns are wide."""
+    """So many different words that their columns are sparse."""
     rng = np.random.default_rng(seed)
     return [" ".join([*rng.choice(WORDS, 4), *(f"w{k}" for k in rng.integers(0, 3000, 6))]) for _ in range(n)]
 
@@ -67,8 +67,8 @@ def fit_mixed():
     return mercer.fit(table, target(table), effort="fast", holdout=0.0), frame(NEW, 1), "predict"
 
 
-def fit_waves():
-    """A function that trees alone cannot follow, so that no kind of block is left out."""
+def fit_random_features():
+    """A function that trees alone cannot approximate, so that no kind of block is left out."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(N, 4)), columns=list("abcd"))
     y = np.sin(2 * X["a"] + X["b"]) + X["c"] * X["d"]
@@ -122,7 +122,7 @@ def fit_classifier():
 
 TABLE = {
     "mixed": fit_mixed,
-    "waves": fit_waves,
+    "random features": fit_random_features,
     "three classes": fit_classes,
     "numbers": fit_numbers,
     "text among columns": fit_scored,

@@ -96,7 +96,7 @@ def test_golden_files(read, name):
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_the_careful_reader_says_the_same(read, name, monkeypatch):
+def test_the_careful_reader_gives_the_same_table(read, name, monkeypatch):
     def unclean(*_):
         raise Unclean
 
@@ -128,7 +128,7 @@ def test_a_late_value_decides_the_kind_of_all(read, late, kind, value):
     assert bool(source.notes) == (kind == "text")
 
 
-def test_what_made_text_of_numbers_is_said(read):
+def test_values_that_turn_numbers_into_text_are_noted(read):
     source = read("a,b\n" + "7,1\n" * 50 + "n.a.,1\n")
     assert source.notes[0].startswith("Column 'a' is text because of 'n.a.' in row 51; until there it was number.")
     assert read("a,b\n" + "7,1\n" * 50 + "n.a.,1\n", missing=["n.a."]).schema["a"] == "integer"
@@ -171,7 +171,7 @@ def test_ragged_rows_are_errors_with_line_and_remedy(read):
 def test_ragged_rows_filled(read):
     source = read(RAGGED, on_bad_rows="null")
     assert columns(source) == {"a": [1, 3, 5, 6], "b": ["x", None, "y", "z"]}
-    assert "2 bad rows were mended" in source.notes[0]
+    assert "2 bad rows were repaired" in source.notes[0]
 
 
 def test_ragged_rows_left_out_are_kept_in_a_file(read, tmp_path):
@@ -205,7 +205,7 @@ def test_values_that_contradict_declared_types(read, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"types": {"c": "number"}}, "no column named 'c'"),
         ({"types": {"a": "float"}}, "must be one of"),
@@ -220,8 +220,8 @@ def test_values_that_contradict_declared_types(read, tmp_path):
         ({"target": [1, 2]}, "must be the name"),
     ],
 )
-def test_wrong_options(read, options, said):
-    with pytest.raises(ValueError, match=said):
+def test_wrong_options(read, options, message):
+    with pytest.raises(ValueError, match=message):
         read("a,b\n1,2\n", **options)
 
 
@@ -245,7 +245,7 @@ def test_nothing_is_quoted(read):
         read('a,b\n"x,1\ny"\n', quote="")
 
 
-def test_an_encoding_that_is_told_may_have_a_mark(read):
+def test_a_given_encoding_may_have_a_byte_order_mark(read):
     assert columns(read("\ufeffa,b\n1,2\n", encoding="utf-8")) == {"a": [1], "b": [2]}
 
 

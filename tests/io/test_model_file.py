@@ -131,7 +131,7 @@ def test_deep_nesting_is_refused(saved):
         unpack(tree, {})
 
 
-def test_newer_wrong_and_missing_formats_say_so(saved):
+def test_newer_wrong_and_missing_formats_are_refused(saved):
     for change, message in [
         (lambda m: {**m, "format": 3}, "newer than the 2"),
         (lambda m: {**m, "format": "1"}, "names no format"),
@@ -146,7 +146,7 @@ def test_newer_wrong_and_missing_formats_say_so(saved):
             load(rewritten(fresh, change))
 
 
-def test_a_file_without_a_model_says_so(saved):
+def test_a_file_without_a_model_is_refused(saved):
     rewritten(saved, lambda manifest: {k: v for k, v in manifest.items() if k != "model"})
     with pytest.raises(ValueError, match="holds no model"):
         load(saved)
@@ -175,7 +175,7 @@ def test_compressed_and_further_members_are_refused(saved):
 
 
 def test_sizes_are_limited(saved, monkeypatch):
-    monkeypatch.setattr(archive, "MOST_ARRAYS", 10)
+    monkeypatch.setattr(archive, "MAX_ARRAYS_BYTES", 10)
     with pytest.raises(ValueError, match="larger than the 10"):
         load(saved)
 
@@ -276,7 +276,7 @@ def manifest_of(model, path):
         return json.loads(opened.read(archive.MANIFEST))
 
 
-def test_the_manifest_says_what_goes_in_and_how_good_it_is(tmp_path):
+def test_the_manifest_holds_schema_parameters_and_metrics(tmp_path):
     X = np.random.default_rng(0).normal(size=(80, 2))
     model = mercer.fit({"a": X[:, 0], "b": X[:, 1], "y": X @ [1.0, 2.0]}, "y", effort="fast")
     manifest = manifest_of(model, tmp_path / "model.mercer")

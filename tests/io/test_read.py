@@ -162,7 +162,7 @@ def test_paths_that_do_not_work(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (np.ones(3), "two dimensions"),
         (np.ones((0, 3)), "nothing to read"),
@@ -172,8 +172,8 @@ def test_paths_that_do_not_work(tmp_path):
         (pl.LazyFrame(COLUMNS), "collect"),
     ],
 )
-def test_what_is_not_a_table(data, said):
-    with pytest.raises((ValueError, TypeError), match=said):
+def test_inputs_that_are_not_tables(data, message):
+    with pytest.raises((ValueError, TypeError), match=message):
         mercer.read(data)
 
 

@@ -65,4 +65,4 @@ def test_options_of_reading(tmp_path, capsys):
     assert cli._run(["inspect", str(path), *options]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [column["name"] for column in found["columns"]] == ["x0", "x1"]
-    assert "mended" in found["notes"][0]
+    assert "repaired" in found["notes"][0]

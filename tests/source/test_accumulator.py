@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from mercer._numeric.block import Block
+from mercer._numeric.hashing.rows import hash_rows
 from mercer.source import Accumulator, MemorySource, ParquetSource, StreamSource, accumulator, listening
 from mercer.stats import Gram, Moments, Sample
 
@@ -49,7 +51,7 @@ def test_a_gram_has_the_same_bits_for_any_pieces(n, cuts):
 
 
 @pytest.mark.parametrize("n", [65, 128, 129, 500, 1000])
-def test_halves_fitted_apart_merge_to_the_very_bits(n):
+def test_halves_fitted_separately_merge_to_the_same_bits(n):
     X, y = rows(n)
     source = MemorySource(X, y)
     first, second = source.halves()
@@ -105,7 +107,7 @@ def test_blocks_come_in_order_and_errors_come_through():
         source.map(fail).fold(Moments())
 
 
-def test_progress_is_told_to_the_listener():
+def test_progress_is_reported_to_the_listener():
     X, _ = rows(200)
     heard = []
     with listening(lambda done, total: heard.append((done, total))):
@@ -114,7 +116,7 @@ def test_progress_is_told_to_the_listener():
     assert [done for done, _ in heard] == sorted(done for done, _ in heard)
 
 
-def test_bad_sources_say_what_is_wrong(tmp_path):
+def test_errors_of_sources_name_the_problem(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -125,3 +127,22 @@ def test_bad_sources_say_what_is_wrong(tmp_path):
         ParquetSource(tmp_path / "t.parquet", target="b")
     with pytest.raises(ValueError, match="column 'name' holds string"):
         ParquetSource(tmp_path / "t.parquet").fold(Moments())
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "csr"])
+def test_collected_rows_are_those_of_all_blocks_with_the_hashes_of_the_rows_as_read(layout):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    rows = sparse.csr_matrix(X) if layout == "csr" else np.asarray(X, order=layout)
+    source = MemorySource(rows, np.arange(200), np.ones(200)).map(lambda block: block.with_X(block.X * 2.0))
+    block = source.where(lambda block: block.y % 2 == 0).collect()
+    assert np.array_equal(block.X.toarray() if layout == "csr" else block.X, 2.0 * X[::2])
+    assert np.array_equal(block.y, np.arange(0, 200, 2))
+    assert np.array_equal(block.ids, hash_rows(X[::2]))
+    if layout != "csr":
+        assert source.collect().X.strides == np.concatenate([block.X for block in source.blocks()]).strides
+
+
+def test_a_source_without_rows_cannot_be_collected():
+    source = MemorySource(np.ones((5, 1)))
+    with pytest.raises(ValueError, match="no rows"):
+        source.where(lambda block: np.zeros(len(block), dtype=bool)).collect()

@@ -38,11 +38,11 @@ def test_duplicates_stay_together_and_nothing_is_lost():
     assert not {*map(tuple, learn)} & {*map(tuple, judge)}
 
 
-@pytest.mark.parametrize("share", [0.1, 0.25, 0.5])
-def test_share_of_distinct_rows(share):
+@pytest.mark.parametrize("fraction", [0.1, 0.25, 0.5])
+def test_fraction_of_distinct_rows(fraction):
     n = 40_000
-    held = in_holdout(Block(np.arange(float(n))[:, None]), share).mean()
-    assert abs(held - share) < 5 * np.sqrt(share * (1 - share) / n)  # five standard deviations of a binomial
+    held = in_holdout(Block(np.arange(float(n))[:, None]), fraction).mean()
+    assert abs(held - fraction) < 5 * np.sqrt(fraction * (1 - fraction) / n)  # five standard deviations of a binomial
 
 
 def test_folds_of_the_training_rows_stay_even():
@@ -55,10 +55,10 @@ def test_folds_of_the_training_rows_stay_even():
     assert np.all(np.abs(sizes - expected) < 5 * np.sqrt(expected))
 
 
-@pytest.mark.parametrize("share", [0.0, 1.0, -0.1, 2])
-def test_shares_that_make_no_sense(share):
+@pytest.mark.parametrize("fraction", [0.0, 1.0, -0.1, 2])
+def test_invalid_fractions(fraction):
     with pytest.raises(ValueError, match="between 0 and 1"):
-        in_holdout(Block(np.ones((2, 1))), share)
+        in_holdout(Block(np.ones((2, 1))), fraction)
 
 
 def test_estimators_take_blocks_that_a_filter_left_empty():

@@ -156,7 +156,7 @@ def test_a_missing_truth_is_a_missing_target():
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (None, "not a NoneType"),
         (pd.Series([1, 2]), "two dimensions"),
@@ -172,8 +172,8 @@ def test_a_missing_truth_is_a_missing_target():
         (pl.LazyFrame({"a": [1]}), "collect"),
     ],
 )
-def test_what_is_no_table(data, said):
-    with pytest.raises((ValueError, TypeError), match=said):
+def test_inputs_that_are_not_tables(data, message):
+    with pytest.raises((ValueError, TypeError), match=message):
         read_table(data)
 
 

@@ -54,7 +54,7 @@ def whole(source):
     return np.concatenate([block.X for block in source.blocks()])
 
 
-def test_numbers_are_squashed_and_gaps_marked():
+def test_numbers_are_clipped_smoothly_and_missing_values_flagged():
     data = table()
     encoder = TableEncoder()
     Z = encoder.fit_transform(data, target("number"))
@@ -98,7 +98,7 @@ def test_categories_are_indicators():
     assert names[blocks(encoder, "flag")["onehot"]].tolist() == ["flag=False", "flag=True"]
 
 
-def test_rare_levels_share_an_indicator():
+def test_rare_categories_share_an_indicator():
     levels = np.array(["a"] * 6000 + ["b"] * 5000 + ["c", "d"] * 3)
     encoder = TableEncoder()
     Z = encoder.fit_transform({"l": levels})
@@ -125,7 +125,7 @@ def test_dates_are_time_and_cycles():
     assert days.get_feature_names_out().tolist() == ["t:time", "t:month-sin", "t:month-cos"]
 
 
-def test_ids_and_constants_are_left_out_and_said():
+def test_ids_and_constants_are_left_out_and_noted():
     encoder = TableEncoder().fit({**table(), "same": ["x"] * N})
     assert not blocks(encoder, "row")
     assert not blocks(encoder, "same")
@@ -135,7 +135,7 @@ def test_ids_and_constants_are_left_out_and_said():
 
 
 @pytest.mark.parametrize("kind", ["number", "binary", "three"])
-def test_targets_of_levels_are_out_of_fold(kind):
+def test_target_means_are_out_of_fold(kind):
     """A row's own target must not enter its features: change one target, and its own features stay."""
     data, y = table(), target(kind)
     encoder = TableEncoder()
@@ -165,7 +165,7 @@ def test_noise_teaches_nothing():
     assert r2 < 4 * np.sqrt(2 / len(truth))
 
 
-def test_levels_that_matter_are_learned():
+def test_informative_categories_are_learned():
     rng = np.random.default_rng(4)
     n = 8000
     code = rng.integers(0, 400, n)
@@ -178,7 +178,7 @@ def test_levels_that_matter_are_learned():
     assert np.corrcoef(guess, y)[0, 1] > 0.9
 
 
-def test_without_a_target_levels_have_a_frequency():
+def test_without_a_target_categories_have_a_frequency():
     encoder = TableEncoder()
     Z = encoder.fit_transform(table())
     assert list(blocks(encoder, "city")) == ["frequency"]

@@ -12,7 +12,7 @@ import pytest
 from mercer._runtime.derived import DerivedCache
 from mercer.source.arrow import columns_of_rows
 from mercer.tables import TableEncoder
-from mercer.tables.few import few_values
+from mercer.tables.few_rows import plain_values
 
 N = 300
 
@@ -63,7 +63,7 @@ def test_a_value_may_be_written_in_several_ways(encoder, name, value):
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in MISSING.items() for value in values])
-def test_nothing_has_several_names(encoder, name, value):
+def test_missing_values_have_several_names(encoder, name, value):
     none = encoder.transform({**ROW, name: None})
     np.testing.assert_array_equal(encoder.transform({**ROW, name: value}), none)
     np.testing.assert_array_equal(encoder.transform([{**ROW, name: value}, ROW])[:1], none)
@@ -80,23 +80,23 @@ def test_nothing_has_several_names(encoder, name, value):
         ("x", [1.0]),
     ],
 )
-def test_what_is_unusual_is_left_to_the_long_way(encoder, name, value):
+def test_unusual_values_are_left_to_the_table_conversion(encoder, name, value):
     schema = encoder.schema_
-    assert few_values(ROW, schema) is not None
-    assert few_values({**ROW, name: value}, schema) is None
-    assert few_values({key: [each] for key, each in ROW.items()} | {name: [value]}, schema) is None
+    assert plain_values(ROW, schema) is not None
+    assert plain_values({**ROW, name: value}, schema) is None
+    assert plain_values({key: [each] for key, each in ROW.items()} | {name: [value]}, schema) is None
 
 
-def test_other_columns_and_many_rows_are_left_to_the_long_way(encoder):
+def test_other_columns_and_many_rows_are_left_to_the_table_conversion(encoder):
     schema, rows = encoder.schema_, frame()
-    assert few_values(rows[:32], schema) is not None
-    assert few_values(rows[:33], schema) is None
-    assert few_values(rows[:0], schema) is None
-    assert few_values(rows[:2].rename(columns={"x": "z"}), schema) is None
-    assert few_values(pl.DataFrame(rows[:2].to_dict("list")).lazy(), schema) is None
-    assert few_values({**ROW, "more": 1}, schema) is None
-    assert few_values([], schema) is None
-    assert few_values(3, schema) is None
+    assert plain_values(rows[:32], schema) is not None
+    assert plain_values(rows[:33], schema) is None
+    assert plain_values(rows[:0], schema) is None
+    assert plain_values(rows[:2].rename(columns={"x": "z"}), schema) is None
+    assert plain_values(pl.DataFrame(rows[:2].to_dict("list")).lazy(), schema) is None
+    assert plain_values({**ROW, "more": 1}, schema) is None
+    assert plain_values([], schema) is None
+    assert plain_values(3, schema) is None
 
 
 def test_errors_name_the_column_and_the_row(encoder):
@@ -131,7 +131,7 @@ def test_an_encoder_fitted_again_works_by_its_new_columns():
     assert encoder.transform({"a": 2.0}).tolist() == [[0.0]]
 
 
-def test_derived_values_are_dropped_with_their_owner():
+def test_derived_objects_are_released_with_their_owner():
     class Thing:
         size = 3
 
@@ -146,10 +146,10 @@ def test_derived_values_are_dropped_with_their_owner():
     assert not kept._cached
 
 
-def test_levels_that_fit_has_not_seen(encoder):
+def test_unseen_categories(encoder):
     rows = frame(40).assign(sex=["d", "x", None] + ["f"] * 37, city=["c5"] * 39 + ["nowhere"])
-    assert encoder.unseen_levels(rows) == {"sex": (2, "d"), "city": (1, "nowhere")}
-    assert encoder.unseen_levels(frame()) == {}
-    assert encoder.unseen_levels({**ROW, "sex": "d"}) == {"sex": (1, "d")}
+    assert encoder.unseen_categories(rows) == {"sex": (2, "d"), "city": (1, "nowhere")}
+    assert encoder.unseen_categories(frame()) == {}
+    assert encoder.unseen_categories({**ROW, "sex": "d"}) == {"sex": (1, "d")}
     Z = encoder.transform([{**ROW, "sex": "d"}, {**ROW, "sex": None}])
     np.testing.assert_array_equal(Z[0], Z[1])  # a level never seen has no indicator, as none has

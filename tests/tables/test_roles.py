@@ -9,7 +9,7 @@ from mercer._numeric.block import Block
 from mercer.io import read_table
 from mercer.source import Columns
 from mercer.tables import guess_roles
-from mercer.tables.facts import Facts
+from mercer.tables.profile import TableProfile
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -77,9 +77,9 @@ def test_roles_survive_a_holdout():
 def test_what_is_known_is_not_guessed():
     roles = guess_roles(read_table(TABLE), roles={"children": "category"}, max_onehot=200)
     assert roles["children"].role == "category"
-    assert roles["children"].why == "as told"
+    assert roles["children"].why == "as given"
     assert roles["city"].role == "category"
-    for wrong, said in (
+    for wrong, message in (
         ({"childern": "category"}, "no such column"),
         ({"sex": "gender"}, "must be one of"),
         ({"sex": "number"}, "cannot be taken for a number"),
@@ -87,7 +87,7 @@ def test_what_is_known_is_not_guessed():
         ({"height": "text"}, "cannot be taken for a text. Read it as one with types={'height': 'text'}"),
         ({"born": "sequence"}, "holds dates, it cannot be taken for a sequence"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             guess_roles(read_table(TABLE), roles=wrong)
 
     with pytest.raises(TypeError, match="roles must map names"):
@@ -115,7 +115,9 @@ WRITTEN = {
 @pytest.mark.parametrize("form", WRITTEN)
 def test_numbers_and_dates_written_as_text_are_suspected(form):
     role = guess_roles(read_table({"c": [form.format(1000 + 17 * i) for i in range(60)]}))["c"]
-    assert [said.partition(",")[0] for said in role.suspicions] == [f"{WRITTEN[form]} as text"] * bool(WRITTEN[form])
+    assert [message.partition(",")[0] for message in role.suspicions] == [f"{WRITTEN[form]} as text"] * bool(
+        WRITTEN[form]
+    )
     assert role.role != "id" or not WRITTEN[form]
 
 
@@ -162,28 +164,28 @@ def test_facts_are_those_of_counting_and_merge(rows, cut):
 
     types = {"x": pa.float64(), "n": pa.int64(), "w": pa.string(), "t": pa.bool_()}
     table = Columns(pa.table({name: pa.array([row[name] for row in rows], types[name]) for name in types}))
-    whole = Facts(size=8).of(Block(table)).finish()
-    parts = Facts(size=8).of(Block(table[:cut])).merge(Facts(size=8).of(Block(table[cut:]))).finish()
+    whole = TableProfile(size=8).of(Block(table)).finish()
+    parts = TableProfile(size=8).of(Block(table[:cut])).merge(TableProfile(size=8).of(Block(table[cut:]))).finish()
     for name in types:
         ours, merged = whole[name], parts[name]
         present = [row[name] for row in rows if row[name] is not None]
-        assert (ours.levels, ours.counts.tolist(), ours.distinct) == (
-            merged.levels,
+        assert (ours.values, ours.counts.tolist(), ours.distinct) == (
+            merged.values,
             merged.counts.tolist(),
             merged.distinct,
         )
         assert ours.missing == merged.missing == len(rows) - len(present)
-        assert all(present.count(level) == count for level, count in zip(ours.levels, ours.counts, strict=True))
+        assert all(present.count(level) == count for level, count in zip(ours.values, ours.counts, strict=True))
         if ours.exact:
             assert ours.distinct == len(set(present))
         if name != "w" and present:
             assert (merged.low, merged.high) == (min(present), max(present))
 
 
-def test_many_levels_are_estimated():
+def test_the_number_of_many_values_is_estimated():
     """The k-th smallest hash has relative deviation about 1/sqrt(k): 5 of them."""
     levels = np.arange(50_000)
-    facts = read_table({"a": levels, "b": levels % 7}).fold(Facts(size=1000)).finish()
+    facts = read_table({"a": levels, "b": levels % 7}).fold(TableProfile(size=1000)).finish()
     assert not facts["a"].exact
     assert abs(facts["a"].distinct / 50_000 - 1) < 5 / np.sqrt(1000)
     assert facts["b"].exact

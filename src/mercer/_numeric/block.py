@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -76,21 +77,59 @@ def take_rows(table: Any, selection: Any) -> Any:
 def concatenate(first: Block, second: Block) -> Block:
     """Concatenate the rows of two blocks."""
     return Block(
-        _stack(first.X, second.X),
-        _stack(first.y, second.y),
-        _stack(first.weight, second.weight),
+        stack_rows([first.X, second.X]),
+        stack_rows([first.y, second.y]),
+        stack_rows([first.weight, second.weight]),
         first.start,
-        _stack(first.raw, second.raw) if first.raw is not first.X or second.raw is not second.X else None,
+        stack_rows([first.raw, second.raw]) if first.raw is not first.X or second.raw is not second.X else None,
     )
 
 
-def _stack(a: Any, b: Any) -> Any:
-    if a is None and b is None:
+def collected(blocks: Iterable[Block]) -> Block:
+    """One block of all rows, in order; the rows as read are not kept, only their hashes."""
+    from mercer._numeric.hashing.rows import hash_rows
+
+    first: Block | None = None
+    X, y, weight, ids = [], [], [], []
+    for block in blocks:
+        if len(block):
+            first = first or block
+            X.append(block.X)
+            y.append(block.y)
+            weight.append(block.weight)
+            ids.append(None if block.raw is block.X else block.ids)
+    if first is None:
+        raise ValueError("The source has no rows.")
+    if len(X) == 1:
+        return first
+    known = None
+    if any(part is not None for part in ids):
+        known = np.concatenate([hash_rows(rows) if part is None else part for rows, part in zip(X, ids, strict=True)])
+    whole = Block(stack_rows(X), stack_rows(y), stack_rows(weight), first.start)
+    whole._ids = known
+    return whole
+
+
+def stack_rows(parts: list) -> Any:
+    """The rows of tables, CSR matrices, arrays or vectors, in order; None if there are none. Empties the list.
+
+    Arrays are copied one by one and released, so there are never two copies of all of them.
+    """
+    first = parts[0]
+    if first is None:
         return None
-    if hasattr(a, "stacked"):  # a table of named columns
-        return a.stacked(b)
-    if hasattr(a, "tocsr"):
+    if hasattr(first, "stacked"):  # a table of named columns
+        return first.stacked(*parts[1:])
+    if hasattr(first, "tocsr"):
         from scipy import sparse
 
-        return sparse.vstack([a, b], format="csr")
-    return np.concatenate([a, b])
+        return sparse.vstack(parts, format="csr")
+    if np.ndim(first) < 2 or any(part.dtype != first.dtype for part in parts):
+        return np.concatenate(parts)
+    out, stop = np.empty_like(first, shape=(sum(map(len, parts)), *first.shape[1:])), 0
+    first = None
+    while parts:
+        part = parts.pop(0)
+        out[stop : stop + len(part)] = part
+        stop += len(part)
+    return out

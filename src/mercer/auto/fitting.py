@@ -101,13 +101,13 @@ def fit(
     with steps("read"):
         source = read_table(data, target, weight)
         _refuse_no_columns(source)
-        run.notes += getattr(source, "notes", [])
+        run.notes += source.notes
         profile = profile_target(source, task)
     run.classify, run.n_rows = profile.task == "classification", profile.n_rows
     run.n_classes, run.n_distinct = profile.n_classes, profile.n_distinct
     run.notes += profile.notes
     learned, scores = run.run(source, holdout, memory)
-    report = {"task": profile.task, "effort": effort, "target": getattr(source, "target", None), "rows": run.n_rows}
+    report = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
     report |= {"notes": run.notes}
     report |= {"weight": weight} if isinstance(weight, str) else {}
     report |= {} if scores is None else {"holdout": scores}
@@ -144,8 +144,7 @@ def effort_of(effort: str, max_features: int | None = None, n_seeds: int = 1) ->
 
 
 def _refuse_no_columns(source: Source) -> None:
-    schema = getattr(source, "schema", None)
-    if schema is not None and not schema:
+    if source.schema is not None and not source.schema:
         raise ValueError(
             f"There is no column beside the target {getattr(source, 'target', None)!r}: nothing to predict it from."
         )

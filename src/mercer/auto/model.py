@@ -114,11 +114,11 @@ class Model:
         """Accuracy for classification, R2 for regression, as in scikit-learn; `y` None is the target column of data."""
         return default_score(self, data, y, sample_weight)
 
-    def unseen_levels(self, data: Any) -> dict[str, Unseen]:
+    def unseen_categories(self, data: Any) -> dict[str, Unseen]:
         """The columns of the data with unseen categories: in how many rows, and the first of them."""
         source = opened(data, self.encoder.schema_, self._ignored)
         table: Any = getattr(self.encoder, "table", self.encoder)  # a `ScoredEncoder` has a `TableEncoder`
-        return table.unseen_levels(named(data, self.encoder.schema_, self._ignored) if source is None else source)
+        return table.unseen_categories(named(data, self.encoder.schema_, self._ignored) if source is None else source)
 
     def predict_proba(self, data: Any) -> np.ndarray:
         """Probabilities of `classes_`, one column each."""

@@ -27,7 +27,7 @@ from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.search.learning import learn, learn_again
 from mercer.auto.text.sparse_model import SparsePredictor, encode_training_rows, learn_terms
 from mercer.source import Source, split_holdout
-from mercer.source.holdout import split_by_place
+from mercer.source.holdout import split_by_position
 from mercer.source.table import first_block
 
 #: Fraction of a time budget for the search where a refit follows, where nothing does, and where weights of all rows do.
@@ -107,7 +107,7 @@ class FitRun:
                 f"There are only {self.n_distinct} distinct rows among {self.n_rows:,}: held-out rows repeat training "
                 "rows, and the score says how well the target of such rows is known."
             )
-            train, held_out = split_by_place(source, holdout, self.seed)
+            train, held_out = split_by_position(source, holdout, self.seed)
         if self.n_rows < _MIN_SPLIT_ROWS or first_block(held_out) is None or first_block(train) is None:
             self.notes.append(f"{self.n_rows} rows are too few for a holdout: there is no score for new rows.")
             return source, None
@@ -118,7 +118,7 @@ class FitRun:
         if memory is None:
             return 1.0
         room = usable(memory, bytes_of_reading(source, n_threads()))
-        schema = getattr(source, "schema", None) or {}
+        schema = source.schema or {}
         if memory < AMPLE:
             most = rows_in(room, schema, self.effort, self.n_classes if self.classify else 0)
         else:

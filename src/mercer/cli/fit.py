@@ -78,7 +78,7 @@ def fit(
 
     DATA is CSV, TSV or the like, Parquet, a quoted pattern such as "part-*.csv", or - for standard input.
     """
-    from mercer.io.whole_file import check_place
+    from mercer.io.atomic_file import check_writable
     from mercer.report.fit import gather_fit, render_fit
     from mercer.report.progress import step_progress
     from mercer.tables.roles import ROLES
@@ -87,7 +87,7 @@ def fit(
     if path == "-":
         raise click.UsageError("A model is not written to standard output: name a file with --output.")
     refuse_overwrite(path, data)
-    check_place(path)  # before the work, not after it
+    check_writable(path)  # before the work, not after it
     how, known = reading(options), parse_pairs(roles, "--role", "COLUMN=ROLE", "zip=category", ROLES)
     search = {name: options[name] for name in _SEARCH}
     with step_progress("fit", quiet, options["time_budget"]) as announce:

@@ -120,22 +120,22 @@ def _stream(
     """Load the model, write what `compute` returns for each block, and print the notes."""
     from mercer.auto import Model
     from mercer.io import load
-    from mercer.io.rows_out import form_of, open_rows
-    from mercer.io.whole_file import check_place
+    from mercer.io.atomic_file import check_writable
+    from mercer.io.row_writers import format_of, open_rows
 
-    how, form = reading(options), form_of(output, form)
+    how, form = reading(options), format_of(output, form)
     refuse_overwrite(output, path, data)
     model = load(path)
     if not isinstance(model, Model):
         raise ValueError(f"{path} holds a {type(model).__name__}, not a model that mercer fit wrote.")
     if output and output != "-":
-        check_place(output)
+        check_writable(output)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         unseen = _map_rows(
             model, data, how, quiet or _on_terminal(output), title, compute, lambda: open_rows(output, form)
         )
-    notes = [warning_text(each.message) for each in caught] + [each.told(column) for column, each in unseen.items()]
+    notes = [warning_text(each.message) for each in caught] + [each.describe(column) for column, each in unseen.items()]
     notes += [] if quiet else compute.notes
     for text in dict.fromkeys(notes):
         click.echo(f"mercer: {printable(in_options(text))}", err=True)
@@ -154,7 +154,7 @@ def _map_rows(
     from mercer.io import read_table
     from mercer.report.progress import row_progress, step_progress
     from mercer.tables.schema import refuse_missing
-    from mercer.tables.unseen import joined
+    from mercer.tables.unseen import merge_unseen
 
     known = model.encoder.schema_
     unseen: dict[str, Any] = {}
@@ -166,7 +166,7 @@ def _map_rows(
             if len(block):
                 try:
                     out.write(compute(model, block.X))
-                    unseen = joined(unseen, model.unseen_levels(block.X))
+                    unseen = merge_unseen(unseen, model.unseen_categories(block.X))
                 except RowError as error:
                     raise error.located(source.locate, block.start) from error
                 advance(len(block))

@@ -62,12 +62,12 @@ def select(
     path; filter scores each column separately (--score pair_information: or jointly with one other). A category or text
     counts as one column, however it is encoded.
     """
-    from mercer.io.rows_out import form_of
+    from mercer.io.row_writers import format_of
     from mercer.report.progress import step_progress
 
     if output:
         refuse_overwrite(output, data)
-        form_of(output)
+        format_of(output)
     rules = reading(options)
     with step_progress("select", quiet) as announce:
         from mercer.io import read_table
@@ -94,7 +94,7 @@ def _in_terms_of_how(error: MercerError) -> MercerError:
 
 
 def _write(source: Any, target: str, kept: list[str], output: str) -> None:
-    from mercer.io.rows_out import open_rows
+    from mercer.io.row_writers import open_rows
 
     with open_rows(output) as out:
         for block in source.blocks():

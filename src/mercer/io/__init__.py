@@ -1,4 +1,4 @@
-"""The way in and out: arrays, frames and files become sources of rows; fitted models become files."""
+"""Input and output: arrays, frames and files as sources of rows; fitted models as files."""
 
 from mercer.io.dialect import MISSING, Dialect
 from mercer.io.read import read

@@ -1,27 +1,28 @@
-"""A text table as batches of strings: fast where the file is clean, careful where it is not.
+"""A text table as batches of strings, by a fast reader for clean files and a careful one for others.
 
-The fast way is Arrow's reader. It closes an open quote at the end of the file and says nothing, and knows rows but not
-lines; so at the first sign of trouble (a row of another length, a line break inside a value, a byte that is no
-character) the file is read again by `careful_batches`, which knows every line.
+The fast reader is Arrow's. It silently closes an open quote at the end of the file, and counts rows but not lines. So
+at the first irregularity (a row of another length, a line break inside a value, an invalid byte) the file is read again
+by `careful_batches`, which tracks the line of each row.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mercer._runtime.errors import DataError, Message, Setting
 from mercer.io.dialect import Dialect, open_bytes, quoting
 
-_BLOCK = 1 << 22
-_BATCH = 1 << 14
-_TAIL = 1 << 16
-_LONGEST = 1 << 24  # characters in one value
+_BLOCK_BYTES = 1 << 22
+_BATCH_ROWS = 1 << 14
+_TAIL_BYTES = 1 << 16
+_MAX_VALUE = 1 << 24  # characters
 
 
 class Unclean(Exception):
@@ -29,11 +30,11 @@ class Unclean(Exception):
 
 
 class NotUtf8(Exception):
-    """A byte late in the file is no UTF-8."""
+    """A byte beyond the sample is not valid UTF-8."""
 
 
 class Batch(NamedTuple):
-    """Columns of strings, and the line of the file each row begins on (None where the reader does not know)."""
+    """Columns of strings, and the line of the file on which each row begins (None if the reader does not know)."""
 
     columns: list[pa.Array]
     lines: list[int] | None
@@ -41,25 +42,26 @@ class Batch(NamedTuple):
 
 @dataclass
 class BadRows:
-    """What to do with rows that do not fit, and which there were."""
+    """The policy for bad rows, and the bad rows found so far."""
 
     policy: str = "error"
     rejected: list[tuple[str, int, str, str]] = field(default_factory=list)  # file, line, reason, text
-    mended: list[tuple[str, int]] = field(default_factory=list)
+    repaired: list[tuple[str, int]] = field(default_factory=list)
 
     def row(self, shown: str, line: int, row: list[str], width: int, text: str) -> list[str] | None:
-        """The row made `width` fields long, or None if it is left out."""
+        """The row padded or cut to `width` fields, or None if it is skipped."""
         reason = f"{len(row)} fields where there are {width} columns"
         if self.policy == "null":
-            self.mended.append((shown, line))
+            self.repaired.append((shown, line))
             return (row + [""] * width)[:width]
         if self.policy == "skip":
             self.rejected.append((shown, line, reason, text))
             return None
-        raise ValueError(
-            f"{shown}, line {line}: {reason}: {_short(text)}. Mend that line, or read with on_bad_rows='skip' "
-            "(rejected lines go to a file) or 'null' (short rows are filled with missing values, long ones cut)."
+        remedy = Message(
+            *("Correct that line, or read with ", Setting("on_bad_rows", "skip"), " (rejected lines go to a file) or "),
+            *(Setting("on_bad_rows", "null"), " (short rows are filled with missing values, long ones cut)."),
         )
+        raise DataError(f"{shown}, line {line}: {reason}: {_short(text)}.", remedy=remedy, file=shown, line=line)
 
 
 def first_row(path: str, dialect: Dialect, shown: str) -> list[str]:
@@ -69,12 +71,12 @@ def first_row(path: str, dialect: Dialect, shown: str) -> list[str]:
 
 
 def fast_batches(path: str, dialect: Dialect, width: int) -> Iterator[Batch]:
-    """Batches of strings by Arrow; Unclean at the first sign of trouble."""
+    """Batches of strings by Arrow; raises Unclean at the first irregularity."""
     names = [str(j) for j in range(width)]
     skip = dialect.header
     try:
         with open_bytes(path, dialect.compressed) as file:
-            file = _Watched(file, dialect.quote.encode())
+            file = _TrackingReader(file, dialect.quote.encode())
             for batch in _arrow_reader(file, dialect, names):
                 columns = [column[1:] if skip else column for column in batch.columns]
                 skip = skip and len(batch) == 0
@@ -92,7 +94,7 @@ def fast_batches(path: str, dialect: Dialect, width: int) -> Iterator[Batch]:
 
 
 def _is_closed(end: str, dialect: Dialect) -> bool:
-    """Whether the last line leaves no quote open; no value of the file has a line break in it."""
+    """Whether the last line leaves no quote open, given that no value contains a line break."""
     last = end.rstrip("\r\n").rpartition("\n")[2]
     try:
         list(csv.reader([last], **quoting(dialect.quote), delimiter=dialect.delimiter, strict=True))
@@ -101,32 +103,32 @@ def _is_closed(end: str, dialect: Dialect) -> bool:
     return True
 
 
-def _arrow_reader(file, dialect, names):
+def _arrow_reader(file: Any, dialect: Dialect, names: list[str]) -> Any:
     import pyarrow.csv as arrow_csv
 
     encoding = "utf8" if dialect.encoding in ("utf-8", "utf-8-sig") else dialect.encoding
     return arrow_csv.open_csv(
         file,
-        arrow_csv.ReadOptions(use_threads=False, block_size=_BLOCK, column_names=names, encoding=encoding),
+        arrow_csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES, column_names=names, encoding=encoding),
         arrow_csv.ParseOptions(delimiter=dialect.delimiter, quote_char=dialect.quote or False, newlines_in_values=True),
         arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
     )
 
 
-class _Watched(io.RawIOBase):
-    """A file that remembers the last bytes read from it, and whether there was a quote among all."""
+class _TrackingReader(io.RawIOBase):
+    """A file that keeps its last bytes, and whether any byte was a quote."""
 
-    def __init__(self, file, quote: bytes):
+    def __init__(self, file: Any, quote: bytes):
         self.file, self.quote, self.last, self.quoted = file, quote, b"", False
 
-    def read(self, size=-1):
+    def read(self, size: int = -1) -> bytes:
         data = self.file.read(size)
         if data:
             self.quoted = self.quoted or (self.quote != b"" and self.quote in data)
-            self.last = (self.last + data)[-_TAIL:] if len(data) < _TAIL else data[-_TAIL:]
+            self.last = (self.last + data)[-_TAIL_BYTES:] if len(data) < _TAIL_BYTES else data[-_TAIL_BYTES:]
         return data
 
-    def readable(self):
+    def readable(self) -> bool:
         return True
 
 
@@ -146,27 +148,27 @@ def careful_batches(path: str, dialect: Dialect, width: int, bad: BadRows, shown
             if fitting is not None:
                 rows.append(fitting)
                 lines.append(line)
-            if len(rows) == _BATCH:
+            if len(rows) == _BATCH_ROWS:
                 yield _batch(rows, lines, width)
                 rows, lines = [], []
     yield _batch(rows, lines, width)
 
 
-def _batch(rows, lines, width) -> Batch:
+def _batch(rows: list[list[str]], lines: list[int], width: int) -> Batch:
     columns = zip(*rows, strict=True) if rows else [()] * width
     return Batch([pa.array(column, pa.string()) for column in columns], lines)
 
 
-def _records(file, dialect, shown) -> Iterator[tuple[int, list[str], str]]:
-    """(line it begins on, fields, text) of each record; an open or stray quote is an error that names that line."""
+def _records(file: Iterable[str], dialect: Dialect, shown: str) -> Iterator[tuple[int, list[str], str]]:
+    """(first line, fields, text) of each record; an open or stray quote is an error that names the line."""
     taken: list[str] = []
 
-    def remembering():
+    def remembering() -> Iterator[str]:
         for line in file:
             taken.append(line)
             yield line
 
-    previous = csv.field_size_limit(_LONGEST)
+    previous = csv.field_size_limit(_MAX_VALUE)
     reader = csv.reader(remembering(), **quoting(dialect.quote), delimiter=dialect.delimiter, strict=True)
     try:
         while True:
@@ -177,25 +179,26 @@ def _records(file, dialect, shown) -> Iterator[tuple[int, list[str], str]]:
                 return
             yield line, row, "".join(taken)
     except csv.Error as error:
-        raise ValueError(_quote_trouble(shown, line, str(error), taken, dialect)) from error
+        raise _quote_error(shown, line, str(error), taken, dialect) from error
     except UnicodeDecodeError as error:
         raise NotUtf8 from error
     finally:
         csv.field_size_limit(previous)
 
 
-def _quote_trouble(shown, line, said, taken, dialect) -> str:
+def _quote_error(shown: str, line: int, reason: str, taken: list[str], dialect: Dialect) -> DataError:
     opened = f"{shown}, line {line}: {_short(taken[0]) if taken else ''}"
-    remedy = (
-        f"Close it, double the quotes inside values ({2 * dialect.quote}), or say that nothing is quoted with quote=''."
-    )
-    if "unexpected end" in said or "field larger" in said:
-        return f"{opened} opens a quote that is never closed: it would swallow the lines that follow. {remedy}"
-    return f"{opened} has a quoted value with text after its closing quote: a quote is open or stray. {remedy}"
+    double = f"Close it, double the quotes inside values ({2 * dialect.quote}), or say that nothing is quoted with "
+    if "unexpected end" in reason or "field larger" in reason:
+        problem = f"{opened} opens a quote that is never closed: it would swallow the lines that follow."
+    else:
+        problem = f"{opened} has a quoted value with text after its closing quote: a quote is open or stray."
+    return DataError(problem, remedy=Message(double, Setting("quote", ""), "."), file=shown, line=line)
 
 
-def _text(path, dialect):
-    encoding = "utf-8-sig" if dialect.encoding in ("utf-8", "utf8") else dialect.encoding  # with or without a mark
+def _text(path: str, dialect: Dialect) -> io.TextIOWrapper:
+    # utf-8-sig reads UTF-8 with or without a byte order mark.
+    encoding = "utf-8-sig" if dialect.encoding in ("utf-8", "utf8") else dialect.encoding
     return io.TextIOWrapper(open_bytes(path, dialect.compressed), encoding=encoding, newline="")
 
 

@@ -1,4 +1,4 @@
-"""How a text file writes its table: encoding, delimiter, quote, header, decimal point; sniffed, said, overridable."""
+"""The dialect of a text table: encoding, delimiter, quote, header and decimal point, detected unless given."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ import gzip
 import re
 import zlib
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-#: What stands for a missing entry, compared after trimming. Override with `missing=`.
+from mercer._runtime.errors import DataError, MercerError, Message, ParameterError, Setting
+
+#: Markers of missing values, compared after trimming. Override with `missing=`.
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "?", ".", "<NA>", "NaT")
 
-_DELIMITERS = "\t;|,"  # where several split every line alike, the earlier one wins
-_SAMPLE = 1 << 18
-_LINES = 400
+_DELIMITERS = "\t;|,"  # if several split the lines equally well, the earlier one is taken
+_SAMPLE_BYTES = 1 << 18
+_MAX_LINES = 400
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
@@ -40,10 +43,9 @@ _OTHERS = {
 
 @dataclass(frozen=True)
 class Dialect:
-    """The form of a text table.
+    """The format of a text table.
 
-    `trim` says that blanks around values are dropped (because every delimiter is followed by one). `compressed` says
-    that the bytes are gzip's.
+    `trim` drops blanks around values (detected if every delimiter is followed by one). `compressed` is true for gzip.
     """
 
     delimiter: str = ","
@@ -63,50 +65,49 @@ class Dialect:
 
 
 def open_bytes(path: str, compressed: bool) -> Any:
-    """The bytes of a file, unpacked."""
-    return _Unpacked(path, "rb") if compressed else open(path, "rb")
+    """The bytes of a file, decompressed."""
+    return _GzipReader(path, "rb") if compressed else open(path, "rb")
 
 
-class _Unpacked(gzip.GzipFile):
-    """A gzip file that says which one it is when it is damaged."""
+class _GzipReader(gzip.GzipFile):
+    """A gzip file whose errors name the file."""
 
-    def read(self, size=-1):
-        with self._said():
+    def read(self, size: int | None = -1) -> bytes:
+        with self._named_errors():
             return super().read(size)
 
-    def read1(self, size=-1):
-        with self._said():
+    def read1(self, size: int = -1) -> bytes:
+        with self._named_errors():
             return super().read1(size)
 
     @contextmanager
-    def _said(self):
+    def _named_errors(self) -> Iterator[None]:
         try:
             yield
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(
-                f"{self.name} is cut off or damaged: its gzip cannot be unpacked ({error}). Copy or pack it again."
-            ) from error
+            problem = f"{self.name} is cut off or damaged: its gzip cannot be unpacked ({error})."
+            raise DataError(problem, remedy="Copy or pack it again.", file=str(self.name)) from error
 
 
-def sniff(path: str, shown: str | None = None, **given) -> Dialect:
-    """The dialect of a file, from its first quarter of a megabyte; what is `given` (not None) is taken as told.
+def sniff(path: str, shown: str | None = None, **given: Any) -> Dialect:
+    """The dialect of a file, from its first quarter of a megabyte; parameters `given` (not None) are not detected.
 
-    `shown` is what to call the file in messages.
+    `shown` is the name of the file in messages.
     """
     shown = shown or path
     given = {name: value for name, value in given.items() if value is not None}
     with open(path, "rb") as file:
         compressed = file.read(2) == b"\x1f\x8b"
     with open_bytes(path, compressed) as file:
-        head = file.read(_SAMPLE)
+        head = file.read(_SAMPLE_BYTES)
     if not head.strip():
-        raise ValueError(f"{shown} is empty.")
+        raise DataError(f"{shown} is empty.", file=shown)
     if "encoding" not in given:
         _refuse_other_forms(head, shown)
     _check_given(**given)
     encoding = given.get("encoding") or _encoding(head)
     text = _decoded(head, encoding, shown)
-    lines = _whole_lines(text, cut=len(head) == _SAMPLE)
+    lines = _whole_lines(text, cut=len(head) == _SAMPLE_BYTES)
     found = Dialect(encoding=encoding, compressed=compressed)
     found = replace(found, quote=given.get("quote", _quote(lines)))
     found = replace(found, delimiter=given.get("delimiter") or _delimiter(lines, found.quote))
@@ -116,29 +117,34 @@ def sniff(path: str, shown: str | None = None, **given) -> Dialect:
     return replace(found, header=bool(header))
 
 
-def _check_given(delimiter=None, quote=None, decimal=None, **_) -> None:
+def _check_given(delimiter: str | None = None, quote: str | None = None, decimal: str | None = None, **_: Any) -> None:
     if delimiter is not None and (len(delimiter) != 1 or ord(delimiter) > 127):
-        raise ValueError(f"delimiter must be one character such as ',' or '\\t', not {delimiter!r}.")
+        raise ParameterError("delimiter", delimiter, "must be one character such as ',' or '\\t'")
     if quote and (len(quote) != 1 or ord(quote) > 127):
-        raise ValueError(f"quote must be one character such as '\"', or '' if nothing is quoted, not {quote!r}.")
+        raise ParameterError("quote", quote, "must be one character such as '\"', or '' if nothing is quoted")
     if decimal is not None and decimal not in (".", ","):
-        raise ValueError(f"decimal must be '.' or ',', not {decimal!r}.")
+        raise ParameterError("decimal", decimal, "must be '.' or ','")
     if delimiter is not None and delimiter in (quote, decimal):
-        raise ValueError(f"delimiter and {'quote' if delimiter == quote else 'decimal'} are both {delimiter!r}.")
+        other = Setting("quote" if delimiter == quote else "decimal")
+        raise MercerError(Setting("delimiter"), " and ", other, f" are both {delimiter!r}.")
 
 
 def _refuse_other_forms(head: bytes, shown: str) -> None:
-    """Name what is no table of text."""
+    """Refuse files in other formats, and name the format."""
     if _MODEL.match(head):
-        raise ValueError(f"{shown} is a model file of Mercer, not a table: mercer predict {shown} DATA applies it.")
+        problem = f"{shown} is a model file of Mercer, not a table:"
+        raise DataError(problem, remedy=f"mercer predict {shown} DATA applies it.", file=shown)
     for start, what in _OTHERS.items():
         if head.startswith(start):
-            raise ValueError(f"{shown} is {what}, not a table of text or Parquet. Save or unpack it as CSV or Parquet.")
+            problem = f"{shown} is {what}, not a table of text or Parquet."
+            raise DataError(problem, remedy="Save or unpack it as CSV or Parquet.", file=shown)
     odd = len(head) - len(head.translate(None, _CONTROL))
     if odd > max(16, len(head) // 20) and head[:2] not in _BOMS:
-        raise ValueError(f"{shown} holds bytes that are no text. If it is text after all, name its encoding='utf-16'.")
+        encoding = Message("If it is text after all, name its ", Setting("encoding", "utf-16"), ".")
+        raise DataError(f"{shown} holds bytes that are no text.", remedy=encoding, file=shown)
     if re.match(rb"\s*(\[\s*)?\{\s*\"", head):
-        raise ValueError(f"{shown} looks like JSON. Save its rows as CSV or Parquet, or read them as a frame.")
+        remedy = "Save its rows as CSV or Parquet, or read them as a frame."
+        raise DataError(f"{shown} looks like JSON.", remedy=remedy, file=shown)
 
 
 def _encoding(head: bytes) -> str:
@@ -153,7 +159,7 @@ def _encoding(head: bytes) -> str:
 
 
 def fallback_encoding(data: bytes) -> str:
-    """What a file that is not UTF-8 most likely is."""
+    """The most likely encoding of a file that is not UTF-8."""
     try:
         data.decode("cp1252")
     except UnicodeDecodeError:
@@ -161,22 +167,24 @@ def fallback_encoding(data: bytes) -> str:
     return "cp1252"
 
 
-def _decoded(head, encoding, path) -> str:
+def _decoded(head: bytes, encoding: str, shown: str) -> str:
     try:
         return codecs.getincrementaldecoder(encoding)().decode(head)
     except LookupError:
-        raise ValueError(f"{encoding!r} is not an encoding; examples: 'utf-8', 'cp1252', 'latin-1'.") from None
+        problem = f"{encoding!r} is not an encoding; examples: 'utf-8', 'cp1252', 'latin-1'."
+        raise DataError(problem, parameter="encoding", value=encoding) from None
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not {encoding}: {error}. Try encoding='cp1252' or 'latin-1'.") from error
+        remedy = Message("Try ", Setting("encoding", "cp1252", "latin-1"), ".")
+        raise DataError(f"{shown} is not {encoding}: {error}.", remedy=remedy, file=shown) from error
 
 
-def _whole_lines(text, cut) -> list[str]:
+def _whole_lines(text: str, cut: bool) -> list[str]:
     lines = text.splitlines(keepends=True)
-    return (lines[:-1] if cut and len(lines) > 1 else lines)[:_LINES]
+    return (lines[:-1] if cut and len(lines) > 1 else lines)[:_MAX_LINES]
 
 
-def _quote(lines) -> str:
-    """A single quote if values are wrapped in those and none in double ones."""
+def _quote(lines: list[str]) -> str:
+    """A single quote if values are enclosed in single quotes and none in double quotes."""
     text = "".join(lines)
     if re.search(r'(^|[\t;|,])\s*"', text, re.MULTILINE):
         return '"'
@@ -184,7 +192,7 @@ def _quote(lines) -> str:
     return "'" if len(wrapped) >= max(2, len(lines) // 4) else '"'
 
 
-def _rows(lines, delimiter, quote) -> list[list[str]]:
+def _rows(lines: list[str], delimiter: str, quote: str) -> list[list[str]]:
     try:
         return [row for row in csv.reader(lines, **quoting(quote), delimiter=delimiter) if row]
     except csv.Error:
@@ -192,23 +200,23 @@ def _rows(lines, delimiter, quote) -> list[list[str]]:
 
 
 def quoting(quote: str) -> dict[str, Any]:
-    """What `csv.reader` is told of quotes."""
+    """The parameters of `csv.reader` for quotes."""
     return {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
 
 
-def _delimiter(lines, quote) -> str:
-    """The one that splits most lines into the same number, above one, of fields."""
+def _delimiter(lines: list[str], quote: str) -> str:
+    """The delimiter that splits the largest fraction of lines into the same number, above one, of fields."""
 
-    def evenness(delimiter):
+    def evenness(delimiter: str) -> tuple[float, int]:
         widths = Counter(len(row) for row in _rows(lines, delimiter, quote))
-        width, often = widths.most_common(1)[0]
-        return (often / widths.total() if width > 1 else 0.0, -_DELIMITERS.index(delimiter))
+        width, count = widths.most_common(1)[0]
+        return (count / widths.total() if width > 1 else 0.0, -_DELIMITERS.index(delimiter))
 
     best = max(_DELIMITERS, key=evenness)
     return best if evenness(best)[0] > 0 else ","
 
 
-def _decimal(rows, delimiter) -> str:
+def _decimal(rows: list[list[str]], delimiter: str) -> str:
     if delimiter == ",":
         return "."
     cells = [cell.strip() for row in rows for cell in row]
@@ -216,14 +224,14 @@ def _decimal(rows, delimiter) -> str:
     return "," if commas > points else "."
 
 
-def _trimmed(rows) -> bool:
-    """Whether every field but the first of a row begins with a blank."""
+def _trimmed(rows: list[list[str]]) -> bool:
+    """Whether all fields but the first of each row begin with a blank."""
     later = [cell for row in rows for cell in row[1:] if cell]
     return bool(later) and all(cell.startswith(" ") for cell in later)
 
 
-def _header(rows) -> bool:
-    """The first row names columns unless it holds numbers; above columns of numbers, any text makes it names."""
+def _header(rows: list[list[str]]) -> bool:
+    """Whether the first row is a header: it has no numbers, or text above a column of numbers."""
     first, rest = rows[0], rows[1:]
     numeric = [bool(_NUMBER.fullmatch(cell.strip())) for cell in first]
     if not any(numeric):

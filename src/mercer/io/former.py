@@ -1,4 +1,4 @@
-"""Names of classes in files of format 1, which named them by module: the type ids they have now."""
+"""The type ids of the class names in files of format 1, which named classes by module."""
 
 from __future__ import annotations
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from mercer._runtime.errors import DataError
 from mercer.io.columns import choose_features, refuse_text, require_column
 from mercer.source import MemorySource
 
 
-def frame_source(frame: nw.DataFrame, target, weight, columns) -> MemorySource:
+def frame_source(frame: nw.DataFrame, target: Any, weight: Any, columns: Iterable[str] | None) -> MemorySource:
     """The numeric columns of a frame as one array in memory, with target and weight."""
     where = "The frame"
     if len(frame) == 0:
-        raise ValueError(f"{where} has no rows: there is nothing to learn from.")
+        raise DataError(f"{where} has no rows: there is nothing to learn from.")
     frame = frame.rename({name: str(name) for name in frame.columns if not isinstance(name, str)})
     named = [name for name in (target, weight) if isinstance(name, str)]
     for name, what in ((target, "target"), (weight, "weight")):
@@ -27,11 +31,11 @@ def frame_source(frame: nw.DataFrame, target, weight, columns) -> MemorySource:
     )
 
 
-def _is_number(dtype) -> bool:
+def _is_number(dtype: Any) -> bool:
     return dtype.is_numeric() or dtype == nw.Boolean
 
 
-def _table(frame, features) -> np.ndarray:
+def _table(frame: nw.DataFrame, features: list[str]) -> np.ndarray:
     """float32 if every column is, else float64; a missing entry becomes NaN."""
     small = all(frame.schema[name] == nw.Float32 for name in features)
     X = np.empty((len(frame), len(features)), dtype=np.float32 if small else np.float64)
@@ -43,7 +47,7 @@ def _table(frame, features) -> np.ndarray:
     return X
 
 
-def _vector(frame, given, what):
+def _vector(frame: nw.DataFrame, given: Any, what: str) -> np.ndarray | None:
     if given is None:
         return None
     if not isinstance(given, str):
@@ -51,8 +55,6 @@ def _vector(frame, given, what):
     column = frame[given]
     if column.null_count():
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-        raise ValueError(
-            f"The {what} column {given!r} misses {column.null_count()} of its values, first in row {row}. "
-            "Drop those rows before reading."
-        )
+        problem = f"The {what} column {given!r} misses {column.null_count()} of its values, first in row {row}."
+        raise DataError(problem, remedy="Drop those rows before reading.", parameter=what, column=given, row=row)
     return column.to_numpy()

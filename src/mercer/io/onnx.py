@@ -1,4 +1,4 @@
-"""ONNX graphs, written node by node, and run to see that they compute what they should.
+"""ONNX graphs, built node by node, and run to verify their outputs.
 
 Values are names; `Graph.add` appends a node and gives the name of its result. The packages `onnx` and `onnxruntime` are
 loaded when they are first needed.
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.io.whole_file import appearing
+from mercer.io.atomic_file import atomic_write
 
 #: Versions of the operator sets: old enough for runtimes of 2022.
 OPSET, TREE_OPSET, IR = 17, 3, 8
@@ -28,22 +28,22 @@ def package(name: str) -> Any:
 
 
 class Graph:
-    """A graph that grows; the first axis of every value is that of the rows."""
+    """A graph under construction; the first axis of every value is that of the rows."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._onnx = package("onnx")
         self._nodes: list[Any] = []
         self._inputs: dict[str, Any] = {}
         self._constants: dict[tuple, Any] = {}
         self._outputs: list[Any] = []
 
-    def input(self, name: str, dtype=np.float64) -> str:
+    def input(self, name: str, dtype: Any = np.float64) -> str:
         """A column of the table, of shape (rows, 1); the dtype is float64 or str."""
         self._inputs[name] = self._value(name, dtype, ("rows", 1))
         return name
 
-    def constant(self, array) -> str:
-        """An array the graph carries with it; equal ones are stored once."""
+    def constant(self, array: Any) -> str:
+        """An array stored in the graph; equal ones are stored once."""
         array = np.asarray(array)
         array = array.astype(object) if array.dtype.kind == "U" else np.ascontiguousarray(array)
         content = tuple(array.ravel().tolist()) if array.dtype.kind == "O" else array.tobytes()
@@ -53,30 +53,32 @@ class Graph:
             self._constants[key] = self._onnx.numpy_helper.from_array(array, name)
         return self._constants[key].name
 
-    def tensor(self, values) -> Any:
+    def tensor(self, values: Any) -> Any:
         """Numbers in float64 as the attribute of a node."""
         return self._onnx.numpy_helper.from_array(np.asarray(values, dtype=np.float64))
 
-    def add(self, operator: str, *inputs, domain: str = "", **attributes) -> str:
-        """Append a node; inputs are names of values, or arrays. The name of its result."""
+    def add(self, operator: str, *inputs: Any, domain: str = "", **attributes: Any) -> str:
+        """Append a node and return the name of its result; inputs are names of values, or arrays."""
         names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
         result = f"mercer.{operator}.{len(self._nodes)}"
         node = self._onnx.helper.make_node(operator, names, [result], domain=domain, **attributes)
         self._nodes.append(node)
         return result
 
-    def cast(self, value: str, dtype) -> str:
+    def cast(self, value: str, dtype: Any) -> str:
+        """The value converted to another dtype."""
         return self.add("Cast", value, to=self._type(dtype))
 
     def concat(self, values: list[str]) -> str:
         """Columns side by side."""
         return values[0] if len(values) == 1 else self.add("Concat", *values, axis=1)
 
-    def columns(self, value: str, places) -> str:
-        return self.add("Gather", value, np.asarray(places, dtype=np.int64), axis=1)
+    def columns(self, value: str, indices: Any) -> str:
+        """The columns at these indices."""
+        return self.add("Gather", value, np.asarray(indices, dtype=np.int64), axis=1)
 
-    def output(self, name: str, value: str, dtype, shape: tuple) -> str:
-        """Give a value to the outside; the name it got, which is not that of an input."""
+    def output(self, name: str, value: str, dtype: Any, shape: tuple) -> str:
+        """Declare a value as an output and return its name, which differs from those of the inputs."""
         while name in self._inputs:
             name += "_"
         self._nodes.append(self._onnx.helper.make_node("Identity", [value], [name]))
@@ -84,7 +86,7 @@ class Graph:
         return name
 
     def model(self, about: str) -> Any:
-        """The whole as a checked `onnx.ModelProto`."""
+        """The graph as a checked `onnx.ModelProto`."""
         from importlib.metadata import version
 
         helper = self._onnx.helper
@@ -97,11 +99,11 @@ class Graph:
         self._onnx.checker.check_model(made)
         return made
 
-    def _type(self, dtype) -> int:
+    def _type(self, dtype: Any) -> int:
         kind = np.dtype(object) if np.dtype(dtype).kind == "U" else np.dtype(dtype)
         return self._onnx.helper.np_dtype_to_tensor_dtype(kind)
 
-    def _value(self, name, dtype, shape):
+    def _value(self, name: str, dtype: Any, shape: tuple) -> Any:
         return self._onnx.helper.make_tensor_value_info(name, self._type(dtype), shape)
 
 
@@ -116,6 +118,6 @@ def run(model: Any, columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def write(model: Any, path: str | os.PathLike) -> None:
-    """The file appears when it is complete."""
-    with appearing(path) as file:
+    """Write the model to a file, which appears when it is complete."""
+    with atomic_write(path) as file:
         file.write(model.SerializeToString(deterministic=True))

@@ -1,4 +1,4 @@
-"""Fitted objects as plain data and back: JSON for structure, arrays aside, classes by a closed list of type ids.
+"""Fitted objects as plain data and back: JSON for structure, arrays apart from it, classes by a closed list of ids.
 
     None, bool, int, float, str, list      themselves (floats that JSON lacks as {"float": "nan"})
     tuple, dict, set, slice, dtype         {"tuple": [...]}, {"dict": [[key, value], ...]}, ...
@@ -7,13 +7,14 @@
     CSR matrices                           {"csr": [data, indices, indptr], "shape": [rows, columns]}
     objects                                {"type": id, "state": {attribute: value}}
 
-Unpacking creates objects without calling anything of theirs: a class contributes its id, the file its attributes. Files
-of format 1 say {"class": module and name} instead. Where a class has changed since, it says how to read them: `_former`
-maps the attributes that were renamed to their names now, and `_from_former(state)` makes an object of what they held.
+Unpacking creates objects without calling their code. Files of format 1 have {"class": module and name} instead of a
+type. A class that has changed since then states how to read them: `_former` maps former names of attributes to the
+present ones, and `_from_former(state)` makes an object from the former attributes.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 from typing import Any
@@ -26,8 +27,8 @@ from mercer.io.registry import class_of, id_of
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w*\Z")
 _NUMBERS = "biuf"
-#: Objects within objects beyond this are refused.
-_DEEPEST = 200
+#: Deeper nesting is refused.
+_MAX_DEPTH = 200
 
 
 def pack(thing: Any) -> tuple[Any, dict[str, np.ndarray]]:
@@ -42,11 +43,11 @@ def unpack(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
 
 
 class _Packer:
-    def __init__(self):
+    def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self._kept: dict[int, tuple[Any, str]] = {}
 
-    def tree(self, thing, where):
+    def tree(self, thing: Any, where: str) -> Any:
         if thing is None or isinstance(thing, (bool, str)):
             return str(thing) if isinstance(thing, np.str_) else thing
         if isinstance(thing, (np.ndarray, np.generic)):
@@ -61,7 +62,7 @@ class _Packer:
             return self._sparse(thing, where)
         return self._container(thing, where)
 
-    def _numpy(self, thing, where):
+    def _numpy(self, thing: Any, where: str) -> Any:
         if isinstance(thing, np.generic):
             if thing.dtype.kind not in _NUMBERS:
                 return self.tree(thing.item(), where)
@@ -75,7 +76,7 @@ class _Packer:
         items = [self.tree(item, f"{where}[{i}]") for i, item in enumerate(thing.ravel().tolist())]
         return {"objects": items, "shape": list(thing.shape), "dtype": kind}
 
-    def _put(self, array) -> str:
+    def _put(self, array: np.ndarray) -> str:
         if id(array) not in self._kept:
             name = f"a{len(self.arrays)}"
             # Arrays must outlive their identity; byte order is the machine's in memory and little-endian in the file.
@@ -83,7 +84,7 @@ class _Packer:
             self.arrays[name] = np.array(array, dtype=array.dtype.newbyteorder("="), order="C", copy=True)
         return self._kept[id(array)][1]
 
-    def _sparse(self, matrix, where):
+    def _sparse(self, matrix: Any, where: str) -> dict[str, Any]:
         csr = matrix.tocsr()
         csr = sparse.csr_matrix(
             (csr.data, csr.indices, csr.indptr), shape=csr.shape
@@ -91,7 +92,7 @@ class _Packer:
         parts = [self.tree(part, where) for part in (csr.data, csr.indices, csr.indptr)]
         return {"csr": parts, "shape": [int(n) for n in csr.shape]}
 
-    def _container(self, thing, where):
+    def _container(self, thing: Any, where: str) -> Any:
         kind = type(thing)
         if kind is list:
             return [self.tree(item, f"{where}[{i}]") for i, item in enumerate(thing)]
@@ -105,7 +106,7 @@ class _Packer:
         type_id = id_of(kind)
         if type_id is None:
             raise TypeError(
-                f"{where} is a {kind.__module__}.{kind.__qualname__}, which a model file has no room for: only "
+                f"{where} is a {kind.__module__}.{kind.__qualname__}, which a model file cannot hold: only "
                 "Mercer's own objects, numbers, strings and containers of them can be saved."
             )
         if issubclass(kind, tuple):  # a NamedTuple
@@ -113,7 +114,7 @@ class _Packer:
         state = {key: self.tree(value, f"{where}.{key}") for key, value in self._state(thing).items()}
         return {"type": type_id, "state": state}
 
-    def _state(self, thing) -> dict[str, Any]:
+    def _state(self, thing: Any) -> dict[str, Any]:
         kind = type(thing)
         left_out, made = getattr(kind, "_transient", ()), _made_again(kind)
         return {
@@ -122,17 +123,17 @@ class _Packer:
 
 
 def _made_again(kind: type) -> tuple[str, ...]:
-    """Names of the dicts of a class that hold what this machine made for itself: in a file they are empty."""
+    """Names of the dicts of a class that are caches of this process: in a file they are empty."""
     return getattr(kind, "_made_again", ())
 
 
 class _Unpacker:
-    def __init__(self, arrays):
+    def __init__(self, arrays: dict[str, np.ndarray]):
         self._arrays = arrays
 
-    def thing(self, tree, depth):
-        if depth > _DEEPEST:
-            raise ValueError(f"The model nests deeper than {_DEEPEST} levels, which none of Mercer's does.")
+    def thing(self, tree: Any, depth: int) -> Any:
+        if depth > _MAX_DEPTH:
+            raise ValueError(f"The model nests deeper than {_MAX_DEPTH} levels, which none of Mercer's does.")
         if tree is None or isinstance(tree, (bool, int, float, str)):
             return tree
         if isinstance(tree, list):
@@ -145,22 +146,22 @@ class _Unpacker:
         except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
             raise ValueError(f"The model is damaged: {kind} cannot be restored ({error}).") from error
 
-    def _items(self, items, depth):
+    def _items(self, items: Any, depth: int) -> list:
         if not isinstance(items, list):
             raise TypeError("a list is missing")
         return [self.thing(item, depth) for item in items]
 
-    def _array(self, tree, depth):
+    def _array(self, tree: dict, depth: int) -> np.ndarray:
         return self._arrays[tree["array"]]
 
-    def _objects(self, tree, depth):
+    def _objects(self, tree: dict, depth: int) -> np.ndarray:
         kind = object if tree["dtype"] == "object" else _text_dtype(tree["dtype"])
         flat = np.empty(len(tree["objects"]), dtype=kind)
         for i, item in enumerate(self._items(tree["objects"], depth)):
             flat[i] = item
         return flat.reshape([int(n) for n in tree["shape"]])
 
-    def _records(self, tree, depth):
+    def _records(self, tree: dict, depth: int) -> np.ndarray:
         shape = tuple(int(n) for n in tree["shape"])
         fields = [(str(name), self.thing(column, depth)) for name, column in tree["records"]]
         if any(column.shape[: len(shape)] != shape for _, column in fields):
@@ -170,39 +171,42 @@ class _Unpacker:
             records[name] = column
         return records.view(np.recarray) if tree["dotted"] else records
 
-    def _scalar(self, tree, depth):
+    def _scalar(self, tree: dict, depth: int) -> Any:
         return _number_dtype(tree["scalar"]).type(self.thing(tree["value"], depth))
 
-    def _csr(self, tree, depth):
+    def _csr(self, tree: dict, depth: int) -> sparse.csr_matrix:
         parts = tuple(self._items(tree["csr"], depth))
         matrix = sparse.csr_matrix(parts, shape=tuple(int(n) for n in tree["shape"]))
         matrix.check_format(full_check=True)
         return matrix
 
-    def _float(self, tree, depth):
+    def _float(self, tree: dict, depth: int) -> float:
         return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[tree["float"]]
 
-    def _object(self, tree, depth):
-        kind, state = class_of(tree["type"]), self._state(tree)
+    def _object(self, tree: dict, depth: int) -> Any:
+        kind: Any = class_of(tree["type"])
+        state = self._state(tree)
         if issubclass(kind, tuple):
             return kind._make(self._items(state["items"], depth))
         return self._made(kind, {key: self._value(kind, key, value, depth) for key, value in state.items()})
 
-    def _former_object(self, tree, depth):
-        """An object of a file of format 1, in terms of the class as it is now."""
-        kind, state = class_of(tree["class"], former=True), self._state(tree)
+    def _former_object(self, tree: dict, depth: int) -> Any:
+        """An object of a file of format 1, with the present attributes of its class."""
+        kind: Any = class_of(tree["class"], former=True)
+        state = self._state(tree)
         if issubclass(kind, tuple):
             return kind._make(self._items(state["items"], depth))
         renamed = getattr(kind, "_former", {})
         values = {renamed.get(key, key): self._value(kind, key, value, depth) for key, value in state.items()}
-        return kind._from_former(values) if hasattr(kind, "_from_former") else self._made(kind, values)
+        convert = getattr(kind, "_from_former", None)
+        return self._made(kind, _default_parameters(kind) | values) if convert is None else convert(values)
 
-    def _state(self, tree) -> dict[str, Any]:
+    def _state(self, tree: dict) -> dict[str, Any]:
         if not isinstance(tree["state"], dict):
             raise TypeError("its state is missing")
         return tree["state"]
 
-    def _value(self, kind: type, key: str, value, depth):
+    def _value(self, kind: type, key: str, value: Any, depth: int) -> Any:
         if not _ATTRIBUTE.match(key) or (key.startswith("__") and key.endswith("__")):
             raise ValueError(f"The model gives a {kind.__name__} an attribute {key!r}, which it cannot have.")
         return {} if key in _made_again(kind) else self.thing(value, depth)
@@ -213,14 +217,20 @@ class _Unpacker:
         return thing
 
 
-def _number_dtype(text) -> np.dtype:
+def _default_parameters(kind: type) -> dict[str, Any]:
+    """The default of each parameter of an estimator: a file lacks those that were added after it was written."""
+    parameters = inspect.signature(kind).parameters.values() if hasattr(kind, "get_params") else ()
+    return {each.name: each.default for each in parameters if each.default is not each.empty}
+
+
+def _number_dtype(text: Any) -> np.dtype:
     kind = np.dtype(str(text))
     if kind.kind not in _NUMBERS:
         raise ValueError(f"The model holds a number of the unknown kind {text!r}.")
     return kind
 
 
-def _text_dtype(text) -> np.dtype:
+def _text_dtype(text: Any) -> np.dtype:
     kind = np.dtype(str(text))
     if kind.kind not in "US" or kind.itemsize > 2**20:
         raise ValueError(f"The model holds strings of the unknown kind {text!r}.")
@@ -245,7 +255,7 @@ _READERS = {
 }
 
 
-def _any_dtype(text) -> np.dtype:
+def _any_dtype(text: Any) -> np.dtype:
     kind = np.dtype(str(text))
     if kind.hasobject and kind.kind != "O":
         raise ValueError(f"The model names the unknown dtype {text!r}.")

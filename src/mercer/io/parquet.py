@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+from mercer._runtime.errors import DataError, Setting
 from mercer.io.columns import choose_features, refuse_text, require_column
 from mercer.source import ParquetSource
 
 
-def parquet_source(path: str, target, weight, columns, shown: str | None = None) -> ParquetSource:
+def parquet_source(
+    path: str, target: Any, weight: Any, columns: Iterable[str] | None, shown: str | None = None
+) -> ParquetSource:
     """The numeric columns of a Parquet file, read by row group as they are needed; `shown` is its name in messages."""
     where = shown or path
     schema, n_rows = _schema(path)
     if n_rows == 0:
-        raise ValueError(f"{where} has no rows: there is nothing to learn from.")
+        raise DataError(f"{where} has no rows: there is nothing to learn from.", file=where)
     named = [name for name in (target, weight) if name is not None]
     for name, what in ((target, "target"), (weight, "weight")):
         if name is not None and not isinstance(name, str):
-            raise ValueError(f"{where} is read in blocks, so {what} must be the name of one of its columns.")
+            problem = (f"{where} is read in blocks, so ", Setting(what), " must be the name of one of its columns.")
+            raise DataError(*problem, parameter=what, file=where)
         if name is not None:
             require_column(name, schema.names, what, where)
     features = choose_features(schema.names, named, columns, where)
@@ -25,7 +32,7 @@ def parquet_source(path: str, target, weight, columns, shown: str | None = None)
 
 
 def same_schema(files: list[tuple[str, str]]) -> list[str]:
-    """The names of the columns that all of these files (path, what to call it) have, with the same types."""
+    """The column names of these files (path, displayed name), which must agree in names and types."""
     first, _ = _schema(files[0][0])
     for path, shown in files[1:]:
         schema, _ = _schema(path)
@@ -34,15 +41,14 @@ def same_schema(files: list[tuple[str, str]]) -> list[str]:
             if here < 0 or there < 0 or first.field(here).type != schema.field(there).type:
                 found = "missing" if there < 0 else str(schema.field(there).type)
                 wanted = "not there" if here < 0 else str(first.field(here).type)
-                raise ValueError(
-                    f"{shown} does not have the columns of {files[0][1]}: {name!r} is {found}, was {wanted}. "
-                    "Files read together must have the same columns."
-                )
+                problem = f"{shown} does not have the columns of {files[0][1]}: {name!r} is {found}, was {wanted}."
+                remedy = "Files read together must have the same columns."
+                raise DataError(problem, remedy=remedy, column=name, file=shown)
     return first.names
 
 
 def nested(path: str) -> dict[str, str]:
-    """Columns of lists, structures and bytes, which no column of a table is, with their types."""
+    """Columns of lists, structures or bytes, which a table cannot hold, with their types."""
     import pyarrow as pa
 
     from mercer.source.arrow import plain_column
@@ -56,7 +62,7 @@ def nested(path: str) -> dict[str, str]:
     return found
 
 
-def _schema(path):
+def _schema(path: str) -> tuple[Any, int]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -64,10 +70,11 @@ def _schema(path):
         with pq.ParquetFile(path) as file:
             return file.schema_arrow, file.metadata.num_rows
     except (pa.ArrowInvalid, OSError) as error:
-        raise ValueError(f"{path} cannot be read as Parquet: {error} Was it cut off while being written?") from error
+        problem = f"{path} cannot be read as Parquet: {error}"
+        raise DataError(problem, remedy="Was it cut off while being written?", file=path) from error
 
 
-def _is_number(kind) -> bool:
+def _is_number(kind: Any) -> bool:
     import pyarrow.types as kinds
 
     return kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)

@@ -1,35 +1,37 @@
-"""`read`: whatever holds the rows, a `Source` of them."""
+"""`read`: tables of numbers as a `Source`."""
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from mercer._runtime.errors import DataError, MercerError, Setting
 from mercer.io.frames import frame_source
 from mercer.io.parquet import parquet_source
 from mercer.io.table import find_files, is_parquet, spool_if_text
 from mercer.source import MemorySource, Source
 
-_WORKS = (
+_SUPPORTED = (
     "NumPy arrays, SciPy sparse matrices, pandas / polars / pyarrow frames, paths of CSV and Parquet files "
     "and the Bunch objects of sklearn.datasets"
 )
 
 
-def read(data, target=None, weight=None, columns=None) -> Source:
-    """A source of the rows in `data`, ready for `fit` of any Mercer estimator.
+def read(data: Any, target: Any = None, weight: Any = None, columns: Any = None) -> Source:
+    """Read a table of numbers as a source, which any Mercer estimator can be fitted to.
 
     Parameters
     ----------
     data : array, sparse matrix, data frame, path of a CSV or Parquet file, Bunch or Source
         A frame may be of pandas, polars or pyarrow; its feature columns must be numbers (missing ones become NaN).
-        A Parquet file is not loaded: its row groups are read as they are needed. Text is first turned into a
-        temporary one. Columns of text and dates: see `mercer.io.read_table`.
+        A Parquet file is not loaded: its row groups are read as they are needed. A text file is first converted to a
+        temporary Parquet file. Columns of text and dates: see `mercer.io.read_table`.
     target, weight : column name, or array with an entry per row, default=None
-        What to predict, and how much each row counts. For a Bunch the target is the one it brings. For a
-        file only names make sense.
+        The values to predict and the weights of the rows. A Bunch has its own target. Those of a file are columns of
+        it.
     columns : list of names (of positions, for an array), default=None
         The feature columns; None takes every column but target and weight.
 
@@ -53,93 +55,98 @@ def read(data, target=None, weight=None, columns=None) -> Source:
         return _from_bunch(data, target, weight, columns)
     frame = nw.from_native(data, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
-        raise ValueError("This frame has not been computed yet: call .collect() on it first.")
+        raise DataError("This frame has not been computed yet:", remedy="call .collect() on it first.")
     if isinstance(frame, nw.DataFrame):
         return frame_source(frame, target, weight, columns)
     return _from_array(data, target, weight, columns)
 
 
-def _as_it_is(source, target, weight, columns):
+def _as_it_is(source: Source, target: Any, weight: Any, columns: Any) -> Source:
     if target is not None or weight is not None or columns is not None:
-        raise ValueError("A Source already knows its target, weights and columns: give them where it is made.")
+        problem = "A Source already knows its target, weights and columns:"
+        raise MercerError(problem, remedy="give them where it is made.")
     return source
 
 
-def _from_path(path, target, weight, columns):
-    """Parquet as it is; text through a temporary Parquet file. Names and types are checked before a row is used."""
+def _from_path(path: str | os.PathLike, target: Any, weight: Any, columns: Any) -> Source:
+    """Parquet as it is, text through a temporary Parquet file; names and types are checked before reading rows."""
     from mercer.io.spool import Spool
 
-    needed = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
-    spool = Spool(needed=needed)
-    files = find_files(os.fspath(path), spool)
+    required = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
+    spool = Spool(required=required)
+    files = find_files(os.fspath(path), spool.folder)
     if len(files) > 1:
-        raise ValueError(f"{path} matches {len(files)} files: read them with mercer.io.read_table, or one at a time.")
+        remedy = "read them with mercer.io.read_table, or one at a time."
+        raise DataError(f"{path} matches {len(files)} files:", remedy=remedy)
     (at, shown), text = files[0], not is_parquet(files[0][0])
     if text:
         (at,), _ = spool_if_text(files, spool, {})
     source = parquet_source(at, target, weight, columns, shown)
-    source.keep, source.notes = (spool.folder if text else None), spool.notes
+    source.keep_alive, source.notes = (spool.folder if text else None), spool.notes
     return source
 
 
-def _is_bunch(data) -> bool:
+def _is_bunch(data: Any) -> bool:
     return isinstance(data, dict) and hasattr(data, "data") and hasattr(data, "target")
 
 
-def _from_bunch(bunch, target, weight, columns):
+def _from_bunch(bunch: Any, target: Any, weight: Any, columns: Any) -> Source:
     table, names = bunch.data, bunch.get("feature_names")
     if target is None or (isinstance(target, str) and not _has_column(table, target)):
         if isinstance(target, str) and target != getattr(bunch.target, "name", None):
-            raise ValueError(f"This Bunch brings its own target: leave target out instead of {target!r}.")
+            problem = "This Bunch brings its own target:"
+            raise DataError(
+                problem, remedy=f"leave target out instead of {target!r}.", parameter="target", value=target
+            )
         target = bunch.target
     if isinstance(table, np.ndarray) and names is not None and len(names) == table.shape[1]:
         return _from_array(table, target, weight, columns, [str(name) for name in names])
     return read(table, target, weight, columns)
 
 
-def _has_column(table, name) -> bool:
+def _has_column(table: Any, name: str) -> bool:
     return name in getattr(table, "columns", ())
 
 
-def _from_array(data, target, weight, columns, names=None):
+def _from_array(data: Any, target: Any, weight: Any, columns: Any, names: list[str] | None = None) -> MemorySource:
     X = data.tocsr() if hasattr(data, "tocsr") else _numbers(data)
     if X.ndim != 2:
-        raise ValueError(
-            f"The rows must form a table of two dimensions, got shape {X.shape}. "
-            "One column of n rows has shape (n, 1): use data.reshape(-1, 1)."
-        )
+        remedy = "One column of n rows has shape (n, 1): use data.reshape(-1, 1)."
+        raise DataError(f"The rows must form a table of two dimensions, got shape {X.shape}.", remedy=remedy)
     if columns is not None:
         at = _positions(columns, names, X.shape[1])
         X, names = X[:, at], None if names is None else [names[j] for j in at]
     if 0 in X.shape:
-        raise ValueError(f"There is nothing to read: the table has {X.shape[0]} rows and {X.shape[1]} columns.")
+        raise DataError(f"There is nothing to read: the table has {X.shape[0]} rows and {X.shape[1]} columns.")
     return MemorySource(X, _vector(target, "target"), _vector(weight, "weight"), names)
 
 
-def _numbers(data) -> np.ndarray:
+def _numbers(data: Any) -> np.ndarray:
     try:
         X = np.asarray(data)
     except ValueError as error:
-        raise TypeError(f"The rows do not form a table ({error}). What works: {_WORKS}.") from error
+        raise TypeError(f"The rows do not form a table ({error}). Supported: {_SUPPORTED}.") from error
     if X.dtype.kind not in "fiub":
         raise TypeError(
-            f"{type(data).__name__} of {X.dtype} is not a table of numbers. What works: {_WORKS}. "
+            f"{type(data).__name__} of {X.dtype} is not a table of numbers. Supported: {_SUPPORTED}. "
             "A table of mixed columns goes in as a data frame."
         )
     return X
 
 
-def _positions(columns, names, width) -> list[int]:
+def _positions(columns: Any, names: list[str] | None, width: int) -> list[int]:
     at = [names.index(c) if names is not None and c in names else c for c in columns]
     wrong = [c for c in at if not isinstance(c, (int, np.integer)) or not -width <= c < width]
     if wrong:
-        raise ValueError(f"No column {wrong[0]!r}: an array of {width} columns is addressed by 0 to {width - 1}.")
+        problem = f"No column {wrong[0]!r}: an array of {width} columns is addressed by 0 to {width - 1}."
+        raise DataError(problem, parameter="columns", value=wrong[0])
     return at
 
 
-def _vector(values, what):
+def _vector(values: Any, what: str) -> np.ndarray | None:
     if values is None:
         return None
     if isinstance(values, str):
-        raise ValueError(f"An array has no column names, so {what}={values!r} means nothing: give {what} as an array.")
+        problem = ("An array has no column names, so ", Setting(what, values), " means nothing:")
+        raise DataError(*problem, remedy=f"give {what} as an array.", parameter=what, value=values)
     return np.asarray(values)

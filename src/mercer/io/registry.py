@@ -1,7 +1,7 @@
-"""The closed list of types a model file may name. Nothing else can be asked for, whatever the file says.
+"""The closed list of types that a model file may name.
 
-A file names a type by its id, which never changes; `TYPES` says which class stands for it now, so classes may move and
-change their names. Files of format 1 name classes by the module they were in: `mercer.io.former` knows those names.
+A file names a type by its id, which never changes; `TYPES` maps it to the present class, so classes may move and be
+renamed. Files of format 1 name classes by their module at that time: `mercer.io.former` maps those names to ids.
 """
 
 from __future__ import annotations
@@ -161,15 +161,15 @@ TYPES = {
     "stumps": "select.boosting.stumps:Stumps",
     "column-block": "tables.columns:ColumnBlock",
     "date-parts": "tables.dates:DateParts",
-    "frequency": "tables.levels:Frequency",
+    "frequency": "tables.categories:Frequency",
     "indicators": "tables.columns:Indicators",
     "missing-flag": "tables.columns:MissingFlag",
-    "positions": "tables.words:Positions",
+    "positions": "tables.text_columns:Positions",
     "role": "tables.roles:Role",
-    "squashed": "tables.columns:Squashed",
+    "squashed": "tables.columns:SmoothClipped",
     "table-encoder": "tables.encoder:TableEncoder",
-    "target-means": "tables.levels:TargetMeans",
-    "text-terms": "tables.words:Terms",
+    "target-means": "tables.categories:TargetMeans",
+    "text-terms": "tables.text_columns:TextTerms",
     "analysis": "text.analysis:Analysis",
     "counting": "text.rows:Counting",
     "hashing": "text.rows:Hashing",
@@ -183,12 +183,12 @@ TYPES = {
 
 
 def id_of(kind: type) -> str | None:
-    """The id under which objects of a class are saved, or None if they cannot be."""
+    """The type id of a class, or None if its objects cannot be saved."""
     return _ids().get(f"{kind.__module__.removeprefix('mercer.')}:{kind.__qualname__}")
 
 
 def class_of(name: object, former: bool = False) -> type:
-    """The class that an id stands for, or that a file of format 1 (`former`) names, if it is in the list."""
+    """The class of a type id, or of a name in a file of format 1 (`former`); others are refused."""
     type_id = FORMER.get(name) if former and isinstance(name, str) else name
     if not isinstance(type_id, str) or type_id not in TYPES:
         raise ValueError(f"It names the type {name!r}, which this version of Mercer does not know: upgrade mercer.")

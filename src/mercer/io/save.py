@@ -7,18 +7,19 @@ import os
 import sys
 from typing import Any
 
+from mercer._runtime.errors import DataError
 from mercer.io.archive import read_archive, write_archive
 from mercer.io.pack import pack, unpack
 
-#: Letters of a parameter that the manifest shows.
-_LONGEST = 200
+#: Maximum length of a parameter in the manifest.
+_MAX_LENGTH = 200
 
 
 def save(model: Any, path: str | os.PathLike) -> None:
-    """Write a fitted Mercer object to `path`: what it learned, not the statistics it learned it from.
+    """Write a fitted Mercer object to `path`: its learned attributes, not the statistics it learned them from.
 
-    The file holds data only, no code. The same model gives the same bytes. A model that was loaded predicts and
-    transforms with the same bits; it cannot be continued with `partial_fit` or `merge`.
+    The file holds data only, no code. The same model gives the same bytes. A loaded model predicts and transforms with
+    the same bits; it cannot be continued with `partial_fit` or `merge`.
 
     Examples
     --------
@@ -39,23 +40,23 @@ def save(model: Any, path: str | os.PathLike) -> None:
 
 
 def about(model: Any) -> dict[str, Any]:
-    """What a reader of the manifest may want to know: the input columns, the parameters and the scores of the model.
+    """The input columns, the parameters and the scores of the model, for readers of the manifest.
 
-    Loading does not look at it: what the model does is in its own section.
+    Loading ignores them: the model has its own section.
     """
-    told = model.report() if hasattr(model, "report") else {}
+    report = model.report() if hasattr(model, "report") else {}
     schema = getattr(model, "schema", None)
     if not isinstance(schema, dict):
         names = getattr(model, "feature_names_in_", None)
         schema = {"columns": getattr(model, "n_features_in_", None), "names": None if names is None else list(names)}
     parameters = model.get_params() if hasattr(model, "get_params") else {}
-    parameters |= {name: told[name] for name in ("task", "effort", "target") if name in told}
-    metrics = {name: told[name] for name in ("holdout",) if name in told}
+    parameters |= {name: report[name] for name in ("task", "effort", "target") if name in report}
+    metrics = {name: report[name] for name in ("holdout",) if name in report}
     return {"schema": _plain(schema), "parameters": _plain(parameters), "metrics": _plain(metrics)}
 
 
 def _plain(value: Any) -> Any:
-    """A value in the terms of JSON: what these lack, in words."""
+    """A value in JSON types; others as their repr."""
     if isinstance(value, dict):
         return {str(name): _plain(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -65,18 +66,18 @@ def _plain(value: Any) -> Any:
     text = repr(value)
     if " at 0x" in text:  # an address differs from run to run, and the same model gives the same bytes
         return type(value).__name__
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+    return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 3] + "..."
 
 
 def load(path: str | os.PathLike) -> Any:
-    """The model that was saved to `path`. Nothing in the file is executed, wherever it comes from."""
+    """Load the model that was saved to `path`. Nothing in the file is executed, so any file is safe to open."""
     manifest, arrays = read_archive(path)
     if "model" not in manifest:
-        raise ValueError(f"{os.fspath(path)} holds no model.")
+        raise DataError(f"{os.fspath(path)} holds no model.", file=os.fspath(path))
     try:
         return unpack(manifest["model"], arrays)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{os.fspath(path)} cannot be loaded. {error}") from error
+        raise DataError(f"{os.fspath(path)} cannot be loaded. {error}", file=os.fspath(path)) from error
 
 
 def _versions() -> dict[str, str]:

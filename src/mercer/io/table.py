@@ -6,41 +6,46 @@ import glob
 import os
 import shutil
 import sys
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer._runtime.errors import DataError, MercerError, Message, ParameterError, Setting
 from mercer.io.columns import require_column
 from mercer.io.dialect import MISSING
-from mercer.io.needed import complete, leave_out
+from mercer.io.required import complete_rows, skip_incomplete_rows
 from mercer.source import Columns, MemorySource, Source, TableSource
 from mercer.source.table import is_column_dict, table_in_memory
+
+if TYPE_CHECKING:
+    from mercer.io.spool import Spool, TemporaryFolder
 
 _POLICIES = ("error", "skip", "null")
 
 
 def read_table(
-    data,
-    target=None,
-    weight=None,
+    data: Any,
+    target: Any = None,
+    weight: Any = None,
     *,
-    delimiter=None,
-    quote=None,
-    header=None,
-    decimal=None,
-    encoding=None,
-    missing=MISSING,
-    types=None,
-    on_bad_rows="error",
-    rejected=None,
-    like=None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    header: bool | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] = MISSING,
+    types: Mapping[str, str] | None = None,
+    on_bad_rows: str = "error",
+    rejected: str | None = None,
+    like: Mapping[str, str] | None = None,
 ) -> Source:
-    """A source of raw rows: numbers, dates and text as they are, for `mercer.tables` to turn into features.
+    """Read a table of mixed columns as a source of raw rows, which `mercer.tables` turns into features.
 
-    Text files are read once, in blocks, into a temporary Parquet file that goes away with the source. The kind of a
-    column (boolean, integer, number, date or text) is decided over **all** of its values: one 1.5 among a million whole
-    numbers makes a column of numbers. Codes such as 007, and whole numbers too long for their type, stay text, for
-    their digits mean something; so do days and months that cannot be told apart.
+    Text files are converted in blocks to a temporary Parquet file that is removed with the source. The kind of a column
+    (boolean, integer, number, date or text) is inferred from **all** of its values: one 1.5 among a million integers
+    makes a column of numbers. Codes such as 007 and integers too long for 64 bits stay text, because their digits
+    matter; so do dates whose day and month cannot be distinguished.
 
     Parameters
     ----------
@@ -49,28 +54,28 @@ def read_table(
         standard input. Frames may be of pandas, polars or pyarrow.
     target, weight : name of a column (or an array, for data in memory), default=None
     delimiter, quote, header, decimal, encoding : default=None
-        Of text files: sniffed from the first quarter of a megabyte unless given. The findings are in
-        `source.dialect`. ``quote=""`` says that nothing is quoted.
+        Of text files: detected from the first quarter of a megabyte unless given. The result is in
+        `source.dialect`. ``quote=""`` means that nothing is quoted.
     missing : sequence of str
-        What stands for a missing value; the default is `mercer.io.MISSING`.
+        Markers of missing values; the default is `mercer.io.MISSING`.
     types : dict of column names to "boolean", "integer", "number", "date" or "text", default=None
-        Kinds that are not to be guessed. A value that contradicts one makes its row a bad row.
+        Declared kinds, which are not inferred. A value that contradicts one makes its row a bad row.
     on_bad_rows : {"error", "skip", "null"}, default="error"
-        What to do with rows of too few or too many fields, values that contradict `types`, and rows without their
-        target or weight: stop with file, line and remedy; leave them out and write them with reasons to
-        `rejected`; or put missing values in their place (rows too long are cut; a target cannot be mended). Parquet
-        and tables in memory hold their kinds already: there only rows without their target or weight are bad.
+        The policy for rows of too few or too many fields, values that contradict `types`, and rows without their
+        target or weight: raise an error with file, line and remedy; skip them and write them with reasons to
+        `rejected`; or replace bad values by missing ones (rows too long are cut; a target cannot be replaced). Parquet
+        files and tables in memory have typed columns: there only rows without their target or weight are bad.
     rejected : path, default=None
-        Where "skip" writes rejected rows; FILE.rejected.csv in the current folder unless given. Of tables in memory
-        only if given; `notes` counts them in any case.
+        The file to which "skip" writes rejected rows; FILE.rejected.csv in the current folder by default. For tables in
+        memory there is no default; `notes` counts the rows in any case.
     like : dict of column names to kinds, default=None
-        The schema of the rows that a model was fitted to: its columns of text are read as text, whatever a short file
-        of new rows may suggest.
+        The schema of the rows that a model was fitted to: its columns of text are read as text, also if a short file
+        of new rows suggests another kind.
 
     Returns
     -------
     Source
-        Its blocks hold `mercer.source.Columns`. `schema` maps names to kinds, `notes` lists what was noticed.
+        Its blocks hold `mercer.source.Columns`. `schema` maps names to kinds, `notes` lists remarks on the data.
 
     Examples
     --------
@@ -85,26 +90,26 @@ def read_table(
     delimiter ';', quote ", header, decimal ',', utf-8
     """
     if on_bad_rows not in _POLICIES:
-        raise ValueError(f"on_bad_rows must be one of {', '.join(_POLICIES)}, not {on_bad_rows!r}.")
+        raise ParameterError("on_bad_rows", on_bad_rows, f"must be one of {', '.join(_POLICIES)}")
     target, weight = as_name(target, data), as_name(weight, data)
     if isinstance(target, str) and target == weight:
-        raise ValueError(f"{target!r} cannot be the target and the weight at once.")
+        raise DataError(f"{target!r} cannot be the target and the weight at once.", parameter="weight", column=target)
     if isinstance(data, Source):
         if target is not None or weight is not None:
-            raise ValueError("A Source already knows its target and weights: give them where it is made.")
+            raise MercerError("A Source already knows its target and weights:", remedy="give them where it is made.")
         return data
-    needed = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
+    required = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
     if not isinstance(data, (str, os.PathLike)):
-        return _in_memory(data, target, weight, needed if on_bad_rows == "skip" else {}, rejected)
+        return _in_memory(data, target, weight, required if on_bad_rows == "skip" else {}, rejected)
     form = {"delimiter": delimiter, "quote": quote, "header": header, "decimal": decimal, "encoding": encoding}
     from mercer.io.spool import Spool
 
-    spool = Spool(tuple(missing), dict(types or {}), on_bad_rows, rejected, needed, dict(like or {}))
-    return _from_files(find_files(os.fspath(data), spool), target, weight, spool, form)
+    spool = Spool(tuple(missing), dict(types or {}), on_bad_rows, rejected, required, dict(like or {}))
+    return _from_files(find_files(os.fspath(data), spool.folder), target, weight, spool, form)
 
 
-def as_name(given, data):
-    """The name of a column as text, as a table has it (a frame may have numbers for names); arrays as they are."""
+def as_name(given: Any, data: Any) -> Any:
+    """The name of a column as a string (a frame may have numbers for names); arrays as they are."""
     if given is None or isinstance(given, str):
         return given
     names = list(getattr(data, "column_names", getattr(data, "columns", [])))
@@ -112,14 +117,15 @@ def as_name(given, data):
         return str(given)
     listed = isinstance(given, (list, tuple)) and 0 < len(given) <= len(names) and len(given) != len(data)
     if listed and all(each in names for each in given):
-        raise ValueError(
-            f"{given!r} are names of columns. One is named as {given[0]!r}; of several give the values, as in "
-            "data[[...]].to_numpy(), and leave the columns out of the data."
+        raise DataError(
+            f"{given!r} are names of columns.",
+            remedy=f"One is named as {given[0]!r}; of several give the values, as in data[[...]].to_numpy(), and leave "
+            "the columns out of the data.",
         )
     return given
 
 
-def _in_memory(data, target, weight, needed, rejected) -> MemorySource:
+def _in_memory(data: Any, target: Any, weight: Any, required: dict[str, str], rejected: str | None) -> MemorySource:
     if isinstance(data, dict) and not is_column_dict(data):  # a Bunch of scikit-learn
         bunch: Any = data
         data, names = bunch.data, bunch.get("feature_names")
@@ -131,17 +137,17 @@ def _in_memory(data, target, weight, needed, rejected) -> MemorySource:
         if isinstance(name, str):
             require_column(name, table.columns, what, "The table")
     if len(table) == 0:
-        raise ValueError("The table has no rows: there is nothing to learn from.")
-    table, notes = complete(table, needed, rejected)
+        raise DataError("The table has no rows: there is nothing to learn from.")
+    table, notes = complete_rows(table, required, rejected)
     return table_in_memory(table, target, weight, notes)
 
 
-def find_files(path: str, spool) -> list[tuple[str, str]]:
-    """(path, what to call it) of each file: one, those of a glob in sorted order, or what standard input brings."""
+def find_files(path: str, folder: TemporaryFolder) -> list[tuple[str, str]]:
+    """(path, displayed name) of each file: one, those of a glob in sorted order, or a copy of standard input."""
     if path == "-":
         if sys.stdin is None:
-            raise ValueError("Standard input is closed: there is nothing to read.")
-        copy = os.path.join(spool.folder.path, "stdin")
+            raise DataError("Standard input is closed: there is nothing to read.")
+        copy = os.path.join(folder.path, "stdin")
         with open(copy, "wb") as out:
             shutil.copyfileobj(sys.stdin.buffer, out)
         return [(copy, "standard input")]
@@ -158,45 +164,50 @@ def find_files(path: str, spool) -> list[tuple[str, str]]:
 
 
 def is_parquet(path: str) -> bool:
+    """Whether a file begins like a Parquet file."""
     with open(path, "rb") as file:
         return file.read(4) == b"PAR1"
 
 
-def _from_files(files, target, weight, spool, form) -> TableSource:
+def _from_files(
+    files: list[tuple[str, str]], target: Any, weight: Any, spool: Spool, form: dict[str, Any]
+) -> TableSource:
     paths, names = spool_if_text(files, spool, form)
     for name, what in ((target, "target"), (weight, "weight")):
         if name is not None and not isinstance(name, str):
-            raise ValueError(f"A file is read in blocks, so {what} must be the name of one of its columns.")
+            problem = ("A file is read in blocks, so ", Setting(what), " must be the name of one of its columns.")
+            raise DataError(*problem, parameter=what, file=files[0][1])
         if name is not None:
             require_column(name, names, what, files[0][1])
     features = _features(paths[0], names, (target, weight), spool)
-    source: Any = TableSource(paths, features, target, weight, spool.notes, spool.folder)
+    source = TableSource(paths, features, target, weight, spool.notes, spool.folder)
     if source.n_rows == 0:
-        raise ValueError(f"{files[0][1]} has no rows.")
-    source.dialect = getattr(spool, "dialect", None)
-    if source.dialect is None and spool.on_bad_rows == "skip" and spool.needed:
-        leave_out(source, spool.needed, files, spool)
+        raise DataError(f"{files[0][1]} has no rows.", file=files[0][1])
+    source.dialect = spool.dialect
+    if source.dialect is None and spool.on_bad_rows == "skip" and spool.required:
+        skip_incomplete_rows(source, files, spool)
         source.notes = list(spool.notes)
-    source.place = spool.locate if source.dialect is not None else None
+    source.locate_line = spool.locate if source.dialect is not None else None
     return source
 
 
-def _features(path, names, named, spool) -> list[str] | None:
-    """The feature columns of a Parquet file, without those that are no numbers, dates or text; None for all others."""
-    if hasattr(spool, "dialect"):
+def _features(path: str, names: list[str], named: tuple, spool: Spool) -> list[str] | None:
+    """The feature columns of a Parquet file, without nested ones; None for text files, which have no others."""
+    if spool.dialect is not None:
         return None
     from mercer.io.parquet import nested
 
     odd = {name: kind for name, kind in nested(path).items() if name not in named}
-    spool.notes += [f"Column {name!r} is left out: {kind} is no number, date or text." for name, kind in odd.items()]
+    spool.notes += [f"Column {name!r} is left out: {kind} is not a number, date or text." for name, kind in odd.items()]
     return [name for name in names if name not in odd and name not in named]
 
 
-def spool_if_text(files, spool, form) -> tuple[list[str], list[str]]:
-    """The Parquet files to read, and the names of their columns."""
+def spool_if_text(files: list[tuple[str, str]], spool: Spool, form: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """The Parquet files to read, converted from text if needed, and the names of their columns."""
     kinds = {is_parquet(path) for path, _ in files}
     if len(kinds) == 2:
-        raise ValueError("Parquet files and text files cannot be read as one table: give one pattern for each.")
+        problem = "Parquet files and text files cannot be read as one table:"
+        raise DataError(problem, remedy="give one pattern for each.")
     if kinds == {True}:
         from mercer.io.parquet import same_schema
 
@@ -204,8 +215,9 @@ def spool_if_text(files, spool, form) -> tuple[list[str], list[str]]:
     from mercer.io.spool import open_text
 
     opened = [open_text(path, shown, spool.notes, form) for path, shown in files]
-    hint = "" if opened[0].dialect.header else " Row 1 was taken for values: header=True if it names the columns."
-    for name, what in spool.needed.items():
+    hint = Message(" Row 1 was taken for values: ", Setting("header", True), " if it names the columns.")
+    hint = Message("") if opened[0].dialect.header else hint
+    for name, what in spool.required.items():
         require_column(name, opened[0].names, what, opened[0].shown, hint)
     path = spool.run(opened)
     spool.dialect = opened[0].dialect

@@ -12,7 +12,7 @@ from rich.text import Text
 from mercer._runtime.errors import Message
 from mercer.io import read_table
 from mercer.stats import Sample, Together
-from mercer.tables.facts import ColumnFacts, Facts
+from mercer.tables.profile import ColumnProfile, TableProfile
 from mercer.tables.roles import Role, roles_of
 
 #: Most frequent categories shown per column.
@@ -22,31 +22,31 @@ _TOP = 3
 def gather_inspection(path: str, target: str | None = None, **options: Any) -> dict[str, Any]:
     """Return the dialect, the profile and role of each column, and suspicions; `options` go to `read_table`."""
     source: Any = read_table(path, target, **options)
-    learned = source.fold(Together(facts=Facts(), sample=Sample())).finish()
-    roles = roles_of(learned["facts"], learned["sample"])
+    learned = source.fold(Together(profile=TableProfile(), sample=Sample())).finish()
+    roles = roles_of(learned["profile"], learned["sample"])
     return {
         "file": path,
         "rows": source.n_rows,
         "dialect": None if source.dialect is None else vars(source.dialect),
         "target": target,
-        "columns": [_column(facts, roles[name]) for name, facts in learned["facts"].items()],
+        "columns": [_column(profile, roles[name]) for name, profile in learned["profile"].items()],
         "notes": list(source.notes),
         "suspicions": [Message(f"{name}: ", each) for name, role in roles.items() for each in role.suspicions],
     }
 
 
-def _column(facts: ColumnFacts, role: Role) -> dict[str, Any]:
-    top = zip(facts.levels[:_TOP], facts.counts[:_TOP].tolist(), strict=True)
+def _column(profile: ColumnProfile, role: Role) -> dict[str, Any]:
+    top = zip(profile.values[:_TOP], profile.counts[:_TOP].tolist(), strict=True)
     return {
-        "name": facts.name,
-        "type": facts.kind,
+        "name": profile.name,
+        "type": profile.kind,
         "role": role.role,
         "reason": role.why,
-        "n_missing": facts.missing,
-        "n_distinct": facts.distinct,
-        "n_distinct_is_exact": facts.exact,
-        "min": _plain(facts.low),
-        "max": _plain(facts.high),
+        "n_missing": profile.missing,
+        "n_distinct": profile.distinct,
+        "n_distinct_is_exact": profile.exact,
+        "min": _plain(profile.low),
+        "max": _plain(profile.high),
         "top": [{"category": _plain(category), "rows": rows} for category, rows in top]
         if role.role == "category"
         else [],

@@ -1,4 +1,4 @@
-"""Where rows come from. A source has two verbs, `map` and `fold`; nothing above knows which kind it has."""
+"""Sources of rows with two verbs, `map` and `fold`; nothing above depends on the kind of source."""
 
 from mercer.source.accumulator import Accumulator
 from mercer.source.base import Source

@@ -1,8 +1,8 @@
-"""Statistics put together in an order that the data alone decide.
+"""Statistics accumulated in an order that depends on the data alone.
 
-Rows are counted in blocks of BLOCK_ROWS and parts of PART_ROWS, measured from the first row of the data. Blocks of a
+Rows are grouped into blocks of BLOCK_ROWS and parts of PART_ROWS, counted from the first row of the data. Blocks of a
 part are absorbed one after the other; parts merge along the binary tree of their index, like the carries of a binary
-counter. So the result has the same bits for any size of the pieces handed in, any number of threads and any engine.
+counter. So the result has the same bits for any size of the pieces given, any number of threads and any engine.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ PART_ROWS = 8 * BLOCK_ROWS
 
 
 class Accumulator:
-    """What has been seen of a data set: finished subtrees, the part being filled, and rows short of a block."""
+    """The statistics of the rows so far: complete subtrees, the part being filled, and rows short of a block."""
 
-    def __init__(self, empty):
+    def __init__(self, empty: Any):
         self.empty = empty
         self.subtrees: list[tuple[int, Any]] = []
-        self.part = empty
+        self.part: Any = empty
         self.part_rows = 0
         self.pending: Block | None = None
 
     def add(self, block: Block) -> None:
-        """Count the rows of a block of any length; what is short of a full block waits."""
+        """Add the rows of a block of any length; rows short of a full block are kept pending."""
         if len(block) == 0:
             return
         rows = block if self.pending is None else concatenate(self.pending, block)
@@ -36,14 +36,14 @@ class Accumulator:
             self.push(self.part.absorb(rows.rows(slice(start, start + BLOCK_ROWS))), BLOCK_ROWS)
         self.pending = rows.rows(slice(whole, len(rows))) if whole < len(rows) else None
 
-    def push(self, part, rows: int) -> None:
-        """Take `part` as the statistic of the current part, now `rows` longer."""
+    def push(self, part: Any, rows: int) -> None:
+        """Set the statistic of the current part, now `rows` longer."""
         self.part, self.part_rows = part, self.part_rows + rows
         if self.part_rows >= PART_ROWS:
             self._close_part()
 
     def close(self) -> None:
-        """Count the waiting rows too. What is added later starts a new part."""
+        """Add the pending rows too. Rows added later start a new part."""
         if self.pending is not None:
             rows, self.pending = self.pending, None
             self.push(self.part.absorb(rows), len(rows))
@@ -51,15 +51,15 @@ class Accumulator:
             self._close_part()
 
     def merge(self, other: Accumulator) -> Accumulator:
-        """Both, the rows of `other` coming after those of `self`; both stay as they were."""
+        """The statistics of both, the rows of `other` coming after those of `self`; neither is changed."""
         mine, theirs = self._closed(), other._closed()
         for level, statistic in theirs.subtrees:
-            mine._plant(level, statistic)
+            mine._add_subtree(level, statistic)
         return mine
 
-    def result(self):
-        """The statistic of every row so far; the accumulator goes on as before."""
-        total = None
+    def result(self) -> Any:
+        """The statistic of all rows so far; the accumulator is not changed."""
+        total: Any = None
         for _, statistic in reversed(self._closed().subtrees):
             total = statistic if total is None else statistic.merge(total)
         return self.empty if total is None else total
@@ -72,10 +72,10 @@ class Accumulator:
         return other
 
     def _close_part(self) -> None:
-        self._plant(0, self.part)
+        self._add_subtree(0, self.part)
         self.part, self.part_rows = self.empty, 0
 
-    def _plant(self, level: int, statistic) -> None:
+    def _add_subtree(self, level: int, statistic: Any) -> None:
         while self.subtrees and self.subtrees[-1][0] == level:
             statistic = self.subtrees.pop()[1].merge(statistic)
             level += 1

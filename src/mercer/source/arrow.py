@@ -1,11 +1,12 @@
-"""Anything that is a table as a pyarrow Table of five plain types, and its columns as arrays."""
+"""Tables of any library as a pyarrow Table of five plain types, and its columns as arrays."""
 
 from __future__ import annotations
 
 import datetime
 import numbers
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,34 +15,36 @@ import pyarrow.types as types
 
 from mercer import _numeric
 from mercer._numeric.hashing.splitmix import column_keys
+from mercer._runtime.errors import DataError
 
-_EXACT = 1 << 53
-_FEW = 32
+_MAX_EXACT = 1 << 53
+_MAX_LISTED_ROWS = 32
 _SINGLE = (str, float, int, bytes, np.generic, datetime.date, datetime.time, datetime.timedelta, numbers.Number)
-_NOTHING = ("NAType", "NaTType")
+_NULLS = ("NAType", "NaTType")
 _NOT_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, OverflowError)
 _PLAIN = (pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us"), pa.string())
 
 
-def plain_table(data) -> pa.Table:
-    """A frame, an array, a dict of columns, rows in dicts as a Table of int64, float64, bool, timestamp, string."""
+def plain_table(data: Any) -> pa.Table:
+    """A frame, array, dict of columns or list of dicts as a Table of int64, float64, bool, timestamp and string."""
     names, columns = _named_columns(data)
     refuse_duplicates(names)
     lengths = {len(column) for column in columns}
     if len(lengths) > 1:
-        raise ValueError(f"The columns of a table must be of one length; these have {sorted(lengths)}.")
+        raise DataError(f"The columns of a table must be of one length; these have {sorted(lengths)}.")
     return pa.table(dict(zip(names, map(plain_column, columns, names), strict=True)))
 
 
-def refuse_duplicates(names) -> None:
-    """Two columns of one name cannot be told apart."""
+def refuse_duplicates(names: list[str]) -> None:
+    """Refuse columns of the same name."""
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise ValueError(f"There are {names.count(repeated[0])} columns named {repeated[0]!r}: rename all but one.")
+        problem = f"There are {names.count(repeated[0])} columns named {repeated[0]!r}:"
+        raise DataError(problem, remedy="rename all but one.", column=repeated[0])
 
 
-def columns_of_rows(data) -> dict[str, list] | None:
-    """A dict of single values, which is one row, or a list of such dicts, as a list of values for each column.
+def columns_of_rows(data: Any) -> dict[str, list] | None:
+    """A list of values for each column from a dict of single values, which is one row, or a list of such dicts.
 
     None if `data` is anything else, such as a dict of columns.
 
@@ -54,20 +57,21 @@ def columns_of_rows(data) -> dict[str, list] | None:
     if not isinstance(data, list) or not data or not all(isinstance(row, Mapping) for row in data):
         return None
     first = data[0]
-    for place, row in enumerate(data):
+    for i, row in enumerate(data):
         if row.keys() != first.keys():
             names, lacks = (first, row) if first.keys() - row.keys() else (row, first)
             name = next(name for name in names if name not in lacks)
-            at, other = (place, 0) if lacks is row else (0, place)
-            raise ValueError(f"Row {at} has no {name!r}, but row {other} has: write None where a value is missing.")
+            at, other = (i, 0) if lacks is row else (0, i)
+            problem = f"Row {at} has no {name!r}, but row {other} has:"
+            raise DataError(problem, remedy="write None where a value is missing.", column=str(name), row=at)
     return {str(name): [row[name] for row in data] for name in first}
 
 
-def _is_single(value) -> bool:
-    return value is None or isinstance(value, _SINGLE) or type(value).__name__ in _NOTHING
+def _is_single(value: Any) -> bool:
+    return value is None or isinstance(value, _SINGLE) or type(value).__name__ in _NULLS
 
 
-def _named_columns(data):
+def _named_columns(data: Any) -> tuple[list[str], list]:
     data = columns_of_rows(data) or data
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
@@ -79,27 +83,27 @@ def _named_columns(data):
         return [str(name) for name in data], [_any_array(column, name) for name, column in data.items()]
     if hasattr(data, "iloc") and hasattr(data, "columns"):
         refuse_duplicates([str(name) for name in data.columns])
-        if len(data) <= _FEW:  # a few rows of pandas: ten times sooner as plain lists
+        if len(data) <= _MAX_LISTED_ROWS:  # a few rows of pandas: ten times faster as lists
             return _named_columns(data.to_dict("list"))
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(data, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
-        raise ValueError("This frame has not been computed yet: call .collect() on it first.")
+        raise DataError("This frame has not been computed yet:", remedy="call .collect() on it first.")
     if isinstance(frame, nw.DataFrame):
         names, numbers = [str(name) for name in frame.columns], _numbers_of_pandas(data)
         return names, [
             numbers[name] if name in numbers else _nan_as_null(_series(frame.get_column(name), name))
             for name in frame.columns
         ]
-    X = np.where(data.mask, None, data.data) if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
+    X = np.where(data.mask, np.array(None), data.data) if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
     if X.ndim == 0:
         raise TypeError(f"A table is a frame, an array or a dict of columns, not a {type(data).__name__}.")
     return _array_columns(X)
 
 
-def _numbers_of_pandas(frame) -> dict:
-    """Those columns of a frame of pandas that are arrays of numbers, NaN as null; of any other frame none."""
+def _numbers_of_pandas(frame: Any) -> dict:
+    """The numeric columns of a pandas frame, NaN as null; none of other frames."""
     if not type(frame).__module__.startswith("pandas"):
         return {}
     plain = ((name, series.dtype, series) for name, series in frame.items())
@@ -110,27 +114,25 @@ def _numbers_of_pandas(frame) -> dict:
     }
 
 
-def _array_columns(X: np.ndarray):
+def _array_columns(X: np.ndarray) -> tuple[list[str], list]:
     if X.dtype.names is not None and X.ndim == 1:
         return list(X.dtype.names), [_any_array(X[name], name) for name in X.dtype.names]
     _refuse_complex(X)
     if X.ndim != 2:
-        raise ValueError(
-            f"A table has two dimensions, got shape {X.shape}. Reshape your data: one column of n rows is "
-            "X.reshape(-1, 1), one row is X.reshape(1, -1)."
-        )
+        remedy = "Reshape your data: one column of n rows is X.reshape(-1, 1), one row is X.reshape(1, -1)."
+        raise DataError(f"A table has two dimensions, got shape {X.shape}.", remedy=remedy)
     names = [f"x{j}" for j in range(X.shape[1])]
-    columns = np.array(X.T, order="C") if X.dtype.kind in "fiub" else X.T  # numbers are copied once, not by column
+    columns = np.array(X.T, order="C") if X.dtype.kind in "fiub" else X.T  # copied once, not column by column
     return names, [_any_array(column, name) for column, name in zip(columns, names, strict=True)]
 
 
 def _refuse_complex(values: np.ndarray) -> None:
     if values.dtype.kind == "c":
-        raise ValueError("Complex data not supported: a table holds real numbers, dates and text.")
+        raise DataError("Complex data not supported: a table holds real numbers, dates and text.")
 
 
-def _series(series, name):
-    """A column of a frame; what Arrow has no type for is read value by value, like a list."""
+def _series(series: Any, name: str) -> Any:
+    """A column of a frame; types unknown to Arrow are read value by value, like a list."""
     try:
         column = series.to_arrow()
     except _NOT_ARROW:
@@ -138,12 +140,12 @@ def _series(series, name):
     return _from_list(series.to_list(), name) if _is_foreign(column.type) else column
 
 
-def _is_foreign(kind) -> bool:
-    """Whether a type is one that another library has added to those of Arrow: periods, intervals and the like."""
+def _is_foreign(kind: pa.DataType) -> bool:
+    """Whether a type is an extension type of another library: periods, intervals and the like."""
     return isinstance(kind.value_type if types.is_dictionary(kind) else kind, pa.BaseExtensionType)
 
 
-def _any_array(values, name):
+def _any_array(values: Any, name: str) -> Any:
     """A column of a dict or an array; objects of mixed types are read as text."""
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return _nan_as_null(values)
@@ -151,10 +153,8 @@ def _any_array(values, name):
         return _from_list(values, name)
     values = np.asarray(values) if not hasattr(values, "to_numpy") else np.asarray(values.to_numpy())
     if values.ndim != 1:
-        raise ValueError(
-            f"Column {name!r} is of shape {values.shape}: a dict holds a list of values for each column, or one value "
-            "for each, which is a row."
-        )
+        what = "a dict holds a list of values for each column, or one value for each, which is a row."
+        raise DataError(f"Column {name!r} is of shape {values.shape}: {what}", column=str(name))
     _refuse_complex(values)
     if values.dtype.kind in "Mm":
         values = values.astype(f"{values.dtype.kind}8[us]")
@@ -163,25 +163,25 @@ def _any_array(values, name):
     return _from_list(values.tolist(), name)
 
 
-def _from_list(values, name):
+def _from_list(values: list, name: str) -> Any:
     try:
         column = pa.array(values, from_pandas=True)
-    except OverflowError:  # whole numbers of up to 64 bits without a sign, or longer: codes
+    except OverflowError:  # integers beyond 63 bits: unsigned ones, or codes
         return _unsigned(values, name)
     except _NOT_ARROW:
         return _mixed(values, name)
     return _mixed(values, name) if _is_foreign(column.type) else column
 
 
-def _unsigned(values, name):
+def _unsigned(values: list, name: str) -> Any:
     try:
         return pa.array(values, pa.uint64(), from_pandas=True)
     except _NOT_ARROW:
         return _mixed(values, name)
 
 
-def _mixed(values, name):
-    """Periods as the time they begin, anything else as text."""
+def _mixed(values: list, name: str) -> pa.Array:
+    """Periods as their start times, anything else as text."""
     for row, value in enumerate(values):
         if isinstance(value, (dict, list, set, tuple, complex)):
             raise TypeError(
@@ -194,11 +194,11 @@ def _mixed(values, name):
     return pa.array([None if value is None else str(value) for value in values], pa.string())
 
 
-def _is_missing(value) -> bool:
-    return value is None or type(value).__name__ in _NOTHING or value != value
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in _NULLS or value != value
 
 
-def plain_column(column, name) -> pa.Array | pa.ChunkedArray:
+def plain_column(column: Any, name: str) -> pa.Array | pa.ChunkedArray:
     """One column as int64, float64, bool, timestamp[us] or string; durations and times of day are seconds."""
     kind = column.type
     if types.is_dictionary(kind):
@@ -225,12 +225,13 @@ def plain_column(column, name) -> pa.Array | pa.ChunkedArray:
     )
 
 
-def _fits(column) -> bool:
+def _fits(column: Any) -> bool:
+    """Whether unsigned integers fit into int64."""
     return len(column) == 0 or (pc.max(column).as_py() or 0) < 1 << 63
 
 
-def _nan_as_null(column):
-    """A column of another library, in which NaN stands for a missing number."""
+def _nan_as_null(column: Any) -> Any:
+    """A column of another library, in which NaN marks missing numbers."""
     if not types.is_floating(column.type):
         return column
     return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
@@ -251,15 +252,15 @@ def to_numpy(column: pa.ChunkedArray) -> np.ndarray:
     """A plain column as an array, see `Columns.array`."""
     if types.is_integer(column.type) and column.null_count:
         low, high = pc.min_max(column).as_py().values()
-        if low is not None and max(-low, high) > _EXACT:  # float64 would change the digits
+        if low is not None and max(-low, high) > _MAX_EXACT:  # float64 would round them
             values = np.empty(len(column), dtype=object)
             values[:] = column.to_pylist()
             return values
     return column.to_numpy()
 
 
-def number_rows(columns) -> np.ndarray | None:
-    """Columns of float64 as the rows of an array, NaN where missing; None if there is any other column, or no row."""
+def number_rows(columns: Iterable[pa.ChunkedArray]) -> np.ndarray | None:
+    """Columns of float64 as the rows of an array, NaN where missing; None if another type or no row is present."""
     columns = list(columns)
     if not columns or len(columns[0]) == 0 or any(column.type != pa.float64() for column in columns):
         return None
@@ -278,10 +279,10 @@ def keys_of(column: pa.ChunkedArray, j: int) -> np.ndarray:
 
 
 def hash_texts(texts: pa.Array) -> np.ndarray:
-    """`hash_strings` of an array of strings, read where Arrow keeps them."""
+    """`hash_strings` of an array of strings, read from the buffers of Arrow."""
     if len(texts) == 0:
         return np.zeros(0, np.uint64)
     _, offsets, data = texts.buffers()
-    places = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
-    letters = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-    return _numeric.hash_utf8(letters, places)
+    starts = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
+    utf8 = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    return _numeric.hash_utf8(utf8, starts)

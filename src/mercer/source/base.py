@@ -1,72 +1,92 @@
-"""The two verbs of a source, written once over the tasks that read its blocks."""
+"""`map` and `fold`, written once over the tasks that read the blocks of a source."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from mercer._numeric.block import Block
+import numpy as np
+
+from mercer._numeric.block import Block, collected
+from mercer._runtime.errors import Location
 from mercer._runtime.pool import ordered_map, single_threaded_blas
 from mercer.source.accumulator import BLOCK_ROWS, PART_ROWS, Accumulator
-from mercer.source.progress import tell
+from mercer.source.progress import report_progress
 
 
-class Task(NamedTuple):
-    """One block to be read: how many rows it has in the data, and how to get it (on any thread)."""
+class BlockTask(NamedTuple):
+    """One block to be read: its number of rows, and a function that reads it on any thread."""
 
     rows: int
     read: Callable[[], Block]
 
 
 class Source(ABC):
-    """Rows in memory, in files, in a stream or on a cluster.
+    """Rows in memory, in files, in a stream or on a cluster."""
 
-    `names` are the names of the columns, or None. `n_rows` is None for a stream that nobody has counted. `derived`
-    says that the columns were made by an estimator, not read.
-    """
-
+    #: Names of the columns, if they have any.
     names: list[str] | None = None
+    #: Number of rows; None for a stream that has not been counted.
     n_rows: int | None = None
+    #: Whether the columns were computed by an estimator instead of read.
     derived: bool = False
+    #: Kind of each column (see `mercer.source.table.KINDS`), where the rows are a table as read.
+    schema: dict[str, str] | None = None
+    #: Name of the column that the targets come from.
+    target: str | None = None
+    #: Remarks on the data, made while reading.
+    notes: Sequence[str] = ()
+    #: The `mercer.io.Dialect` of a text file.
+    dialect: Any = None
+    #: First row of each group of rows that is read at once, and the number of rows; None where any row can be read.
+    bounds: list[int] | None = None
 
     @abstractmethod
-    def tasks(self) -> Iterator[Task]:
+    def tasks(self) -> Iterator[BlockTask]:
         """The blocks of BLOCK_ROWS rows, counted from the first row of the data (the last may be shorter)."""
+
+    def locate(self, row: int) -> Location:
+        """The file and line of a row, for messages."""
+        return Location(row=row)
 
     def map(self, function: Callable[[Block], Block]) -> Source:
         """The same rows, each block passed through `function` when it is read."""
         return MappedSource(self, function)
 
-    def where(self, keep: Callable[[Block], object]) -> Source:
-        """The rows for which `keep(block)`, a mask, is true."""
+    def where(self, keep: Callable[[Block], np.ndarray]) -> Source:
+        """The rows for which the mask `keep(block)` is true."""
         return self.map(lambda block: block.rows(keep(block)))
 
     def blocks(self) -> Iterator[Block]:
         """All blocks in order, read and mapped on all cores."""
         yield from ordered_map(lambda task: task.read(), self.tasks())
 
-    def fold(self, statistic):
+    def collect(self) -> Block:
+        """All rows in memory as one block; it keeps the hashes of the rows as read, not the rows as read."""
+        return collected(self.blocks())
+
+    def fold(self, statistic: Any) -> Any:
         """The statistic of all rows: the same bits on any number of threads."""
         return self.accumulate(statistic).result()
 
-    def accumulate(self, statistic) -> Accumulator:
+    def accumulate(self, statistic: Any) -> Accumulator:
         """Like `fold`, in a form that more rows can be added to and that merges with others."""
         total, done = Accumulator(statistic), 0
         pieces = self._one_by_one(total) if statistic.parallel_inside else self._all_cores(total)
         for rows, part in pieces:
             done += rows
             total.push(part, rows)
-            tell(done, self.n_rows)
+            report_progress(done, self.n_rows)
         total.close()
         return total
 
-    def _one_by_one(self, total: Accumulator):
+    def _one_by_one(self, total: Accumulator) -> Iterator[tuple[int, Any]]:
         with single_threaded_blas():
             for task in self.tasks():
                 yield task.rows, total.part.absorb(task.read())
 
-    def _all_cores(self, total: Accumulator):
+    def _all_cores(self, total: Accumulator) -> Iterator[tuple[int, Any]]:
         of = total.empty.of
         for rows, piece in ordered_map(lambda task: (task.rows, of(task.read())), self.tasks(), type(total.empty)):
             yield rows, total.part.merge(piece)
@@ -81,13 +101,13 @@ class RowSource(Source):
     def read(self, start: int, stop: int) -> Block:
         """The rows from `start` up to, not including, `stop`."""
 
-    def tasks(self):
+    def tasks(self) -> Iterator[BlockTask]:
         for start in range(0, self.n_rows, BLOCK_ROWS):
             stop = min(start + BLOCK_ROWS, self.n_rows)
-            yield Task(stop - start, lambda start=start, stop=stop: self.read(start, stop))
+            yield BlockTask(stop - start, lambda start=start, stop=stop: self.read(start, stop))  # type: ignore[misc]
 
     def halves(self) -> tuple[Source, Source]:
-        """The source cut in two where its merge tree is: fitted apart and merged, the halves give its very bits."""
+        """Split at the root of the merge tree: fitted separately and merged, the halves give the same bits."""
         parts = -(-self.n_rows // PART_ROWS)
         cut = PART_ROWS << (parts - 1).bit_length() - 1 if parts > 1 else self.n_rows
         return SliceSource(self, 0, cut), SliceSource(self, cut, self.n_rows)
@@ -100,9 +120,9 @@ class MappedSource(Source):
         self.parent, self.function = parent, function
         self.names, self.n_rows, self.derived = parent.names, parent.n_rows, parent.derived
 
-    def tasks(self):
+    def tasks(self) -> Iterator[BlockTask]:
         for rows, read in self.parent.tasks():
-            yield Task(rows, lambda read=read: self.function(read()))
+            yield BlockTask(rows, lambda read=read: self.function(read()))  # type: ignore[misc]
 
 
 class SliceSource(RowSource):
@@ -112,5 +132,5 @@ class SliceSource(RowSource):
         self.parent, self.first = parent, first
         self.names, self.n_rows, self.derived = parent.names, last - first, parent.derived
 
-    def read(self, start, stop):
+    def read(self, start: int, stop: int) -> Block:
         return self.parent.read(self.first + start, self.first + stop)

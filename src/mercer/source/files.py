@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import threading
 from bisect import bisect_right
-from itertools import accumulate
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from mercer._numeric.block import Block
+from mercer._runtime.errors import DataError, Location, RowError
 from mercer.source.base import RowSource
-from mercer.source.row_error import RowError, present
+from mercer.source.missing import require_present
 
 
 class ParquetSource(RowSource):
@@ -20,26 +22,50 @@ class ParquetSource(RowSource):
     Parameters
     ----------
     path : str or path
-    columns : names of the feature columns, or None for all but `target` and `weight`.
-    target, weight : names of columns or None.
-    dtype : type of the features; float64 unless told.
+    columns : names of the feature columns, or None for all but `target` and `weight`
+    target, weight : names of columns or None
+    dtype : type of the features, default=float64
     """
 
-    def __init__(self, path, columns=None, target=None, weight=None, dtype=np.float64):
+    names: list[str]
+    bounds: list[int]
+    #: Anything that must live as long as the source (a temporary folder).
+    keep_alive: Any = None
+
+    def __init__(
+        self,
+        path: str | os.PathLike,
+        columns: Iterable[str] | None = None,
+        target: str | None = None,
+        weight: str | None = None,
+        dtype: Any = np.float64,
+    ):
+        self.dtype = np.dtype(dtype)
+        self._open([os.fspath(path)], columns, target, weight)
+
+    def _open(
+        self, paths: Sequence[str], columns: Iterable[str] | None, target: str | None, weight: str | None
+    ) -> None:
+        """Set the columns, and the row groups of all files one after the other."""
         import pyarrow.parquet as pq
 
-        self.path = os.fspath(path)
-        self.target, self.weight, self.dtype = target, weight, np.dtype(dtype)
-        with pq.ParquetFile(self.path) as file:
-            available = file.schema_arrow.names
-            groups = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
-        self.names = list(columns) if columns is not None else [c for c in available if c not in (target, weight)]
-        self._refuse_unknown(available)
-        self.bounds = [0, *accumulate(groups)]
+        self.path, self.target, self.weight = paths[0], target, weight
+        self.groups: list[tuple[str, int]] = []
+        self.bounds = [0]
+        for path in paths:
+            with pq.ParquetFile(path) as file:
+                available = file.schema_arrow.names
+                if not self.groups and columns is None:
+                    columns = [name for name in available if name not in (target, weight)]
+                self.names = list(columns or ())
+                self._refuse_unknown(path, available)
+                for i in range(file.metadata.num_row_groups):
+                    self.groups.append((path, i))
+                    self.bounds.append(self.bounds[-1] + file.metadata.row_group(i).num_rows)
         self.n_rows = self.bounds[-1]
         self._local = threading.local()
 
-    def read(self, start, stop):
+    def read(self, start: int, stop: int) -> Block:
         pieces, i = [], bisect_right(self.bounds, start) - 1
         while start < stop:
             end = min(stop, self.bounds[i + 1])
@@ -48,45 +74,57 @@ class ParquetSource(RowSource):
             start, i = end, i + 1
         return self._block(pieces, stop - sum(len(piece) for piece in pieces))
 
-    def _block(self, tables, start):
+    def _block(self, tables: list, start: int) -> Block:
         import pyarrow as pa
 
         table = pa.concat_tables(tables)
         X = np.empty((table.num_rows, len(self.names)), dtype=self.dtype)
         for j, name in enumerate(self.names):
             X[:, j] = self._numbers(table, name)
+        y = None if self.target is None else table[self.target].to_numpy()
+        weight = None if self.weight is None else self._numbers(table, self.weight)
+        return self._complete(X, y, weight, start)
+
+    def _complete(self, X: Any, y: np.ndarray | None, weight: np.ndarray | None, start: int) -> Block:
+        """The rows as a block, refusing one without its target or weight at its file and row."""
         try:
-            y = None if self.target is None else present(table[self.target].to_numpy(), self.target, start, "target")
-            weight = None if self.weight is None else self._numbers(table, self.weight)
-            weight = weight if weight is None else present(weight, self.weight, start, "weight")
+            y = None if y is None else require_present(y, self.target, start, "target")
+            weight = None if weight is None else require_present(weight, self.weight, start, "weight")
         except RowError as error:
-            raise error.located(lambda row: f"{self.path}, row {row}") from error
+            raise error.located(self.locate) from error
         return Block(X, y, weight, start)
 
-    def _numbers(self, table, name):
+    def locate(self, row: int) -> Location:
+        path = self.groups[bisect_right(self.bounds, row) - 1][0]
+        first = self.bounds[[name for name, _ in self.groups].index(path)]
+        return Location(path, row=row - first)
+
+    def _numbers(self, table: Any, name: str) -> np.ndarray:
         import pyarrow.types as kinds
 
         kind = table.schema.field(name).type
         if not (kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)):
-            raise ValueError(
-                f"{self.path}: column {name!r} holds {kind}, not numbers. Leave it out or encode it first."
-            )
+            remedy = "Leave it out or encode it first."
+            problem = f"{self.path}: column {name!r} holds {kind}, not numbers."
+            raise DataError(problem, remedy=remedy, column=name, file=self.path)
         column = table[name]
         return (column.cast("float64") if kinds.is_boolean(kind) and column.null_count else column).to_numpy()
 
-    def _row_group(self, i):
+    def _row_group(self, i: int) -> Any:
         """Row group i, kept until this thread asks for another."""
         import pyarrow.parquet as pq
 
         if getattr(self._local, "index", None) != i:
             extra = [name for name in (self.target, self.weight) if name is not None]
-            with pq.ParquetFile(self.path, pre_buffer=False) as file:
-                self._local.table = file.read_row_group(i, columns=self.names + extra)
+            path, group = self.groups[i]
+            with pq.ParquetFile(path, pre_buffer=False) as file:
+                self._local.table = file.read_row_group(group, columns=self.names + extra)
             self._local.index = i
         return self._local.table
 
-    def _refuse_unknown(self, available):
+    def _refuse_unknown(self, path: str, available: list[str]) -> None:
         wanted = [*self.names, *(name for name in (self.target, self.weight) if name is not None)]
         unknown = [name for name in wanted if name not in available]
         if unknown:
-            raise ValueError(f"{self.path}: no column named {unknown[0]!r}; it has {', '.join(available)}.")
+            problem = f"{path}: no column named {unknown[0]!r}; it has {', '.join(available)}."
+            raise DataError(problem, column=unknown[0], file=path)

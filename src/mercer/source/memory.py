@@ -1,18 +1,19 @@
-"""Rows in memory, and rows that come block by block."""
+"""Rows in memory, and rows that arrive block by block."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 from mercer._numeric.block import Block, concatenate, take_rows
 from mercer.source.accumulator import BLOCK_ROWS
-from mercer.source.base import RowSource, Source, Task
+from mercer.source.base import BlockTask, RowSource, Source
 
 
 class MemorySource(RowSource):
-    """An array, CSR matrix or frame in memory, with target and weights if there are any. Nothing is copied.
+    """An array, CSR matrix or frame in memory, with targets and weights if there are any. Nothing is copied.
 
     >>> import numpy as np
     >>> from mercer.stats import Moments
@@ -20,7 +21,7 @@ class MemorySource(RowSource):
     array([3.])
     """
 
-    def __init__(self, X, y=None, weight=None, names=None):
+    def __init__(self, X: Any, y: Any = None, weight: Any = None, names: list[str] | None = None):
         self.X, self.y, self.weight = X, y, weight
         self.n_rows = X.shape[0]
         self.names = names if names is not None else _column_names(X)
@@ -28,7 +29,12 @@ class MemorySource(RowSource):
             if given is not None and len(given) != self.n_rows:
                 raise ValueError(f"X has {self.n_rows} rows but {what} has {len(given)} entries.")
 
-    def read(self, start, stop):
+    @classmethod
+    def of(cls, block: Block) -> MemorySource:
+        """The rows of a block as a source of their own."""
+        return cls(block.X, block.y, block.weight)
+
+    def read(self, start: int, stop: int) -> Block:
         rows = slice(start, stop)
         return Block(
             take_rows(self.X, rows),
@@ -39,7 +45,7 @@ class MemorySource(RowSource):
 
 
 class StreamSource(Source):
-    """Blocks of any lengths from a function that starts the stream anew each time it is called.
+    """Blocks of any lengths from a function that restarts the stream each time it is called.
 
     >>> import numpy as np
     >>> from mercer.stats import Moments
@@ -48,12 +54,12 @@ class StreamSource(Source):
     array([2.])
     """
 
-    def __init__(self, start: Callable[[], Iterable[Block]], names=None, n_rows=None):
+    def __init__(self, start: Callable[[], Iterable[Block]], names: list[str] | None = None, n_rows: int | None = None):
         self.start, self.names, self.n_rows = start, names, n_rows
 
-    def tasks(self):
+    def tasks(self) -> Iterator[BlockTask]:
         for block in regular_blocks(self.start()):
-            yield Task(len(block), lambda block=block: block)
+            yield BlockTask(len(block), lambda block=block: block)  # type: ignore[misc]
 
 
 def regular_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -63,18 +69,18 @@ def regular_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
     for block in blocks:
         pending = block if pending is None else concatenate(pending, block)
         while len(pending) >= BLOCK_ROWS:
-            yield _numbered(pending.rows(slice(0, BLOCK_ROWS)), seen)
+            yield _starting_at(seen, pending.rows(slice(0, BLOCK_ROWS)))
             seen += BLOCK_ROWS
             pending = pending.rows(slice(BLOCK_ROWS, None))
     if pending is not None and len(pending):
-        yield _numbered(pending, seen)
+        yield _starting_at(seen, pending)
 
 
-def _numbered(block, start):
+def _starting_at(start: int, block: Block) -> Block:
     block.start = start
     return block
 
 
-def _column_names(X):
+def _column_names(X: Any) -> list[str] | None:
     columns = getattr(X, "columns", None)
     return None if columns is None else [str(name) for name in columns]

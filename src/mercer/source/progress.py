@@ -1,8 +1,8 @@
-"""Progress of long folds, told to whoever listens."""
+"""Progress of long folds, reported to a listener."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -10,8 +10,8 @@ _listener: ContextVar[Callable[[int, int | None], None] | None] = ContextVar("li
 
 
 @contextmanager
-def listening(listener: Callable[[int, int | None], None]):
-    """Call `listener(rows done, rows in all or None)` after each block of every fold inside the `with`."""
+def listening(listener: Callable[[int, int | None], None]) -> Iterator[None]:
+    """Call `listener(rows done, number of rows or None)` after each block of every fold inside the `with`."""
     token = _listener.set(listener)
     try:
         yield
@@ -19,8 +19,8 @@ def listening(listener: Callable[[int, int | None], None]):
         _listener.reset(token)
 
 
-def tell(done: int, total: int | None) -> None:
-    """Report to the listener, if there is one."""
+def report_progress(done: int, total: int | None) -> None:
+    """Call the listener, if there is one."""
     listener = _listener.get()
     if listener is not None:
         listener(done, total)

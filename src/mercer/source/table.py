@@ -7,32 +7,34 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mercer import _numeric
+from mercer._numeric.block import Block
+from mercer._runtime.errors import Location
 from mercer.source.base import Source
 from mercer.source.files import ParquetSource
 from mercer.source.memory import MemorySource
-from mercer.source.row_error import RowError, gaps, present
+from mercer.source.missing import is_missing, require_present
 
-#: What a column may hold, in the words of `Columns.schema`.
+#: The kinds of columns in `Columns.schema`.
 KINDS = ("integer", "number", "boolean", "date", "text")
 
 
-#: From so many columns of numbers on, they are hashed as an array; many rows in one would take much memory.
-_MANY, _FEW_ROWS = 100, 2048
+#: Tables of more columns and at most so many rows are hashed as one array, if they hold numbers only.
+_MIN_ARRAY_COLUMNS, _MAX_ARRAY_ROWS = 100, 2048
 
 
 class Columns:
     """Some rows of a table of named columns: a pyarrow Table of five plain types, see `KINDS`.
 
-    It behaves as a block of rows does: it has a length and a shape, rows are selected by slice, mask or positions,
-    a column by its name. A missing entry is null. Rows are hashed by the values of their columns in order, so a table
-    has the same folds whether it came from a file or a frame.
+    It has a length and a shape; rows are selected by slice, mask or positions, a column by its name. A missing entry
+    is null. Rows are hashed by the values of their columns in order, so a table has the same folds whether it came
+    from a file or a frame.
 
     >>> table = Columns.of({"age": [31, None], "city": ["Bern", "Oslo"]})
     >>> table.schema, table[1:].shape
@@ -41,12 +43,12 @@ class Columns:
     array([31., nan])
     """
 
-    def __init__(self, table):
+    def __init__(self, table: Any):
         self.table = table
 
     @classmethod
-    def of(cls, data) -> Columns:
-        """A frame of pandas, polars or pyarrow, an array (x0, x1, ...), a dict of columns, or rows in dicts."""
+    def of(cls, data: Any) -> Columns:
+        """A frame of pandas, polars or pyarrow, an array (x0, x1, ...), a dict of columns, or a list of dicts."""
         if isinstance(data, Columns):
             return data
         from mercer.source.arrow import plain_table
@@ -71,7 +73,7 @@ class Columns:
 
         return {field.name: kind_of(field.type) for field in self.table.schema}
 
-    def __getitem__(self, chosen):
+    def __getitem__(self, chosen: Any) -> Any:
         """A column (as `array` gives it) by its name, or the rows of a slice, a mask or positions."""
         if isinstance(chosen, str):
             return self.array(chosen)
@@ -89,21 +91,21 @@ class Columns:
             return Columns(self.table.filter(pa.array(chosen)))
         return Columns(self.table.take(pa.array(chosen, pa.int64())))
 
-    def select(self, names) -> Columns:
+    def select(self, names: Iterable[str]) -> Columns:
         """Some of the columns, in the order given."""
         return Columns(self.table.select(list(names)))
 
     def array(self, name: str) -> np.ndarray:
         """One column: float64, int64, bool, datetime64[us], or objects (str, and None where missing).
 
-        Whole numbers beside missing ones become float64 with NaN where that loses nothing, else objects.
+        Integers with missing entries become float64 with NaN if that is exact, else objects.
         """
         from mercer.source.arrow import to_numpy
 
         return to_numpy(self.table[name])
 
     def codes(self, name: str) -> np.ndarray:
-        """One column as whole numbers 0, 1, ...: levels as they appear, missing entries are one."""
+        """One column as codes 0, 1, ... of its values in order of appearance; missing entries share a code."""
         encoded = self.table[name].combine_chunks().dictionary_encode(null_encoding="encode")
         return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
@@ -116,18 +118,19 @@ class Columns:
         from mercer.source.arrow import keys_of, number_rows
 
         columns = self.table.columns
-        numbers = number_rows(columns) if len(columns) > _MANY and len(self) <= _FEW_ROWS else None
+        numbers = number_rows(columns) if len(columns) > _MIN_ARRAY_COLUMNS and len(self) <= _MAX_ARRAY_ROWS else None
         if numbers is not None:
             return _numeric.hash_dense_rows(np.ascontiguousarray(numbers.T))
         return _numeric.hash_keyed_rows([keys_of(column, j) for j, column in enumerate(columns)])
 
-    def stacked(self, below: Columns) -> Columns:
-        """The rows of both, in order."""
+    def stacked(self, *below: Columns) -> Columns:
+        """The rows of several tables, in order."""
         import pyarrow as pa
 
-        return Columns(pa.concat_tables([self.table, below.table]))
+        whole = pa.concat_tables([self.table, *(each.table for each in below)])
+        return Columns(whole.combine_chunks() if len(below) > 1 else whole)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return Columns, (self.table.combine_chunks(),)
 
     def __repr__(self) -> str:
@@ -142,88 +145,57 @@ class TableSource(ParquetSource):
     paths : list of paths
     columns : names of the feature columns, or None for all but `target` and `weight`
     target, weight : names of columns or None
-    notes : what was noticed while reading, in words
-    keep : anything that must live as long as the source (a temporary folder)
-
-    `place`, where it is set, says in which file and line a row is. `skips` leaves out rows that lack their target or
-    weight, which is otherwise an error; `n_rows` still counts them.
+    notes : remarks on the data, made while reading
+    keep_alive : anything that must live as long as the source (a temporary folder)
     """
 
-    place: Callable[[int], str] | None = None
-    skips: bool = False
+    notes: list[str]
+    #: Finds the line of a row in the text file that was converted to Parquet.
+    locate_line: Callable[[int], Location] | None = None
+    #: Whether rows that lack their target or weight are skipped, which `n_rows` still counts, instead of refused.
+    skip_incomplete: bool = False
 
-    def __init__(self, paths, columns=None, target=None, weight=None, notes=(), keep=None):
-        self.paths = [os.fspath(path) for path in paths]
-        super().__init__(self.paths[0], columns, target, weight)
-        self.notes, self.keep = list(notes), keep
-        self.groups: list[tuple[str, int]] = []
-        self.bounds = [0]
-        for path in self.paths:
-            self._append(path)
-        self.n_rows = self.bounds[-1]
+    def __init__(
+        self,
+        paths: Sequence[str | os.PathLike],
+        columns: Iterable[str] | None = None,
+        target: str | None = None,
+        weight: str | None = None,
+        notes: Iterable[str] = (),
+        keep_alive: Any = None,
+    ):
+        self._open([os.fspath(path) for path in paths], columns, target, weight)
+        self.notes, self.keep_alive = list(notes), keep_alive
         self.schema = {} if self.n_rows == 0 else self._first_row().select(self.names).schema
 
     def _first_row(self) -> Columns:
-        """With whatever it lacks: rows are judged when they are read."""
+        """The first row, complete or not."""
         return Columns.of(self._row_group(bisect_right(self.bounds, 0) - 1).slice(0, 1))
 
-    def _append(self, path):
-        import pyarrow.parquet as pq
-
-        with pq.ParquetFile(path) as file:
-            self._refuse_unknown(file.schema_arrow.names)
-            for i in range(file.metadata.num_row_groups):
-                self.groups.append((path, i))
-                self.bounds.append(self.bounds[-1] + file.metadata.row_group(i).num_rows)
-
-    def _block(self, tables, start):
-        from mercer._numeric.block import Block
-
-        tables = [Columns.of(table) for table in tables]
-        whole = tables[0]
-        for table in tables[1:]:
-            whole = whole.stacked(table)
-        if self.skips:
-            lack = [gaps(whole.array(name)) for name in (self.target, self.weight) if name is not None]
+    def _block(self, tables: list, start: int) -> Block:
+        first, *others = (Columns.of(table) for table in tables)
+        whole = first.stacked(*others) if others else first
+        if self.skip_incomplete:
+            lack = [is_missing(whole.array(name)) for name in (self.target, self.weight) if name is not None]
             whole = whole[~np.any(lack, axis=0)] if lack else whole
-        try:
-            y = None if self.target is None else present(whole.array(self.target), self.target, start, "target")
-            weight = None if self.weight is None else present(whole.array(self.weight), self.weight, start, "weight")
-        except RowError as error:
-            raise error.located(self.locate) from error
-        return Block(whole.select(self.names), y, weight, start)
+        y, weight = (None if name is None else whole.array(name) for name in (self.target, self.weight))
+        return self._complete(whole.select(self.names), y, weight, start)
 
-    def locate(self, row: int) -> str:
-        """Where a row is: in the words of `place` if it has been given, else file and row."""
-        if self.place is not None:
-            return self.place(row)
-        group = bisect_right(self.bounds, row) - 1
-        path = self.groups[group][0]
-        first = self.bounds[[name for name, _ in self.groups].index(path)]
-        return f"{path}, row {row - first}"
-
-    def _row_group(self, i):
-        import pyarrow.parquet as pq
-
-        if getattr(self._local, "index", None) != i:
-            extra = [name for name in (self.target, self.weight) if name is not None]
-            path, group = self.groups[i]
-            with pq.ParquetFile(path, pre_buffer=False) as file:
-                self._local.table = file.read_row_group(group, columns=self.names + extra)
-            self._local.index = i
-        return self._local.table
+    def locate(self, row: int) -> Location:
+        """The file and line of a row where `locate_line` is set, else file and row."""
+        return super().locate(row) if self.locate_line is None else self.locate_line(row)
 
 
-def table_in_memory(data, target=None, weight=None, notes=()) -> MemorySource:
+def table_in_memory(data: Any, target: Any = None, weight: Any = None, notes: Iterable[str] = ()) -> MemorySource:
     """A source of the rows of a table in memory; `target` and `weight` are names of columns or arrays."""
     whole = Columns.of(data)
     named = [name for name in (target, weight) if isinstance(name, str)]
     y, w = (
-        present(whole.array(given), given, 0, what) if isinstance(given, str) else _vector(given, what)
+        require_present(whole.array(given), given, 0, what) if isinstance(given, str) else _vector(given, what)
         for given, what in ((target, "target"), (weight, "weight"))
     )
     features = [name for name in whole.columns if name not in named]
-    source: Any = MemorySource(whole.select(features), y, w)
+    source = MemorySource(whole.select(features), y, w)
     source.schema, source.notes = source.X.schema, list(notes)
     source.target = target if isinstance(target, str) else None
     return source
@@ -235,14 +207,14 @@ def is_table_source(source: Source) -> bool:
     return first is not None and isinstance(first.X, Columns)
 
 
-def first_block(source: Source):
+def first_block(source: Source) -> Block | None:
     """The first block that has rows, or None."""
     blocks = (task.read() for task in source.tasks())
     return next((block for block in blocks if len(block)), None)
 
 
-def _vector(given, what):
-    """Targets or weights given as an array, in the plain types that a column of a table has."""
+def _vector(given: Any, what: str) -> np.ndarray | None:
+    """Targets or weights given as an array, in the types of a column of a table."""
     if given is None:
         return None
     values = np.asarray(given)
@@ -252,9 +224,9 @@ def _vector(given, what):
         return values
     from mercer.source.arrow import plain_table, to_numpy
 
-    return present(to_numpy(plain_table({what: values})[what]), None, 0, what)
+    return require_present(to_numpy(plain_table({what: values})[what]), None, 0, what)
 
 
-def is_column_dict(data) -> bool:
-    """A mapping of names to columns (not a Bunch of scikit-learn)."""
+def is_column_dict(data: Any) -> bool:
+    """Whether `data` maps names to columns and is not a Bunch of scikit-learn."""
     return isinstance(data, Mapping) and not hasattr(data, "data")

@@ -13,6 +13,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.block import Block
+from mercer._numeric.hashing.rows import fold_of
 from mercer._numeric.linalg.gram import add_products, gathered, less_outer_products, mirror, sums_with_outer_products
 from mercer._runtime.pool import ordered_map
 from mercer.stats.base import Statistic
@@ -145,7 +146,7 @@ class Gram(Statistic):
         """Return the order of the rows by fold, and where each fold begins; a single fold needs no hashes."""
         if self.n_folds == 1:
             return np.arange(len(block)), np.array([0, len(block)])
-        fold = _numeric.buckets(_numeric.splitmix64(block.ids, self.seed), self.n_folds)
+        fold = fold_of(block.ids, self.n_folds, self.seed)
         fold = fold.astype(np.uint8 if self.n_folds <= 256 else np.int64)  # NumPy sorts bytes faster
         bounds = np.cumsum([0, *np.bincount(fold, minlength=self.n_folds)])
         return np.argsort(fold, kind="stable"), bounds

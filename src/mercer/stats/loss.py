@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer import _numeric
 from mercer._numeric.block import Block
+from mercer._numeric.hashing.rows import fold_of
 from mercer._numeric.linalg.gram import aligned_empty
 from mercer._numeric.linalg.scatter import FLOAT32_ROWS
 from mercer.stats.base import Statistic
@@ -148,7 +148,7 @@ class LossesAt(Statistic):
         """Return 1 for the training rows of each model and 0 for the others; None if all rows are."""
         if self.left_out is None:
             return None
-        fold = _numeric.buckets(_numeric.splitmix64(block.ids, self.seed), self.n_folds)
+        fold = fold_of(block.ids, self.n_folds, self.seed)
         return (fold[:, None] != self.left_out).astype(np.float64)
 
     def _add(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer import _numeric
 from mercer._numeric.block import Block
+from mercer._numeric.hashing.rows import fold_of
 from mercer.stats.base import Statistic
 from mercer.stats.counts import MOST_LEVELS, distinct, sorted_levels
 
@@ -61,7 +61,7 @@ class TargetTables(Statistic):
         terms = np.hstack([np.ones((len(y), 1)), y, y * y])
         if block.weight is not None:
             terms *= np.asarray(block.weight, dtype=np.float64)[:, None]
-        fold = _numeric.buckets(_numeric.splitmix64(block.ids, self.seed), self.n_folds).astype(np.intp)
+        fold = fold_of(block.ids, self.n_folds, self.seed)
         columns = [distinct(np.asarray(block.X[:, j])) for j in range(block.X.shape[1])]
         indices = tuple({level: i for i, level in enumerate(levels)} for levels, _ in columns)
         cells = ((codes * self.n_folds + fold, len(levels)) for levels, codes in columns)

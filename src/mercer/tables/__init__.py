@@ -1,4 +1,4 @@
-"""Tables of mixed columns: what each column is, and the numbers it becomes."""
+"""Tables of mixed columns: the role of each column, and its encoding as numbers."""
 
 from mercer.tables.columns import ColumnBlock
 from mercer.tables.encoder import TableEncoder

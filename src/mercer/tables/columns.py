@@ -1,8 +1,8 @@
-"""The numbers that columns become. Each encoder is a few learned values and `encode`, rows in, numbers out.
+"""Encoders of numbers, missing values and categories: a few learned values and `encode`, rows in, numbers out.
 
-An encoder says from which `columns` it makes what `kind` of features, with which `names`, a list per column. Neighbors
-of a kind that has `together` are encoded together, by a function that has looked up once what it needs of them, and
-writes to `out` where that is given.
+An encoder states its input `columns`, the `kind` of its features, and their `names`, a list per column. Adjacent
+encoders of a class that has `batched` are encoded together by the function that it returns; that function writes to
+`out` if given.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mercer._runtime.errors import RowError
 from mercer.normalize.ranks import are_repetitions, quantiles, quantiles_of_rows
 from mercer.source import Columns
-from mercer.source.row_error import RowError
-from mercer.tables.facts import ColumnFacts, in_parts
-from mercer.tables.values import FEW, ArrowValues, numbers
+from mercer.tables.profile import ColumnProfile, in_batches
+from mercer.tables.values import MAX_PLAIN_ROWS, ArrowValues, numbers
 
-#: (values, fold of each row or None, number of the first row) -> the numbers of some encoders, rows by columns.
+#: (values, fold of each row or None, index of the first row) -> features of some encoders, rows by columns.
 Encode = Callable[..., Any]
-#: Rows of numbers that are squashed at a time, and stay in the caches meanwhile.
-_STRIP = 1024
-_HUGE = 1e150  # its square is still a number
+#: Rows that are transformed at a time, few enough to stay in the cache.
+_CHUNK_ROWS = 1024
+_MAX_Z = 1e150  # its square does not overflow
 _QUARTILES = (0.25, 0.5, 0.75)
 
 
 @dataclass(frozen=True)
 class ColumnBlock:
-    """Output columns [start, stop) were made from `column` in its role; `kind` says how."""
+    """Output columns [start, stop) that encode `column` in its role; `kind` is the kind of encoding."""
 
     column: str
     role: str
@@ -42,10 +42,10 @@ class ColumnBlock:
 
 
 @dataclass(frozen=True)
-class Squashed:
-    """z / sqrt(1 + (z/3)^2) with z = (x - median) / IQR, so |z| < 3 (Holzmüller et al. 2024); missing becomes 0.
+class SmoothClipped:
+    """Robust scaling and smooth clipping (Holzmüller et al. 2024): z / sqrt(1 + (z/3)^2), z = (x - median) / IQR.
 
-    Where the quartiles agree the scale is half the range.
+    The result lies within (-3, 3); missing becomes 0. If the quartiles are equal, the scale is half the range.
     """
 
     column: str
@@ -62,76 +62,77 @@ class Squashed:
         return [[self.column]]
 
     @staticmethod
-    def together(parts: list[Squashed]) -> Encode:
-        """All columns of numbers at once."""
+    def batched(parts: list[SmoothClipped]) -> Encode:
+        """A function that encodes several columns of numbers at once."""
         names = [part.column for part in parts]
         scale = np.array([part.scale for part in parts])
         middle, half = 0.5 * np.array([part.center for part in parts]), np.where(scale > 0, 0.5 * scale, np.inf)
 
-        def squashed(x, start):
+        def clipped(x: np.ndarray, start: int) -> np.ndarray:
             _refuse_infinity(x, names, start)
             with np.errstate(over="ignore"):
                 z = (0.5 * x - middle) / half
-            z = np.minimum(np.maximum(z, -_HUGE), _HUGE)
+            z = np.minimum(np.maximum(z, -_MAX_Z), _MAX_Z)
             z /= np.sqrt(1.0 + (z / 3.0) ** 2)
             z[np.isnan(x)] = 0.0
             return z
 
-        def encode(values, folds, start, out=None):
+        def encode(values: Any, folds: np.ndarray | None, start: int, out: np.ndarray | None = None) -> np.ndarray:
             x = values.numbers(names)
-            if out is None and len(x) <= _STRIP:
-                return squashed(x, start)
+            if out is None and len(x) <= _CHUNK_ROWS:
+                return clipped(x, start)
             out = np.empty(x.shape) if out is None else out
-            for first in range(0, len(x), _STRIP):
-                rows = slice(first, first + _STRIP)
-                out[rows] = squashed(x[rows], start + first)
+            for first in range(0, len(x), _CHUNK_ROWS):
+                rows = slice(first, first + _CHUNK_ROWS)
+                out[rows] = clipped(x[rows], start + first)
             return out
 
         return encode
 
     @classmethod
-    def learned(cls, facts: ColumnFacts, sample) -> Squashed:
+    def learned(cls, profile: ColumnProfile, sample: Any) -> SmoothClipped:
         """From a sample of rows; the range is that of all rows."""
-        return cls(facts.name, *_center_and_scale(facts, numbers(sample.X, facts.name), sample.weight))
+        return cls(profile.name, *_center_and_scale(profile, numbers(sample.X, profile.name), sample.weight))
 
     @classmethod
-    def all_learned(cls, columns: list[ColumnFacts], sample) -> list[Squashed]:
-        """The same of many columns; those of float64 without gaps are sorted together, weights being repetitions."""
+    def all_learned(cls, columns: list[ColumnProfile], sample: Any) -> list[SmoothClipped]:
+        """The same for many columns; complete float64 columns are sorted together, weights being repetitions."""
         table, n = sample.X.table, len(sample.weight)
-        plain = [facts for facts in columns if table[facts.name].type == pa.float64()]
-        alike = n > 0 and bool(np.all(sample.weight == sample.weight[0]))
-        by_name = {facts.name: facts for facts in plain} if alike or are_repetitions(sample.weight) else {}
+        plain = [profile for profile in columns if table[profile.name].type == pa.float64()]
+        equal = n > 0 and bool(np.all(sample.weight == sample.weight[0]))
+        by_name = {profile.name: profile for profile in plain} if equal or are_repetitions(sample.weight) else {}
         found = {}
-        for names in in_parts(list(by_name), n):
+        for names in in_batches(list(by_name), n):
             values = np.stack([table[name].to_numpy() for name in names])
-            whole = ~np.isnan(values).any(axis=1)
+            complete = ~np.isnan(values).any(axis=1)
             quartiles = quantiles_of_rows(values, sample.weight, _QUARTILES)
-            for name, full, three in zip(names, whole, quartiles, strict=True):
-                if full:
+            for name, usable, three in zip(names, complete, quartiles, strict=True):
+                if usable:
                     found[name] = cls(name, *_from_quartiles(by_name[name], *three))
-        return [found.get(facts.name) or cls.learned(facts, sample) for facts in columns]
+        return [found.get(profile.name) or cls.learned(profile, sample) for profile in columns]
 
 
-def _refuse_infinity(x, names, start):
+def _refuse_infinity(x: np.ndarray, names: list[str], start: int) -> None:
     bad = np.isinf(x)
     if bad.any():
         row, j = np.argwhere(bad)[0].tolist()
-        remedy = ". Make it missing, or drop the row."
-        raise RowError(f"Column {names[j]!r} contains infinity, first at ", start + row, remedy)
+        remedy = "Make it missing, or drop the row."
+        problem = f"Column {names[j]!r} contains infinity, first at "
+        raise RowError(problem, start + row, ".", remedy=remedy, column=names[j], value=float(x[row, j]))
 
 
-def _center_and_scale(facts: ColumnFacts, values, weight) -> tuple[float, float]:
+def _center_and_scale(profile: ColumnProfile, values: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
     present = ~np.isnan(values)
     values, weight = values[present], weight[present]
     if len(values) == 0:  # so rarely present that the sample has none
-        values, weight = np.array(facts.levels, dtype=np.float64), np.asarray(facts.counts, dtype=np.float64)
-    return _from_quartiles(facts, *quantiles(values, weight, _QUARTILES))
+        values, weight = np.array(profile.values, dtype=np.float64), np.asarray(profile.counts, dtype=np.float64)
+    return _from_quartiles(profile, *quantiles(values, weight, _QUARTILES))
 
 
-def _from_quartiles(facts: ColumnFacts, low, middle, high) -> tuple[float, float]:
+def _from_quartiles(profile: ColumnProfile, low: float, middle: float, high: float) -> tuple[float, float]:
     half = 0.5 * high - 0.5 * low
     if half == 0:
-        return float(middle), 0.5 * float(facts.high) - 0.5 * float(facts.low)
+        return float(middle), 0.5 * float(profile.high) - 0.5 * float(profile.low)
     return float(middle), float(2.0 * half if half < 0.25 * np.finfo(float).max else half)
 
 
@@ -151,11 +152,11 @@ class MissingFlag:
         return [[f"{self.column}=missing"]]
 
     @staticmethod
-    def together(parts: list[MissingFlag]) -> Encode:
-        """The flags of all columns at once."""
+    def batched(parts: list[MissingFlag]) -> Encode:
+        """A function that flags several columns at once."""
         names = [part.column for part in parts]
 
-        def encode(values, folds, start, out=None):
+        def encode(values: Any, folds: np.ndarray | None, start: int, out: np.ndarray | None = None) -> np.ndarray:
             flags = values.missing(names)
             if out is None:
                 return flags
@@ -167,15 +168,16 @@ class MissingFlag:
 
 @dataclass(frozen=True)
 class Indicators:
-    """One indicator per level; pooled levels share "other", unseen ones are all zeros.
+    """One indicator per category; rare categories are pooled as "other", unseen ones are all zeros.
 
-    `others` are the pooled levels that fit has seen; None: whatever was not kept, for there were too many to list.
+    `pooled` are the categories of the pool; None pools everything not in `categories`, for there were too many to list.
     """
 
     column: str
-    levels: tuple
-    others: tuple | None
+    categories: tuple
+    pooled: tuple | None
     kind = "onehot"
+    _former = {"levels": "categories", "others": "pooled"}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -183,75 +185,75 @@ class Indicators:
 
     @property
     def names(self) -> list[list[str]]:
-        return [[f"{self.column}={level}" for level in (*self.levels, *(["other"] * self._pools))]]
+        return [[f"{self.column}={category}" for category in (*self.categories, *(["other"] * self._has_pool))]]
 
     @property
-    def _pools(self) -> bool:
-        return self.others is None or len(self.others) > 0
+    def _has_pool(self) -> bool:
+        return self.pooled is None or len(self.pooled) > 0
 
     @staticmethod
-    def together(parts: list[Indicators]) -> Encode:
-        """The indicators of all categories at once."""
-        look_ups = [(part.column, part._places()) for part in parts]
-        starts = np.cumsum([0, *(len(part.levels) + part._pools for part in parts)]).tolist()
+    def batched(parts: list[Indicators]) -> Encode:
+        """A function that encodes several columns of categories at once."""
+        lookups = [(part.column, part._lookup()) for part in parts]
+        starts = np.cumsum([0, *(len(part.categories) + part._has_pool for part in parts)]).tolist()
 
-        def encode(values, folds, start, out=None):
+        def encode(values: Any, folds: np.ndarray | None, start: int, out: np.ndarray | None = None) -> np.ndarray:
             if out is None:
                 out = np.zeros((len(values), starts[-1]))
             else:
                 out[:] = 0.0
-            for (column, places), first in zip(look_ups, starts, strict=False):
-                for row, place in places(values, column):
-                    out[row, first + place] = 1.0
+            for (column, indices), first in zip(lookups, starts, strict=False):
+                for row, index in indices(values, column):
+                    out[row, first + index] = 1.0
             return out
 
         return encode
 
-    def _places(self) -> Callable[[Any, str], Any]:
-        """A function that gives pairs of row and indicator, or one pair of arrays of them; unknown levels have none."""
-        known, pool = len(self.levels), len(self.levels) if self.others is None else -1
-        levels = (*self.levels, *(self.others or ()))
-        at = {level: min(i, known) for i, level in enumerate(levels)}
+    def _lookup(self) -> Callable[[Any, str], Any]:
+        """A function that gives pairs (row, indicator), or one pair of arrays of them; unknown categories have none."""
+        n_kept, pool = len(self.categories), len(self.categories) if self.pooled is None else -1
+        known = (*self.categories, *(self.pooled or ()))
+        index_of = {category: min(i, n_kept) for i, category in enumerate(known)}
 
-        def places(values, name):
-            if len(values) <= FEW:
-                found = [-1 if v is None else at.get(v, pool) for v in values.objects(name)]
-                return [(row, place) for row, place in enumerate(found) if place >= 0]
+        def indices(values: Any, name: str) -> list:
+            if len(values) <= MAX_PLAIN_ROWS:
+                found = [-1 if v is None else index_of.get(v, pool) for v in values.objects(name)]
+                return [(row, index) for row, index in enumerate(found) if index >= 0]
             column = values.column(name)
-            place = pc.fill_null(pc.index_in(column, pa.array(levels, column.type)), -1).to_numpy()
-            place = np.minimum(place, known)
+            index = pc.fill_null(pc.index_in(column, pa.array(known, column.type)), -1).to_numpy()
+            index = np.minimum(index, n_kept)
             if pool >= 0:
-                place[(place < 0) & pc.is_valid(column).to_numpy()] = pool
-            rows = np.flatnonzero(place >= 0)
-            return [(rows, place[rows])]
+                index[(index < 0) & pc.is_valid(column).to_numpy()] = pool
+            rows = np.flatnonzero(index >= 0)
+            return [(rows, index[rows])]
 
-        return places
+        return indices
 
     @classmethod
-    def learned(cls, facts: ColumnFacts, max_onehot: int, rare: int) -> Indicators:
-        """The most frequent levels, in sorted order, and the rest."""
-        counts = np.asarray(facts.counts)
-        kept = [level for level, count in zip(facts.levels, counts, strict=True) if count >= rare][:max_onehot]
-        if len(kept) < 2:  # everything is rare: then nothing is
-            kept = facts.levels[:max_onehot]
+    def learned(cls, profile: ColumnProfile, max_onehot: int, min_rows: int) -> Indicators:
+        """The most frequent categories of at least `min_rows` rows, in sorted order, and the pool of the others."""
+        counts = np.asarray(profile.counts)
+        kept = [value for value, count in zip(profile.values, counts, strict=True) if count >= min_rows][:max_onehot]
+        if len(kept) < 2:  # all are rare: keep them
+            kept = profile.values[:max_onehot]
         chosen = set(kept)
-        others = tuple(level for level in facts.levels if level not in chosen) if facts.exact else None
-        return cls(facts.name, tuple(sorted(kept)), others)
+        pooled = tuple(value for value in profile.values if value not in chosen) if profile.exact else None
+        return cls(profile.name, tuple(sorted(kept)), pooled)
 
 
-def encode_parts(encoders, table: Columns, folds=None, start: int = 0) -> list:
-    """What the encoders make of the rows of a table, in order."""
+def encode_table(encoders: list, table: Columns, folds: np.ndarray | None = None, start: int = 0) -> list:
+    """The features that the encoders compute from the rows of a table, in order."""
     values = ArrowValues(table)
-    return [encode(values, folds, start) for _, encode in planned(encoders)]
+    return [encode(values, folds, start) for _, encode in grouped_encoders(encoders)]
 
 
-def planned(encoders) -> list[tuple[list, Encode]]:
-    """Encoders in their order, neighbors of one kind together, and the function that encodes them."""
-    plan: list[tuple[list, Encode]] = []
+def grouped_encoders(encoders: list) -> list[tuple[list, Encode]]:
+    """Encoders in their order, adjacent ones of one class together, and the function that encodes them."""
+    groups: list[tuple[list, Encode]] = []
     for kind, run in groupby(encoders, type):
         parts = list(run)
-        if hasattr(kind, "together"):
-            plan.append((parts, kind.together(parts)))
+        if hasattr(kind, "batched"):
+            groups.append((parts, kind.batched(parts)))
         else:
-            plan += [([encoder], encoder.encode) for encoder in parts]
-    return plan
+            groups += [([encoder], encoder.encode) for encoder in parts]
+    return groups

@@ -2,55 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
-from mercer._numeric.block import Block
-from mercer._runtime.checks import check_weight, check_whole
+from mercer._numeric.block import Block, stack_rows
+from mercer._runtime.checks import check_whole
 from mercer._runtime.derived import DerivedCache
-from mercer.base import seed_of
-from mercer.source import Columns, Source
+from mercer._runtime.errors import Message, Setting
+from mercer.base import check_input_names, seed_of
+from mercer.source import Source
 from mercer.source.accumulator import BLOCK_ROWS
-from mercer.source.arrow import columns_of_rows
 from mercer.source.table import first_block, table_in_memory
 from mercer.stats import Sample, Together
+from mercer.tables.categories import folds_of
 from mercer.tables.columns import ColumnBlock
-from mercer.tables.facts import Facts
+from mercer.tables.inputs import TableInput
 from mercer.tables.learning import learn_encoders
-from mercer.tables.levels import folds_of
-from mercer.tables.plan import Plan
+from mercer.tables.plan import EncodingPlan
+from mercer.tables.profile import TableProfile
 from mercer.tables.roles import MAX_ONEHOT, Role, roles_of
 from mercer.tables.schema import compare_names, conformed
-from mercer.tables.unseen import Unseen, joined, unseen_in
+from mercer.tables.unseen import Unseen, merge_unseen, unseen_in
+from mercer.tables.values import ArrayValues, PlainValues
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
-    """Numbers, categories, dates and text, with gaps, as one matrix of numbers of about unit size.
+class TableEncoder(TransformerMixin, TableInput):
+    """Encode numbers, categories, dates and text, with missing values, as one matrix of about unit scale.
 
-    - number: z / sqrt(1 + (z/3)^2), z = (x - median) / IQR: like x in the middle, never beyond 3. Missing becomes 0.
-    - category: an indicator per level; rare levels share one, "other"; a level that `fit` has not seen is all zeros.
-    - high-cardinality: the mean target of the level, drawn toward the overall mean, and the level's frequency.
+    - number: z / sqrt(1 + (z/3)^2), z = (x - median) / IQR, which lies within (-3, 3). Missing becomes 0.
+    - category: an indicator per category; rare ones are pooled as "other"; one not seen in `fit` is all zeros.
+    - high-cardinality: the mean target of the category, shrunk to the overall mean, and its frequency.
     - date: linear time, and sin and cos of the month, the day of the week and the hour.
-    - text: tf-idf weights of words and pairs of words (of letters, where values are single words); sparse.
-    - sequence: weights of up to five letters in a row, and letters by position where all are of one length; sparse.
+    - text: tf-idf weights of words and pairs of words (of characters, if values are single words); sparse.
+    - sequence: weights of character n-grams up to length 5, and letters by position if all lengths are equal; sparse.
     - id and constant columns are left out, see `notes_`.
 
-    A column with missing values in `fit` also gets an indicator of that. One pass over the rows gathers facts and a
-    sample; high cardinality takes two or three more, each text column one.
+    A column with missing values in `fit` also gets a missing indicator. One pass over the rows gathers the column
+    profiles and a sample; columns of high cardinality take two or three more passes, each text column one.
 
-    `fit_transform(X, y)` gives training rows *out-of-fold* targets of levels: a row's own target never enters its
-    features, and the folds are those of the ridge path. `fit(X, y).transform(X)` gives what new rows get.
+    `fit_transform(X, y)` gives training rows *out-of-fold* target means: a row's own target never enters its features,
+    and the folds are those of the ridge path. `fit(X, y).transform(X)` gives the features of new rows.
 
     Parameters
     ----------
     roles : dict of column names to roles, default=None
-        Overrule `guess_roles` for some columns.
+        Override `guess_roles` for some columns.
     max_onehot : int, default=100
-        Most levels of a category; above, text is of high cardinality.
+        Maximum number of categories that get an indicator each; text with more is of high cardinality.
     random_state : int, RandomState or None, default=0
         Seed of the folds.
 
@@ -59,11 +62,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     roles_ : dict of column names to `Role`
     schema_ : dict of column names to kinds
     blocks_ : list of `ColumnBlock`
-        Which output columns were made from which column, and how.
+        The output columns of each column, and how they were made.
     notes_ : list of str
-        What was left out, and why.
+        Columns that were left out or are suspicious, and why.
     n_features_in_ : int
-    feature_names_in_ : array of names, if the rows had any
+    feature_names_in_ : array of names, if the input had any
 
     Examples
     --------
@@ -79,28 +82,28 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ['age', 'city=Bern', 'city=Oslo', 'age=missing', 'city=missing']
     """
 
-    def __init__(self, roles=None, max_onehot=MAX_ONEHOT, random_state=0):
+    def __init__(self, roles: Mapping[str, str] | None = None, max_onehot: int = MAX_ONEHOT, random_state: Any = 0):
         self.roles = roles
         self.max_onehot = max_onehot
         self.random_state = random_state
 
-    def fit(self, X, y=None, sample_weight=None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the rows of a frame, a dict of columns, an array or a `Source` of a table."""
         self._fit(X, y, sample_weight)
         return self
 
-    def fit_transform(self, X, y=None, sample_weight=None):
-        """Learn, and encode the same rows with targets of levels that do not know the row's own fold."""
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Learn, and encode the same rows with out-of-fold target means."""
         source = self._fit(X, y, sample_weight)
         if isinstance(X, Source):
             return self._mapped(source, out_of_fold=True)
-        return self._stack([self._encoded(block, True) for block in source.blocks()])
+        return stack_rows([self._encoded(block, True) for block in source.blocks()])
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Encode rows: a matrix for data in memory (CSR if there is text), a `Source` for a `Source`.
 
-        A row may also be a dict of single values, and rows a list of such dicts. A few rows take a short way, and get
-        the same bits as among many.
+        A row may also be a dict of single values, and rows a list of such dicts. A few rows are encoded without
+        building a table, with the same bits.
         """
         if not hasattr(self, "_encoders"):
             check_is_fitted(self)
@@ -109,80 +112,84 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if first is not None:
                 compare_names(self._table_of(first).columns, self.schema_)
             return self._mapped(X, out_of_fold=False)
-        unnamed = isinstance(X, np.ndarray) and hasattr(self, "feature_names_in_")  # scikit-learn has a word on that
-        values = None if unnamed else self._values(X)
+        unnamed = isinstance(X, np.ndarray) and hasattr(self, "feature_names_in_")  # scikit-learn warns about these
+        values = None if unnamed else self.parse_rows(X)
         if values is not None:
-            return self._encode_values(values)
-        table = self._checked(X, reset=False)
+            return self.encode_parsed(values)
+        table = self.check_table(X)
         if len(table) <= BLOCK_ROWS:
             return self._encoded(Block(table), False)
-        return self._stack([self._encoded(block, False) for block in table_in_memory(table).blocks()])
+        return stack_rows([self._encoded(block, False) for block in table_in_memory(table).blocks()])
 
-    def unseen_levels(self, X) -> dict[str, Unseen]:
-        """The columns of X with levels that `fit` has not seen: in how many rows, and the first of them.
+    def unseen_categories(self, X: Any) -> dict[str, Unseen]:
+        """The columns of X with categories that `fit` has not seen: the number of such rows, and the first category.
 
-        `transform` says nothing of these: no indicator of theirs is set, and a column of high cardinality takes the
-        mean target and the least frequency. A category of more levels than `fit` could list takes them for "other".
+        `transform` encodes these silently: all their indicators are zero, and a column of high cardinality takes the
+        mean target and the smallest frequency. A category of more values than `fit` could list takes them for "other".
 
         Examples
         --------
         >>> encoder = TableEncoder().fit({"city": ["Bern", "Oslo", "Bern", "Oslo"]})
-        >>> encoder.unseen_levels({"city": ["Rome", "Bern", "Lima"]})
+        >>> encoder.unseen_categories({"city": ["Rome", "Bern", "Lima"]})
         {'city': Unseen(rows=2, example='Rome')}
         """
         check_is_fitted(self)
-        blocks = X.blocks() if isinstance(X, Source) else [Block(self._checked(X, reset=False))]
+        blocks = X.blocks() if isinstance(X, Source) else [Block(self.check_table(X))]
         found: dict[str, Unseen] = {}
         for block in blocks:
             table = conformed(self._table_of(block), self.schema_, block.start)
-            found = joined(found, unseen_in(self._encoders, table))
+            found = merge_unseen(found, unseen_in(self._encoders, table))
         return found
 
     @property
-    def _plan(self) -> Plan:
+    def column_encoders(self) -> list[Any]:
+        """The fitted encoders of columns, in the order of the output."""
+        return self._encoders
+
+    def parse_rows(self, X: Any) -> PlainValues | ArrayValues | None:
+        """A few rows, or an array of numbers, as values by column for `encode_parsed`, without building a table.
+
+        None if a table has to be built: see `check_table`. Columns of an array are taken in the order of fit; their
+        names are not checked.
+        """
+        return self._plan.parse(X)
+
+    def encode_parsed(self, values: PlainValues | ArrayValues, start: int = 0) -> Any:
+        """The features of parsed rows; `start` is the index of the first row, for messages."""
+        return self._joined(self._plan.parts(values, None, start))
+
+    def encode_parts(self, values: PlainValues | ArrayValues, start: int = 0) -> list[tuple[list[Any], Any]]:
+        """The features of parsed rows in parts: pairs of the column encoders and the features they computed."""
+        encoders = (encoders for encoders, _ in self._plan.steps)
+        return list(zip(encoders, self._plan.parts(values, None, start), strict=True))
+
+    @property
+    def _plan(self) -> EncodingPlan:
         plan = _plan_of(self)
         if plan.encoders is not self._encoders:  # fitted again
             plan = _plan_of.refresh(self)
         return plan
 
-    def _values(self, X):
-        """X as values by column where that takes no table; None if it does. No column is checked by name or order."""
-        return self._plan.values(X)
-
-    def _encode_values(self, values, start=0):
-        return self._joined(self._plan.parts(values, None, start))
-
-    def _fit(self, X, y, sample_weight) -> Source:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Source:
         check_whole("max_onehot", self.max_onehot)
         source = self._opened(X, y, sample_weight)
-        learned = source.fold(Together(facts=Facts(), sample=Sample())).finish()
-        facts, sample = learned["facts"], learned["sample"]
-        self.schema_ = {name: known.kind for name, known in facts.items()}
-        self.roles_: dict[str, Role] = roles_of(facts, sample, self.roles, self.max_onehot)
+        learned = source.fold(Together(profile=TableProfile(), sample=Sample())).finish()
+        profiles, sample = learned["profile"], learned["sample"]
+        self.schema_ = {name: profile.kind for name, profile in profiles.items()}
+        self.roles_: dict[str, Role] = roles_of(profiles, sample, self.roles, self.max_onehot)
         self.n_features_in_ = len(self.schema_)
         seed = seed_of(self.random_state)
         self._seed = seed
-        self._encoders = learn_encoders(source, facts, sample, self.roles_, int(self.max_onehot), seed)
-        self.notes_ = [
-            f"{name!r} is left out ({role.role}: {role.why})."
-            for name, role in self.roles_.items()
-            if role.role in ("id", "constant")
-        ]
-        self.notes_ += [
-            f"{name!r} is suspicious: {said.rstrip('.')} (roles={{{name!r}: 'id'}} leaves it out)."
-            for name, role in self.roles_.items()
-            for said in role.suspicions
-            if role.role not in ("id", "constant")
-        ]
+        self._encoders = learn_encoders(source, profiles, sample, self.roles_, int(self.max_onehot), seed)
+        self.notes_ = _notes(self.roles_)
         if not self._encoders:
-            raise ValueError(
-                f"No column is left to learn from ({next(iter(facts.values())).n} sample(s)): {' '.join(self.notes_)}"
-            )
+            n = next(iter(profiles.values())).n
+            raise ValueError(f"No column is left to learn from ({n} sample(s)): {' '.join(self.notes_)}")
         self._lay_out()
         return source
 
-    def _lay_out(self):
-        """`blocks_`, in the order of the output."""
+    def _lay_out(self) -> None:
+        """Set `blocks_`, in the order of the output."""
         self.blocks_, start = [], 0
         for encoder in self._encoders:
             for column, names in zip(encoder.columns, encoder.names, strict=True):
@@ -191,113 +198,33 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 start = stop
         self._sparse = any(block.kind in ("text", "sequence") for block in self.blocks_)
 
-    def _opened(self, X, y, sample_weight) -> Source:
-        """The rows as a source of tables whose rows all count."""
-        if not isinstance(X, Source):
-            table = self._checked(X, reset=True)
-            weight = check_weight(sample_weight, len(table))
-            if weight is not None and not np.any(weight > 0):
-                raise ValueError("All sample weights are zero: there is nothing to learn from.")
-            source: Source = table_in_memory(table, _target(y, len(table)), weight)
-        else:
-            if y is not None or sample_weight is not None:
-                raise ValueError("A Source brings its own target and weights: give them to the source, not to fit.")
-            first = first_block(X)
-            if first is None:
-                raise ValueError("The source has no rows.")
-            table = self._table_of(first)
-            self._input_names, schema = table.columns, table.schema
-            self.feature_names_in_ = np.array(table.columns, dtype=object)
-            source = X.map(lambda block: block.with_X(conformed(self._table_of(block), schema, block.start)))
-        if sample_weight is None and not isinstance(X, Source):
-            return source
-        return source.where(lambda block: np.ones(len(block), bool) if block.weight is None else block.weight > 0)
-
-    def _table_of(self, block: Block) -> Columns:
-        if isinstance(block.X, Columns):
-            return block.X
-        names = getattr(self, "_input_names", None)
-        table = Columns.of(block.X)
-        if names is not None and not hasattr(block.X, "columns"):
-            table = Columns(table.table.rename_columns(names))
-        return table
-
-    def _checked(self, X, reset: bool) -> Columns:
-        """Data in memory as a table, after the checks of scikit-learn."""
-        if isinstance(X, Columns):
-            pass
-        elif hasattr(X, "columns") or hasattr(X, "column_names"):
-            X = self._checked_frame(X, reset)
-        elif columns_of_rows(X) is not None:
-            pass
-        elif not isinstance(X, dict) or hasattr(X, "tocsr"):  # a sparse matrix may be a dict of its entries
-            X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
-        table = Columns.of(X)
-        if len(table) == 0 or table.shape[1] == 0:
-            raise ValueError(f"Found array with {len(table)} sample(s) and {table.shape[1]} feature(s): no rows.")
-        if reset:
-            self._input_names = table.columns
-            return table
-        if isinstance(X, np.ndarray):  # its columns are those that fit has seen
-            table = Columns(table.table.rename_columns(self._input_names))
-        compare_names(table.columns, self.schema_)
-        return conformed(table, self.schema_)
-
-    def _checked_frame(self, X, reset):
-        """Names must be those of fit, in its order, as scikit-learn asks; new ones are left out with a warning."""
-        names = list(getattr(X, "column_names", X.columns))
-        if not reset and hasattr(self, "feature_names_in_"):
-            known = set(self.feature_names_in_)
-            if known < set(names):
-                compare_names(names, dict.fromkeys(known))
-                X = Columns.of(X).select([name for name in names if name in known])
-                if X.columns == list(self.feature_names_in_):
-                    return X
-                names = X.columns
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return X
-
     def _mapped(self, source: Source, out_of_fold: bool) -> Source:
         mapped = source.map(lambda block: block.with_X(self._encoded(block, out_of_fold)))
         mapped.names = [str(name) for name in self.get_feature_names_out()]
         mapped.derived = True
         return mapped
 
-    def _encoded(self, block: Block, out_of_fold: bool):
+    def _encoded(self, block: Block, out_of_fold: bool) -> Any:
         table = conformed(self._table_of(block), self.schema_, block.start)
         folds = folds_of(block, self._seed) if out_of_fold else None
         if not self._sparse:
             return self._plan.dense(table, folds, block.start)
         return self._joined(self._plan.parts(table, folds, block.start))
 
-    def _joined(self, parts: list):
+    def _joined(self, parts: list) -> Any:
         if not self._sparse:
             return np.concatenate(parts, axis=1)
         return sparse.csr_matrix(parts[0]) if len(parts) == 1 else sparse.hstack(parts, format="csr")
 
-    def _stack(self, blocks):
-        return sparse.vstack(blocks, format="csr") if self._sparse else np.concatenate(blocks)
-
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names such as `age`, `age=missing`, `city=Bern`, `day:month-sin`."""
         check_is_fitted(self)
-        self._check_names(input_features)
+        if input_features is not None:
+            check_input_names(input_features, self.n_features_in_, getattr(self, "feature_names_in_", None))
         names = (name for encoder in self._encoders for names in encoder.names for name in names)
         return np.array(list(names), dtype=object)
 
-    def _check_names(self, given):
-        if given is None:
-            return
-        if len(given) != self.n_features_in_:
-            raise ValueError(
-                f"input_features should have length equal to number of features ({self.n_features_in_}), "
-                f"got {len(given)}"
-            )
-        known = getattr(self, "feature_names_in_", None)
-        if known is not None and not np.array_equal(known, np.asarray(given, dtype=object)):
-            raise ValueError("input_features is not equal to feature_names_in_")
-
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
@@ -306,13 +233,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return tags
 
 
-_plan_of = DerivedCache(lambda encoder: Plan(encoder._encoders, encoder.schema_))
+_plan_of = DerivedCache(lambda encoder: EncodingPlan(encoder.column_encoders, encoder.schema_))
 
 
-def _target(y, n):
-    if y is None:
-        return None
-    y = np.asarray(y)
-    if len(y) != n:
-        raise ValueError(f"X has {n} rows but y has {len(y)} entries.")
-    return y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
+def _notes(roles: dict[str, Role]) -> list[str]:
+    """Columns that are left out, and columns that are suspicious."""
+    unused = ("id", "constant")
+    notes: list[str] = [
+        f"{name!r} is left out ({role.role}: {role.why})." for name, role in roles.items() if role.role in unused
+    ]
+    for name, role in roles.items():
+        if role.role not in unused:
+            remedy = Message(" (", Setting("roles", "id", key=name), " leaves it out).")
+            notes += [Message(f"{name!r} is suspicious: {each.rstrip('.')}", remedy) for each in role.suspicions]
+    return notes

@@ -1,47 +1,46 @@
-"""From what a pass has gathered to the encoders of a table; levels and texts take passes of their own."""
+"""The encoders of a table from its column profiles; categories and texts take further passes."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from mercer.source import Source
-from mercer.tables.columns import Indicators, MissingFlag, Squashed
+from mercer.tables.categories import TargetMeans, learned_frequencies
+from mercer.tables.columns import Indicators, MissingFlag, SmoothClipped
 from mercer.tables.dates import DateParts
-from mercer.tables.facts import ColumnFacts
-from mercer.tables.levels import TargetMeans, learned_frequencies
+from mercer.tables.profile import ColumnProfile
 from mercer.tables.roles import Role
-from mercer.tables.words import Positions, Terms
+from mercer.tables.text_columns import Positions, TextTerms
 
-#: A level of fewer rows than this is rare, in a table of at least RARE / SHARE rows.
-RARE = 10
-SHARE = 0.001
+#: Categories of fewer rows are pooled, in tables of at least so many rows.
+MIN_CATEGORY_ROWS, MIN_TABLE_ROWS = 10, 10_000
 
 
 def learn_encoders(
-    source: Source, facts: dict[str, ColumnFacts], sample, roles: dict[str, Role], max_onehot: int, seed: int
+    source: Source, profiles: dict[str, ColumnProfile], sample: Any, roles: dict[str, Role], max_onehot: int, seed: int
 ) -> list[Any]:
-    """The encoders of all columns by role: numbers, categories, dates, levels, gaps, and then what is sparse."""
-    named: dict[str, list[ColumnFacts]] = {}
+    """The encoders of all columns: numbers, categories, dates, high cardinality, missing flags, then sparse ones."""
+    by_role: dict[str, list[ColumnProfile]] = {}
     for name, role in roles.items():
-        named.setdefault(role.role, []).append(facts[name])
-    encoders: list[Any] = list(Squashed.all_learned(named.get("number", []), sample))
-    rare = RARE if next(iter(facts.values())).n >= RARE / SHARE else 1
-    encoders += [Indicators.learned(known, max_onehot, rare) for known in named.get("category", ())]
-    encoders += [DateParts.learned(known, sample) for known in named.get("date", ())]
-    crowded = tuple(known.name for known in named.get("high-cardinality", ()))
-    if crowded:
-        encoders += learned_frequencies(source, facts, crowded)
+        by_role.setdefault(role.role, []).append(profiles[name])
+    encoders: list[Any] = list(SmoothClipped.all_learned(by_role.get("number", []), sample))
+    min_rows = MIN_CATEGORY_ROWS if next(iter(profiles.values())).n >= MIN_TABLE_ROWS else 1
+    encoders += [Indicators.learned(profile, max_onehot, min_rows) for profile in by_role.get("category", ())]
+    encoders += [DateParts.learned(profile, sample) for profile in by_role.get("date", ())]
+    high_cardinality = tuple(profile.name for profile in by_role.get("high-cardinality", ()))
+    if high_cardinality:
+        encoders += learned_frequencies(source, profiles, high_cardinality)
         if sample.y is not None:
-            encoders.append(TargetMeans.learned(source, crowded, seed))
+            encoders.append(TargetMeans.learned(source, high_cardinality, seed))
     used = [name for name, role in roles.items() if role.role not in ("id", "constant")]
-    encoders += [MissingFlag(name) for name in used if facts[name].missing]
-    for words in ("text", "sequence"):
-        for known in named.get(words, ()):
-            encoders += _word_encoders(source, known, words)
+    encoders += [MissingFlag(name) for name in used if profiles[name].missing]
+    for role_name in ("text", "sequence"):
+        for profile in by_role.get(role_name, ()):
+            encoders += _text_encoders(source, profile, role_name)
     return encoders
 
 
-def _word_encoders(source: Source, facts: ColumnFacts, role: str) -> list[Any]:
-    terms = Terms.learned(source, facts, role)
-    places = Positions.learned(facts) if role == "sequence" else None
-    return [terms] if places is None else [terms, places]
+def _text_encoders(source: Source, profile: ColumnProfile, role: str) -> list[Any]:
+    terms = TextTerms.learned(source, profile, role)
+    positions = Positions.learned(profile) if role == "sequence" else None
+    return [terms] if positions is None else [terms, positions]

@@ -1,4 +1,4 @@
-"""What each column is: a guess that says why, and can be overruled."""
+"""The role of each column: a guess with its reason, which users can override."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
 
 import numpy as np
 
+from mercer._runtime.errors import DataError, Message, ParameterError, Setting
 from mercer.source import Source
 from mercer.stats import Sample, Together
-from mercer.tables.facts import ColumnFacts, Facts
-from mercer.tables.leaks import Leaks
+from mercer.tables.leakage import LeakageCheck
+from mercer.tables.profile import ColumnProfile, TableProfile
 
 ROLES = ("number", "category", "high-cardinality", "date", "text", "sequence", "id", "constant")
 MAX_ONEHOT = 100
 
 _ID_NAME = re.compile(r"(^|[\s_.\-])(id|uuid|guid|key|index|idx|rowid|no|nr)$|^(id|uuid|guid)([\s_.\-]|$)|[a-z]I[dD]$")
 _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
-#: Numbers and days as people write them: with a unit, a currency, a decimal point, thousands set apart; 12/31/2020.
-_WRITTEN = {
+#: Numbers and dates in formats for people: with a unit, a currency or separators of thousands; 12/31/2020.
+_FORMATS = {
     "numbers": re.compile(
         r"[+-]?[$€£¥]\s?[+-]?[\d.,' ]*\d\s?[kKmM]?|[+-]?\d[\d.,' ]*\s?[%$€£¥]|[+-]?[1-9]\d{0,2}([.,' ]\d{3})+([.,]\d+)?"
         r"|[+-]?\d+[.,]\d+([eE][+-]?\d+)?"
@@ -28,20 +31,20 @@ _WRITTEN = {
     "dates": re.compile(r"(\d{1,2}([./-])\d{1,2}\2\d{4}|\d{4}([./])\d{1,2}\3\d{1,2})([ T]\d{1,2}:\d\d.*)?"),
 }
 _BASES, _PROTEIN = set("ACGTU"), set("ACDEFGHIKLMNPQRSTVWXYBZUOJ*")
-#: The kinds of columns that can have a role; other roles suit all kinds.
-_FROM = {
+#: The kinds of columns that a role can be given to; other roles suit all kinds.
+_KINDS_OF_ROLE = {
     "number": ("integer", "number", "boolean"),
     "date": ("date", "text"),
     "text": ("text",),
     "sequence": ("text",),
 }
-_HOLDS = {"integer": "whole numbers", "number": "numbers", "boolean": "truth values", "date": "dates", "text": "text"}
-_ENOUGH = 30  # rows, before "no two are alike" means anything
+_CONTENTS = {"integer": "integers", "number": "numbers", "boolean": "booleans", "date": "dates", "text": "text"}
+_MIN_ID_ROWS = 30  # below, distinct values are no evidence of an identifier
 
 
 @dataclass(frozen=True)
 class Role:
-    """What a column is taken for, why, and what should make one suspicious of it."""
+    """The role of a column, the reason for it, and the reasons to be suspicious of the column."""
 
     role: str
     why: str
@@ -57,19 +60,19 @@ def guess_roles(
     """The role of every column of a table, from one pass over it.
 
     - number: numbers.
-    - category: text or booleans of at most `max_onehot` levels; high-cardinality: of more.
+    - category: text or booleans of at most `max_onehot` categories; high-cardinality: of more.
     - date: points in time.
-    - text: several words per value; sequence: long words over few letters (DNA, RNA, proteins).
-    - id: no two rows alike, and counting, or called so, or made of digits: it names rows and says nothing of new ones.
+    - text: several words per value; sequence: long words over a small alphabet (DNA, RNA, proteins).
+    - id: distinct values that count up, contain digits or belong to a column of such a name: they identify rows.
     - constant: one value, or none.
 
-    With a target, columns that give it away are suspected: see `Role.suspicions`.
+    If the source has a target, columns are checked for target leakage: see `Role.suspicions`.
 
     Parameters
     ----------
     source : Source of a table, as `mercer.io.read_table` gives it
     roles : dict of names to roles, default=None
-        What is known already, and not to be guessed.
+        Roles that are known and not to be guessed.
     max_onehot : int, default=100
 
     Examples
@@ -79,118 +82,127 @@ def guess_roles(
     >>> for name, role in guess_roles(read_table(table)).items():
     ...     print(name, "-", role)
     age - number: 3 different numbers from 22 to 40
-    city - category: 2 levels
+    city - category: 2 categories
     planet - constant: every row holds 'Earth'
     """
-    learned = source.fold(Together(facts=Facts(), sample=Sample())).finish()
-    return roles_of(learned["facts"], learned["sample"], roles, max_onehot)
+    learned = source.fold(Together(profile=TableProfile(), sample=Sample())).finish()
+    return roles_of(learned["profile"], learned["sample"], roles, max_onehot)
 
 
-def roles_of(facts: dict[str, ColumnFacts], sample, roles=None, max_onehot=MAX_ONEHOT) -> dict[str, Role]:
-    """The roles that follow from what a pass has gathered."""
+def roles_of(
+    profiles: dict[str, ColumnProfile],
+    sample: Any,
+    roles: Mapping[str, str] | None = None,
+    max_onehot: int = MAX_ONEHOT,
+) -> dict[str, Role]:
+    """The roles that follow from the profiles of columns and a sample of rows."""
     if roles is not None and not isinstance(roles, Mapping):
         raise TypeError(f"roles must map names of columns to roles, as in {{'zip': 'category'}}, not {roles!r}.")
     roles = {str(name): role for name, role in (roles or {}).items()}
-    _check_roles(roles, facts)
-    guessed, leaks = {}, None if sample is None else Leaks(sample)
-    for name, known in facts.items():
-        role = Role(roles[name], "as told") if name in roles else guess_role(known, max_onehot)
-        found = [] if leaks is None else leaks.suspicions(name, known.kind)
-        written = _written(known) if name not in roles and role.role != "date" else None
+    _check_roles(roles, profiles)
+    guessed, leakage = {}, None if sample is None else LeakageCheck(sample)
+    for name, profile in profiles.items():
+        role = Role(roles[name], "as given") if name in roles else guess_role(profile, max_onehot)
+        found = [] if leakage is None else leakage.suspicions(name, profile.kind)
+        written = _written(profile) if name not in roles and role.role != "date" else None
         if written is not None:
-            found = [f"{written} as text, such as {known.levels[0]!r}: make {written} of them", *found]
+            found = [f"{written} as text, such as {profile.values[0]!r}: make {written} of them", *found]
         guessed[name] = replace(role, suspicions=tuple(found))
     return guessed
 
 
-def _check_roles(roles, facts):
+def _check_roles(roles: Mapping[str, str], profiles: dict[str, ColumnProfile]) -> None:
     for name, role in roles.items():
-        if name not in facts:
-            there = ", ".join(map(repr, list(facts)[:12])) + (", ..." if len(facts) > 12 else "")
-            raise ValueError(f"roles={{{name!r}: {role!r}}}: the table has no such column to learn from, only {there}.")
+        given = Setting("roles", role, key=name)
+        if name not in profiles:
+            there = ", ".join(map(repr, list(profiles)[:12])) + (", ..." if len(profiles) > 12 else "")
+            problem = f": the table has no such column to learn from, only {there}."
+            raise DataError(given, problem, parameter="roles", column=name)
         if role not in ROLES:
-            raise ValueError(f"roles[{name!r}] must be one of {', '.join(ROLES)}, not {role!r}.")
-        kind = facts[name].kind
-        if facts[name].present and role in _FROM and kind not in _FROM[role]:
-            wanted = role if role in ("number", "date") else "text"
-            raise ValueError(
-                f"Column {name!r} holds {_HOLDS[kind]}, it cannot be taken for a {role}. Read it as one with "
-                f"types={{{name!r}: {wanted!r}}} if its values allow that."
+            raise ParameterError(Setting("roles", key=name), role, f"must be one of {', '.join(ROLES)}")
+        kind = profiles[name].kind
+        if profiles[name].present and role in _KINDS_OF_ROLE and kind not in _KINDS_OF_ROLE[role]:
+            wanted = Setting("types", role if role in ("number", "date") else "text", key=name)
+            raise DataError(
+                f"Column {name!r} holds {_CONTENTS[kind]}, it cannot be taken for a {role}.",
+                remedy=Message("Read it as one with ", wanted, " if its values allow that."),
+                parameter="roles",
+                column=name,
             )
 
 
-def guess_role(facts: ColumnFacts, max_onehot=MAX_ONEHOT) -> Role:
+def guess_role(profile: ColumnProfile, max_onehot: int = MAX_ONEHOT) -> Role:
     """The role of one column."""
-    if facts.present == 0:
+    if profile.present == 0:
         return Role("constant", "every value is missing")
-    if facts.distinct == 1 and facts.missing == 0:
-        value = facts.levels[0]
-        return Role("constant", f"every row holds {_day(facts.low) if facts.kind == 'date' else repr(value)}")
-    if facts.kind == "date":
-        return Role("date", f"from {_day(facts.low)} to {_day(facts.high)}")
-    if facts.kind == "boolean":
+    if profile.distinct == 1 and profile.missing == 0:
+        value = profile.values[0]
+        return Role("constant", f"every row holds {_day(profile.low) if profile.kind == 'date' else repr(value)}")
+    if profile.kind == "date":
+        return Role("date", f"from {_day(profile.low)} to {_day(profile.high)}")
+    if profile.kind == "boolean":
         return Role("category", "true or false")
-    if facts.kind == "text":
-        return _text_role(facts, max_onehot)
-    return _number_role(facts)
+    if profile.kind == "text":
+        return _text_role(profile, max_onehot)
+    return _number_role(profile)
 
 
-def _number_role(facts: ColumnFacts) -> Role:
-    if facts.kind == "integer" and facts.present >= _ENOUGH and _unlike(facts):
-        if facts.high - facts.low + 1 < 2 * facts.present:  # some may be missing: kept aside, or deleted
-            return Role("id", f"no two alike, counting from {facts.low} to {facts.high}")
-        if _ID_NAME.search(facts.name):
-            return Role("id", f"no two alike, and it is called {facts.name!r}")
-    return Role("number", f"{_about(facts)} different numbers from {facts.low:g} to {facts.high:g}")
+def _number_role(profile: ColumnProfile) -> Role:
+    if profile.kind == "integer" and profile.present >= _MIN_ID_ROWS and _all_distinct(profile):
+        if profile.high - profile.low + 1 < 2 * profile.present:  # some may be missing: held out, or deleted
+            return Role("id", f"no two alike, counting from {profile.low} to {profile.high}")
+        if _ID_NAME.search(profile.name):
+            return Role("id", f"no two alike, and it is called {profile.name!r}")
+    return Role("number", f"{_about(profile)} different numbers from {profile.low:g} to {profile.high:g}")
 
 
-def _text_role(facts: ColumnFacts, max_onehot) -> Role:
-    levels = facts.levels
-    words = float(np.mean([len(level.split()) for level in levels]))
-    letters = float(np.mean([len(level) for level in levels]))
-    unlike = facts.present >= _ENOUGH and _unlike(facts)
-    if all(_ISO_DAY.fullmatch(level) for level in levels):
-        return Role("date", f"written as {levels[0]!r}")
-    if facts.distinct > 10 and words <= 1 and letters >= 10:
-        alphabet = Counter("".join(levels).upper())
+def _text_role(profile: ColumnProfile, max_onehot: int) -> Role:
+    values = profile.values
+    words = float(np.mean([len(value.split()) for value in values]))
+    letters = float(np.mean([len(value) for value in values]))
+    distinct = profile.present >= _MIN_ID_ROWS and _all_distinct(profile)
+    if all(_ISO_DAY.fullmatch(value) for value in values):
+        return Role("date", f"written as {values[0]!r}")
+    if profile.distinct > 10 and words <= 1 and letters >= 10:
+        alphabet = Counter("".join(values).upper())
         bases = sum(alphabet[base] for base in _BASES) > 0.9 * alphabet.total()
         if alphabet.keys() <= _PROTEIN and (bases or letters >= 20):
             what = "nucleotides" if bases else "amino acids"
             return Role("sequence", f"{letters:.0f} letters on average, {what} ({len(alphabet)} letters)")
-    if unlike and words <= 1.5 and (_ID_NAME.search(facts.name) or _coded(levels)) and _written(facts) is None:
-        return Role("id", f"no two alike, such as {levels[0]!r}")
-    if facts.distinct > max_onehot and (words >= 4 or letters >= 60) and facts.distinct > 0.2 * facts.present:
-        return Role("text", f"{words:.0f} words on average, {_about(facts)} different texts")
-    if facts.distinct <= max_onehot and not (unlike and words >= 4):
-        return Role("category", f"{facts.distinct} levels")
-    if facts.distinct > 0.5 * facts.present:
-        return Role("text", f"{'no' if unlike else 'hardly any'} two alike, {letters:.0f} letters on average")
-    return Role("high-cardinality", f"{_about(facts)} levels")
+    if distinct and words <= 1.5 and (_ID_NAME.search(profile.name) or _coded(values)) and _written(profile) is None:
+        return Role("id", f"no two alike, such as {values[0]!r}")
+    if profile.distinct > max_onehot and (words >= 4 or letters >= 60) and profile.distinct > 0.2 * profile.present:
+        return Role("text", f"{words:.0f} words on average, {_about(profile)} different texts")
+    if profile.distinct <= max_onehot and not (distinct and words >= 4):
+        return Role("category", f"{profile.distinct} categories")
+    if profile.distinct > 0.5 * profile.present:
+        return Role("text", f"{'no' if distinct else 'hardly any'} two alike, {letters:.0f} letters on average")
+    return Role("high-cardinality", f"{_about(profile)} categories")
 
 
-def _unlike(facts) -> bool:
+def _all_distinct(profile: ColumnProfile) -> bool:
     """Whether no value occurs twice, as far as counted."""
-    return bool(facts.counts.max() == 1)
+    return bool(profile.counts.max() == 1)
 
 
-def _written(facts: ColumnFacts) -> str | None:
-    """ "numbers" or "dates" if nearly all values of a column of text are such, for people; else None."""
-    if facts.kind != "text" or not facts.levels:
+def _written(profile: ColumnProfile) -> str | None:
+    """ "numbers" or "dates" if nearly all values of a column of text are formatted ones, else None."""
+    if profile.kind != "text" or not profile.values:
         return None
-    shares = (
-        (what, np.mean([bool(form.fullmatch(level)) for level in facts.levels])) for what, form in _WRITTEN.items()
+    fractions = (
+        (what, np.mean([bool(form.fullmatch(value)) for value in profile.values])) for what, form in _FORMATS.items()
     )
-    return next((what for what, share in shares if share > 0.9), None)
+    return next((what for what, fraction in fractions if fraction > 0.9), None)
 
 
-def _coded(levels) -> bool:
-    """Whether most values have digits among their letters, as identifiers do."""
-    return float(np.mean([any(letter.isdigit() for letter in level) for level in levels])) > 0.9
+def _coded(values: list[str]) -> bool:
+    """Whether most values contain digits, as identifiers do."""
+    return float(np.mean([any(letter.isdigit() for letter in value) for value in values])) > 0.9
 
 
-def _about(facts) -> str:
-    return f"{facts.distinct:,}" if facts.exact else f"about {facts.distinct:,}"
+def _about(profile: ColumnProfile) -> str:
+    return f"{profile.distinct:,}" if profile.exact else f"about {profile.distinct:,}"
 
 
-def _day(moment) -> str:
-    return f"{moment:%Y-%m-%d}"
+def _day(time: datetime) -> str:
+    return f"{time:%Y-%m-%d}"

@@ -1,15 +1,16 @@
-"""New rows brought into the form of those an encoder was fitted to, or an error that says what is wrong."""
+"""New rows converted to the columns and kinds that an encoder was fitted to, or an error that says what is wrong."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mercer._runtime.errors import DataError, RowError
 from mercer.source import Columns
 from mercer.source.arrow import kind_of
-from mercer.source.row_error import RowError
 
 _TYPES = {
     "boolean": pa.bool_(),
@@ -21,7 +22,7 @@ _TYPES = {
 
 
 def conformed(table: Columns, schema: dict[str, str], start: int = 0) -> Columns:
-    """The columns of `schema` in its order and kinds. Columns it does not have are left out, see `compare_names`."""
+    """The columns of `schema` in its order and kinds. Other columns are left out, see `compare_names`."""
     if table.schema == schema and table.columns == list(schema):
         return table
     refuse_missing(table.columns, schema)
@@ -29,28 +30,31 @@ def conformed(table: Columns, schema: dict[str, str], start: int = 0) -> Columns
     return Columns(pa.table(dict(zip(schema, columns, strict=True))))
 
 
-def refuse_missing(names, schema: dict[str, str], where: str = "") -> None:
-    """Refuse rows without a column of `schema`; `where` is the file they are in."""
+def refuse_missing(names: Iterable[str], schema: dict[str, str], where: str = "") -> None:
+    """Refuse rows that lack a column of `schema`; `where` is their file."""
     missing = [name for name in schema if name not in names]
     if not missing:
         return
     more = [name for name in names if name not in schema]
     near = [name for name in more if name.strip().lower() == missing[0].strip().lower()]
-    raise ValueError(
-        (f"{where}: the" if where else "The")
-        + f" column {missing[0]!r} is missing"
-        + (f" (and {len(missing) - 1} more: {_listed(missing[1:])})" if missing[1:] else "")
-        + (f"; {near[0]!r} is there, but names must be written alike" if near else "")
-        + f". The rows of fit had {_listed(list(schema))}."
+    raise DataError(
+        f"{where}: the" if where else "The",
+        f" column {missing[0]!r} is missing",
+        f" (and {len(missing) - 1} more: {_listed(missing[1:])})" if missing[1:] else "",
+        f"; {near[0]!r} is there, but names must be written alike" if near else "",
+        f". The rows of fit had {_listed(list(schema))}.",
+        column=missing[0],
+        file=where or None,
     )
 
 
-def _listed(names, most=8) -> str:
-    return ", ".join(map(repr, names[:most])) + (f", and {len(names) - most} more" if len(names) > most else "")
+def _listed(names: Sequence[str], max_names: int = 8) -> str:
+    more = f", and {len(names) - max_names} more" if len(names) > max_names else ""
+    return ", ".join(map(repr, names[:max_names])) + more
 
 
-def compare_names(names, schema: dict[str, str]) -> None:
-    """Warn of columns that fit has not seen: they are ignored."""
+def compare_names(names: Iterable[str], schema: dict[str, str]) -> None:
+    """Warn about columns that were not seen in fit: they are ignored."""
     new = [name for name in names if name not in schema]
     if new:
         warnings.warn(
@@ -62,14 +66,14 @@ def compare_names(names, schema: dict[str, str]) -> None:
 
 
 def as_kind(column: pa.ChunkedArray, kind: str, name: str, start: int = 0) -> pa.ChunkedArray:
-    """A column as the kind fit has seen; ValueError names the first value that cannot be."""
+    """A column as the kind seen in fit; the error names the first value that cannot be converted."""
     found = kind_of(column.type)
     if found == kind:
         return column
     if column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column), _TYPES[kind])])
     if {found, kind} <= {"integer", "number", "boolean"}:  # 1, 1.0 and true are the same number
-        return column.cast(pa.float64(), safe=False)  # whole numbers beyond 2^53 to the nearest
+        return column.cast(pa.float64(), safe=False)  # integers beyond 2^53 are rounded
     if kind == "text" and found in ("integer", "boolean"):
         return column.cast(pa.string())
     if found == "text" and kind in ("number", "integer"):
@@ -79,7 +83,7 @@ def as_kind(column: pa.ChunkedArray, kind: str, name: str, start: int = 0) -> pa
     raise _wrong(column, kind, name, start, pc.index(pc.is_valid(column), True).as_py())
 
 
-def _parsed(column, wanted, kind, name, start):
+def _parsed(column: pa.ChunkedArray, wanted: pa.DataType, kind: str, name: str, start: int) -> pa.ChunkedArray:
     try:
         return pc.utf8_trim_whitespace(column).cast(wanted)
     except pa.ArrowInvalid:
@@ -91,7 +95,9 @@ def _parsed(column, wanted, kind, name, start):
         raise
 
 
-def _wrong(column, kind, name, start, row) -> RowError:
-    remedy = "Write dates as 2020-12-31" if kind == "date" else "Mend the value"
-    value = f" holds {column[row].as_py()!r}. {remedy}, make it missing, or fit again on data like these."
-    return RowError(f"Column {name!r} was {kind} in fit, but ", start + row, value)
+def _wrong(column: pa.ChunkedArray, kind: str, name: str, start: int, row: int) -> RowError:
+    advice = "Write dates as 2020-12-31" if kind == "date" else "Correct the value"
+    remedy = f"{advice}, make it missing, or fit again on data like these."
+    value = column[row].as_py()
+    problem = f"Column {name!r} was {kind} in fit, but "
+    return RowError(problem, start + row, f" holds {value!r}.", remedy=remedy, column=name, value=value)

@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mercer.linear.ridge.fold_loss import GramFoldLoss
-from mercer.linear.ridge.penalties import best_penalties
 
 import mercer
 from mercer._numeric.block import Block
@@ -28,6 +26,8 @@ from mercer.learn.trees import fold_booster
 from mercer.learn.trees.boosting import boost
 from mercer.learn.trees.losses import LogisticTreeLoss
 from mercer.learn.trees.params import TreeParams
+from mercer.linear.ridge.fold_loss import GramFoldLoss
+from mercer.linear.ridge.penalties import best_penalties
 from mercer.source import MemorySource
 
 

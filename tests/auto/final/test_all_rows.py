@@ -12,9 +12,9 @@ from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.time_model import MARGIN, PassTimer, TimeUp
 from mercer.auto.final import all_rows
 from mercer.auto.final.all_rows import sample_of
-from mercer.linear.optimize.streamed import descend
 from mercer.io import read_table
 from mercer.linear import LogisticClassifier
+from mercer.linear.optimize.streamed import descend
 from mercer.source import MemorySource
 from mercer.source.accumulator import BLOCK_ROWS
 

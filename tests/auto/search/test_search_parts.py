@@ -7,14 +7,14 @@ from mercer.auto import MercerClassifier, MercerRegressor
 from mercer.auto.budget.effort import EFFORTS, sized
 from mercer.auto.features.linear import LinearBlock, SelectedBlock
 from mercer.auto.features.union import Features
-from mercer.linear.ridge.fold_loss import GramFoldLoss
-from mercer.linear.ridge.penalties import best_penalties
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.kernels import kernel_candidates
 from mercer.auto.search.state import SearchResult, TreeSearch
 from mercer.learn.trees.boosting import compare_params
 from mercer.learn.trees.losses import SquaredTreeLoss
 from mercer.learn.trees.params import TreeParams
+from mercer.linear.ridge.fold_loss import GramFoldLoss
+from mercer.linear.ridge.penalties import best_penalties
 
 
 def test_equal_rows_share_folds_except_in_random_folds():

@@ -54,10 +54,9 @@ def bytes_of_features(width: int) -> float:
 
 def bytes_of_reading(source: Source, n_threads: int) -> float:
     """About the bytes of reading a file: each thread, and the first one, keeps a row group."""
-    bounds = getattr(source, "bounds", None)
-    if bounds is None or len(bounds) < 2:
+    if source.bounds is None or len(source.bounds) < 2:
         return 0.0
-    return 8.0 * _COPIES_READ * (n_threads + 1) * float(np.max(np.diff(bounds))) * (1 + len(source.names or ()))
+    return 8.0 * _COPIES_READ * (n_threads + 1) * float(np.max(np.diff(source.bounds))) * (1 + len(source.names or ()))
 
 
 def usable(memory: float, reading: float = 0.0) -> float:

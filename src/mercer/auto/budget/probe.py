@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from mercer._numeric.block import collected
 from mercer._runtime.pool import n_threads
 from mercer.auto.budget.clock import Clock
-from mercer.source import Columns, MemorySource, Source, in_holdout
+from mercer.source import MemorySource, Source, in_holdout
 from mercer.source.accumulator import BLOCK_ROWS
 from mercer.source.table import first_block
 
@@ -34,7 +34,7 @@ def seconds_per_row(source: Source, n_classes: int, encode: Callable[[Source], A
         ):  # most of a short probe is the cost of starting
             break
         start = clock.spent()
-        encode(_slice(rows, size))
+        encode(MemorySource.of(rows.read(0, size)))
         sizes.append(size)
         times.append(clock.spent() - start)
     if len(times) < 3:
@@ -67,30 +67,9 @@ def first_rows(source: Source, size: int) -> MemorySource:
             n += len(blocks[-1])
         if n >= size:
             break
-    return in_memory(blocks)
+    return MemorySource.of(collected(blocks))
 
 
 def gathered(source: Source) -> Source:
     """The rows of a source in memory: a sample is read from its file once, not in every pass of the encoders."""
-    blocks = [block for block in source.blocks() if len(block)]
-    return in_memory(blocks) if blocks else source
-
-
-def in_memory(blocks: list) -> MemorySource:
-    """Blocks of rows, concatenated."""
-    first = blocks[0]
-    parts = [block.X for block in blocks]
-    if isinstance(first.X, Columns):
-        import pyarrow as pa
-
-        X: Any = Columns(pa.concat_tables([part.table for part in parts]).combine_chunks())
-    else:
-        X = sparse.vstack(parts, format="csr") if hasattr(first.X, "tocsr") else np.concatenate(parts)
-    y = None if first.y is None else np.concatenate([block.y for block in blocks])
-    weight = None if first.weight is None else np.concatenate([block.weight for block in blocks])
-    return MemorySource(X, y, weight)
-
-
-def _slice(rows: MemorySource, size: int) -> MemorySource:
-    part = rows.read(0, size)
-    return MemorySource(part.X, part.y, part.weight)
+    return source if first_block(source) is None else MemorySource.of(source.collect())

@@ -12,7 +12,7 @@ import pyarrow as pa
 from mercer.io.onnx import TREES, Graph
 from mercer.source import Columns
 from mercer.tables import TableEncoder
-from mercer.tables.columns import encode_parts
+from mercer.tables.columns import encode_table
 
 _UNSEEN = "never seen"
 _REASONS = {
@@ -69,7 +69,7 @@ def placed_encoders(encoder: TableEncoder, column: str):
 
 def _parts(encoder: TableEncoder) -> list:
     """The encoder of each block, beside it."""
-    parts = [part for part in encoder._encoders for _ in part.columns]
+    parts = [part for part in encoder.column_encoders for _ in part.columns]
     return list(zip(parts, encoder.blocks_, strict=True))
 
 
@@ -78,7 +78,7 @@ def known_levels(encoder: TableEncoder, column: str) -> list:
     found: dict = {}
     for part, _ in placed_encoders(encoder, column):
         if part.kind == "onehot":
-            found |= dict.fromkeys((*part.levels, *(part.others or ())))
+            found |= dict.fromkeys((*part.categories, *(part.pooled or ())))
     return list(found)
 
 
@@ -138,7 +138,7 @@ def _encoded_levels(encoder, column, levels, parts) -> np.ndarray:
     values = pa.array([*levels, new, None], types.get(kind, pa.float64()))
     gaps = pa.nulls(len(values), pa.string())
     table = Columns(pa.table({name: values if name == column else gaps for name in encoder.schema_}))
-    return np.hstack(encode_parts([part for part, _ in parts], table))
+    return np.hstack(encode_table([part for part, _ in parts], table))
 
 
 def _code_of_text(graph: Graph, x: str, levels, code) -> str:

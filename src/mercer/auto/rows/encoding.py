@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._numeric.block import Block, collected
 from mercer._runtime.errors import DataError, Message, Setting
 from mercer.io import read_table
 from mercer.source import Columns, Source
@@ -41,32 +42,24 @@ def encoded_rows(encoder, source: Source, learn: bool | None = False) -> Encoded
     None says that the source is one of encoded rows already.
     """
     mapped = source if learn is None else encoder.fit_transform(source) if learn else encoder.transform(source)
-    ids: list[np.ndarray] = []
-    targets: list = []
-    weights: list = []
 
-    def parts():
+    def parts() -> Iterator[Block]:
         n = 0
         for block in mapped.blocks():
             n += len(block)
             refuse_wide(encoder, n)
-            if len(block):
-                ids.append(block.ids)
-                targets.append(block.y)
-                weights.append(block.weight)
-                yield dense(block.X)
+            yield block.with_X(dense(block.X))
 
-    X = one_array(parts(), mapped.n_rows)
-    y = None if targets[0] is None else np.concatenate([np.asarray(each) for each in targets])
+    rows = collected(parts())
     categories = tuple(slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
-    return EncodedRows(X, y, np.concatenate(ids), categories, *weights_of(weights))
+    return EncodedRows(rows.X, rows.y, rows.ids, categories, *weights_of(rows.weight))
 
 
-def weights_of(weights: list) -> tuple[np.ndarray | None, float]:
+def weights_of(weight: np.ndarray | None) -> tuple[np.ndarray | None, float]:
     """The weights of all rows, of mean at least one, and their unit; None without weights."""
-    if weights[0] is None:
+    if weight is None:
         return None, 1.0
-    weight = np.concatenate([np.asarray(each, dtype=np.float64) for each in weights])
+    weight = np.asarray(weight, dtype=np.float64)
     unit = min(float(weight.mean()), 1.0)
     return weight / unit, unit
 
@@ -133,8 +126,8 @@ def encoded_few(encoder, data):
 
     Columns of an array are those of fit in its order, whatever their names were.
     """
-    values = encoder._values(data)
-    return None if values is None else encoder._encode_values(values)
+    values = encoder.parse_rows(data)
+    return None if values is None else encoder.encode_parsed(values)
 
 
 def encoded(encoder, data, known=()):
@@ -145,13 +138,13 @@ def encoded(encoder, data, known=()):
 
 def mapped_rows(encoder, data, function: Callable[[np.ndarray], np.ndarray], known=()) -> np.ndarray:
     """function(encoded rows), each row's on its own; where there are many rows, block by block. `known` as `opened`."""
-    values = encoder._values(data)
+    values = encoder.parse_rows(data)
     if values is not None and len(values) <= BLOCK_ROWS:
-        return function(dense(encoder._encode_values(values)))
+        return function(dense(encoder.encode_parsed(values)))
     if values is not None:
         spans = ((values.rows(slice(start, start + BLOCK_ROWS)), start) for start in range(0, len(values), BLOCK_ROWS))
-        return one_array((function(dense(encoder._encode_values(*span))) for span in spans), len(values))
-    table = getattr(encoder, "table", encoder)._checked(named(data, encoder.schema_, known), reset=False)
+        return one_array((function(dense(encoder.encode_parsed(*span))) for span in spans), len(values))
+    table = encoder.check_table(named(data, encoder.schema_, known))
     if len(table) <= BLOCK_ROWS:
         return function(dense(encoder.transform(table)))
     return one_array(mapped_blocks(encoder, table_in_memory(table), function), len(table))

@@ -67,15 +67,14 @@ def profile_target(source: Source, task: str | None = None) -> TargetProfile:
 
     None takes strings, booleans and integers of at most 20 distinct values that repeat for classes.
     """
-    task, name = checked_task(task), getattr(source, "target", None)
+    task, name = checked_task(task), source.target
     called = "The target" if name is None else f"The target {name!r}"
-    locate = getattr(source, "locate", None)
     counts = _Counts()
     for block in source.blocks():
         try:
             _count(block, counts, called)
         except RowError as error:
-            raise error.located(locate, block.start) from error
+            raise error.located(source.locate, block.start) from error
     if counts.n == 0:
         raise ValueError("The source has no rows.")
     if counts.weight <= 0:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.block import Block
+from mercer._numeric.hashing.rows import fold_of
 from mercer.source import MemorySource
 from mercer.stats import Gram
 from mercer.stats.gram import GramPerFold
@@ -49,7 +50,7 @@ class TrainingRows:
     @property
     def folds(self) -> np.ndarray:
         """The fold of each row: the same that every Gram statistic of the package uses."""
-        return _numeric.buckets(_numeric.splitmix64(self.ids, self.seed), N_FOLDS)
+        return fold_of(self.ids, N_FOLDS, self.seed)
 
     def random_folds(self, n_folds: int) -> np.ndarray:
         """Folds at random, in which equal rows need not stay together.
@@ -63,7 +64,7 @@ class TrainingRows:
         repetition = np.arange(len(ids)) - np.repeat(first, np.diff(np.append(first, len(ids))))
         keys = np.empty_like(self.ids)
         keys[order] = _numeric.splitmix64(ids, self.seed + 2) + repetition.astype(keys.dtype)
-        return _numeric.buckets(_numeric.splitmix64(keys, self.seed), n_folds)
+        return fold_of(keys, n_folds, self.seed)
 
     def at(self, index: np.ndarray) -> TrainingRows:
         """Some of the rows."""

@@ -98,8 +98,8 @@ class ScoredEncoder:
     def transform(self, X: Any) -> Any:
         """Encode rows: an array for data in memory, a `Source` for a `Source`."""
         if not isinstance(X, Source):
-            values = self._values(X)
-            return self._scored(self.table.transform(X)) if values is None else self._encode_values(values)
+            values = self.parse_rows(X)
+            return self._scored(self.table.transform(X)) if values is None else self.encode_parsed(values)
         mapped = self.table.transform(X).map(lambda block: block.with_X(self._scored(block.X)))
         mapped.names = [str(name) for name in self.get_feature_names_out()]
         mapped.derived = True
@@ -109,15 +109,19 @@ class ScoredEncoder:
         X = sparse.csr_matrix(X)
         return np.hstack([X[:, self.kept].toarray(), *(score(X[:, score.positions]) for score in self.columns)])
 
-    def _values(self, X):
-        return self.table._values(X)
+    def parse_rows(self, X: Any) -> Any:
+        """As `TableEncoder.parse_rows`."""
+        return self.table.parse_rows(X)
 
-    def _encode_values(self, values, start=0) -> np.ndarray:
+    def check_table(self, X: Any) -> Any:
+        """As `TableEncoder.check_table`."""
+        return self.table.check_table(X)
+
+    def encode_parsed(self, values: Any, start: int = 0) -> np.ndarray:
         """Encode a few rows: dense columns, then the score of each sparse column, without a matrix of both."""
-        plan = self.table._plan
         dense: list = []
         terms: dict[str, list] = {score.column: [] for score in self.columns}
-        for (encoders, _), part in zip(plan.steps, plan.parts(values, None, start), strict=True):
+        for encoders, part in self.table.encode_parts(values, start):
             (terms[encoders[0].column] if encoders[0].kind in SPARSE else dense).append(part)
         scores = [score(_side_by_side(terms[score.column])) for score in self.columns]
         return np.hstack([*dense, *scores])
@@ -167,8 +171,8 @@ class ScoredEncoder:
         return [candidate for score in self.columns for candidate in score.model.candidates]
 
     @property
-    def _encoders(self):
-        return self.table._encoders
+    def column_encoders(self) -> list[Any]:
+        return self.table.column_encoders
 
 
 def _side_by_side(parts: list) -> sparse.csr_matrix:

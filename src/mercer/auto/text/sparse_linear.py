@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 
-from mercer import _numeric
+from mercer._numeric.hashing.rows import fold_of
 from mercer.auto.budget.clock import Clock
 from mercer.auto.rows.training import N_FOLDS
 from mercer.auto.search.evaluation import relative_loss
@@ -64,7 +64,7 @@ def fit_sparse(
     clock = clock or Clock()
     if classes is not None and len(classes) < 2:
         return SparseLinear(np.zeros((X.shape[1], 1)), np.zeros(1), classes, 1.0), np.zeros((X.shape[0], 1))
-    folds = _numeric.buckets(_numeric.splitmix64(ids, seed), N_FOLDS)
+    folds = fold_of(ids, N_FOLDS, seed)
     target = np.searchsorted(classes, y) if classes is not None else np.asarray(y, dtype=np.float64)
     indicators = _indicators(target, classes)
     center = np.average(indicators, axis=0, weights=weight)

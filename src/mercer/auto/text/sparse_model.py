@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer._numeric.block import stack_rows
 from mercer.auto.budget.clock import Clock
 from mercer.auto.explain.contributions import Explanation
 from mercer.auto.features.linear import LinearBlock
@@ -88,7 +89,7 @@ class SparseModel(Model):
         parts = [function(block.X) for block in self.encoder.transform(source).blocks() if len(block)]
         if not parts:
             raise ValueError("The source has no rows.")
-        return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+        return stack_rows(parts)
 
 
 def encode_training_rows(
@@ -109,11 +110,9 @@ def encode_training_rows(
     mapped = encoder.fit_transform(source)
     if not has_sparse_text(encoder):
         return encoder, encoded_rows(encoder, mapped, learn=None)
-    blocks = [block for block in mapped.blocks() if len(block)]
-    X = sparse.vstack([block.X for block in blocks], format="csr")
-    y = None if blocks[0].y is None else np.concatenate([np.asarray(block.y) for block in blocks])
-    ids = np.concatenate([block.ids for block in blocks])
-    weight, unit = weights_of([block.weight for block in blocks])
+    rows = mapped.collect()
+    X, y, ids = rows.X, rows.y, rows.ids
+    weight, unit = weights_of(rows.weight)
     if y is None or (all_sparse(encoder) and X.shape[1] <= max_terms):
         return encoder, EncodedRows(X, y, ids, weight=weight, unit=unit)
     classes = np.unique(y) if classify else None

@@ -15,7 +15,7 @@ from mercer.select.boosting.stumps import Stumps
 from mercer.select.greedy.forward import first_maximum
 from mercer.select.greedy.risks import MAX_STEP, ExponentialRisk
 from mercer.source import Source
-from mercer.source.progress import tell
+from mercer.source.progress import report_progress
 
 #: A weak classifier with a weighted error up to this is perfect and ends the boosting.
 _PERFECT = 1e-10
@@ -115,7 +115,7 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
             errors.append(error)
             steps.append(step)
             risks.append(risk.value(y, f, w))
-            tell(done + 1, self.n_rounds)
+            report_progress(done + 1, self.n_rounds)
             if error <= _PERFECT:
                 break
         self.errors_, self.steps_, self.risks_ = np.array(errors), np.array(steps), np.array(risks)

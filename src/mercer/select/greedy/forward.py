@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mercer.select.greedy.inner_products import GramInnerProducts, RowInnerProducts
-from mercer.source.progress import tell
+from mercer.source.progress import report_progress
 
 InnerProducts = RowInnerProducts | GramInnerProducts
 
@@ -112,7 +112,7 @@ def forward_selection(
             state.add(path, j)
         rule.update(unit)
         path.record(unit, gain, state.error / products.weight)
-        tell(step + 1, k)
+        report_progress(step + 1, k)
     return path
 
 
@@ -133,7 +133,7 @@ def matching_pursuit(products: InnerProducts, k: int) -> PursuitPath:
         path.selected.append(j)
         path.increments.append(increment)
         path.record(j, float(scores[j]) / products.weight, error / products.weight)
-        tell(step + 1, k)
+        report_progress(step + 1, k)
     return path
 
 

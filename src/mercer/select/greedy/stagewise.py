@@ -23,7 +23,7 @@ from mercer.select.greedy.forward import SelectionPath, first_maximum
 from mercer.select.greedy.line_search import best_hinge_steps, best_steps
 from mercer.select.greedy.refits import RefitResult, fit_weights
 from mercer.select.greedy.risks import HingeRisk, Risk
-from mercer.source.progress import tell
+from mercer.source.progress import report_progress
 
 #: A selection ends when the predicted gain is below this.
 _MIN_GAIN = 1e-13
@@ -86,7 +86,7 @@ def stagewise_selection(problems: list[BinaryProblem], k: int) -> StagewisePath:
                 model.step_along(unit)
         path.record(int(unit), float(gain), float(sum(model.value for model in models)))
         path.models.append(_all_weights(models))
-        tell(step + 1, k)
+        report_progress(step + 1, k)
     return path
 
 

@@ -1,7 +1,8 @@
-"""What one pass says about the columns of a table: how many values, which, how often, from where to where."""
+"""Column profiles from one pass over a table: counts, distinct values and ranges."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,21 +11,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mercer import _numeric
+from mercer._numeric.block import Block
 from mercer._numeric.hashing.rows import distinct_hashes
 from mercer.source.arrow import hash_texts, kind_of
 from mercer.stats import Statistic
 
 #: Distinct values kept per column, with exact counts.
-LEVELS = 4096
-#: Up to so many rows, columns of numbers are looked at together, about so many numbers at a time.
-_FEW_ROWS, _AT_ONCE = 2048, 2**20
+MAX_VALUES = 4096
+#: Columns of numbers with at most so many rows are sketched together, about so many numbers at a time.
+_MAX_ROWS, _BATCH_SIZE = 2048, 2**20
 
 
 @dataclass(frozen=True)
-class ColumnFacts:
+class ColumnProfile:
     """One column: `n` rows, `missing` of them null, about `distinct` values between `low` and `high`.
 
-    `levels` are distinct values with their exact counts, the most frequent first: all of them if `exact`, else those
+    `values` are distinct values with their exact counts, the most frequent first: all of them if `exact`, else those
     with the smallest hashes, a uniform sample of the distinct values.
     """
 
@@ -34,13 +36,14 @@ class ColumnFacts:
     missing: int
     distinct: int
     exact: bool
-    levels: list
+    values: list
     counts: np.ndarray
     low: Any = None
     high: Any = None
 
     @property
     def present(self) -> int:
+        """The number of rows whose value is not missing."""
         return self.n - self.missing
 
 
@@ -48,7 +51,7 @@ class ColumnFacts:
 class Sketch:
     """The distinct values of smallest hash of one column and their counts (Gibbons 2001), mergeable.
 
-    A value among the smallest of all was among the smallest of every part, so its count is exact.
+    A value among the smallest of all is among the smallest of every part, so its count is exact.
     """
 
     kind: str
@@ -77,57 +80,56 @@ class Sketch:
             keys[first],
             values[first],
             np.add.reduceat(counts[order], starts)[:size] if len(starts) else counts,
-            _least(min, self.low, other.low),
-            _least(max, self.high, other.high),
+            _bound(min, self.low, other.low),
+            _bound(max, self.high, other.high),
             complete,
         )
 
 
-def _least(best, a, b):
+def _bound(best: Callable, a: Any, b: Any) -> Any:
     """`best` of two bounds, either of which may be None."""
     return best((bound for bound in (a, b) if bound is not None), default=None)
 
 
 @dataclass(frozen=True)
-class Facts(Statistic):
-    """The facts of every column of a source of tables; `finish` gives {name: ColumnFacts}.
+class TableProfile(Statistic):
+    """The profile of every column of a source of tables; `finish` gives {name: ColumnProfile}.
 
-    >>> from mercer._numeric.block import Block
     >>> from mercer.source import Columns
-    >>> facts = Facts().of(Block(Columns.of({"city": ["Bern", "Oslo", None, "Bern"]}))).finish()["city"]
-    >>> facts.levels, facts.counts.tolist(), facts.missing
+    >>> profile = TableProfile().of(Block(Columns.of({"city": ["Bern", "Oslo", None, "Bern"]}))).finish()["city"]
+    >>> profile.values, profile.counts.tolist(), profile.missing
     (['Bern', 'Oslo'], [2, 1], 1)
     """
 
-    size: int = LEVELS
+    size: int = MAX_VALUES
     n: int = 0
     columns: dict[str, Sketch] = field(default_factory=dict)
 
-    def of(self, block):
+    def of(self, block: Block) -> TableProfile:
         if len(block) == 0:
-            return Facts(self.size)
+            return TableProfile(self.size)
         table = block.X.table
-        known = _number_sketches(table, self.size) if len(block) <= min(self.size, _FEW_ROWS) else {}
+        known = _number_sketches(table, self.size) if len(block) <= min(self.size, _MAX_ROWS) else {}
         found = {name: known.get(name) or _sketch(table[name], self.size) for name in table.column_names}
-        return Facts(self.size, len(block), found)
+        return TableProfile(self.size, len(block), found)
 
-    def _merge(self, other):
+    def _merge(self, other: TableProfile) -> TableProfile:
         merged = {name: sketch.merge(other.columns[name], self.size) for name, sketch in self.columns.items()}
-        return Facts(self.size, self.n + other.n, merged)
+        return TableProfile(self.size, self.n + other.n, merged)
 
-    def finish(self) -> dict[str, ColumnFacts]:
+    def finish(self) -> dict[str, ColumnProfile]:
         if self.n == 0:
-            raise ValueError("No rows: there is nothing to be said about the columns.")
+            raise ValueError("The table has no rows: there is nothing to learn from.")
         return {name: _finished(name, sketch, self.n) for name, sketch in self.columns.items()}
 
 
-def _number_sketches(table, size) -> dict[str, Sketch]:
-    """The sketches of those columns of float64 in which no value is missing or repeated, many columns at a time."""
+def _number_sketches(table: pa.Table, size: int) -> dict[str, Sketch]:
+    """The sketches of the float64 columns without missing or repeated values, many columns at a time."""
     plain = [name for name, kind in zip(table.column_names, table.schema.types, strict=True) if kind == pa.float64()]
     plain = [name for name in plain if table[name].null_count == 0]
     found, n = {}, table.num_rows
     ones = np.ones(n, dtype=np.int64)
-    for names in in_parts(plain, n):
+    for names in in_batches(plain, n):
         values = np.stack([table[name].to_numpy() for name in names])
         keys = _keys(values)
         order = np.argsort(keys, axis=1, kind="stable")
@@ -140,13 +142,13 @@ def _number_sketches(table, size) -> dict[str, Sketch]:
     return found
 
 
-def in_parts(names: list[str], n_rows: int) -> list[list[str]]:
-    """Names of columns in groups of about a million numbers."""
-    size = max(1, _AT_ONCE // max(n_rows, 1))
+def in_batches(names: list[str], n_rows: int) -> list[list[str]]:
+    """Names of columns in batches of about a million numbers."""
+    size = max(1, _BATCH_SIZE // max(n_rows, 1))
     return [names[start : start + size] for start in range(0, len(names), size)]
 
 
-def _sketch(column, size) -> Sketch:
+def _sketch(column: pa.ChunkedArray, size: int) -> Sketch:
     present = column.combine_chunks().drop_null()
     kind = kind_of(column.type)
     if kind == "text":
@@ -161,27 +163,27 @@ def _sketch(column, size) -> Sketch:
         first, counts, _ = distinct_hashes(keys)
         n, first = len(first), first[:size]
         keys, values, counts = keys[first], whole[first], counts[:size]
-        low, high = _bounds(present, values if n <= size else whole)
+        low, high = _range(present, values if n <= size else whole)
     return Sketch(kind, column.null_count, keys, values, counts, low, high, n <= size)
 
 
-def _bounds(present, values) -> tuple[Any, Any]:
-    """The least and the largest of the values present, of which `values` are all, or all that are distinct."""
+def _range(present: pa.Array, values: np.ndarray) -> tuple[Any, Any]:
+    """The smallest and the largest of the values present; `values` holds all of them, or all distinct ones."""
     if values.dtype.kind in "fi" and len(values):
         low, high = values.min(), values.max()
         if low == low:
             return low.item(), high.item()
-    return pc.min_max(present).as_py().values()
+    return tuple(pc.min_max(present).as_py().values())
 
 
-def _keys(values) -> np.ndarray:
+def _keys(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "b":
         return _numeric.splitmix64(values.astype(np.uint64))
     values = values + 0.0 if values.dtype.kind == "f" else values  # -0.0 and 0.0 are one value
     return _numeric.splitmix64(values.view(np.uint64))
 
 
-def _finished(name, sketch: Sketch, n) -> ColumnFacts:
+def _finished(name: str, sketch: Sketch, n: int) -> ColumnProfile:
     repeated = np.any(sketch.counts != sketch.counts[:1])
     order = np.argsort(-sketch.counts, kind="stable") if repeated else slice(None)
     distinct = len(sketch.keys)
@@ -189,6 +191,6 @@ def _finished(name, sketch: Sketch, n) -> ColumnFacts:
         distinct = round((distinct - 1) / (float(sketch.keys[-1]) / 2.0**64))
     values = sketch.values[order]
     values = values + 0.0 if values.dtype.kind == "f" else values
-    levels = values.tolist() if values.dtype.kind != "M" else list(values)
-    facts = (n, sketch.missing, min(distinct, n), sketch.complete)
-    return ColumnFacts(name, sketch.kind, *facts, levels, sketch.counts[order], sketch.low, sketch.high)
+    known = values.tolist() if values.dtype.kind != "M" else list(values)
+    counts = (n, sketch.missing, min(distinct, n), sketch.complete)
+    return ColumnProfile(name, sketch.kind, *counts, known, sketch.counts[order], sketch.low, sketch.high)

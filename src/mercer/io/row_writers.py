@@ -1,4 +1,4 @@
-"""Columns of results written block by block: CSV, TSV, Parquet or JSON lines; a file appears when it is complete."""
+"""Results written block by block as CSV, TSV, Parquet or JSON lines; a file appears when it is complete."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, BinaryIO
 
-from mercer.io.whole_file import appearing
+from mercer._runtime.errors import MercerError, Message, Setting
+from mercer.io.atomic_file import atomic_write
 
-_FORMS = {
+_FORMATS = {
     "": "csv",
     ".csv": "csv",
     ".txt": "csv",
@@ -26,44 +27,46 @@ _FORMS = {
 }
 
 
-def form_of(path: str | None, form: str | None = None) -> str:
-    """The form of a file by its name, unless it is given; a name that says something else is refused."""
-    if form is not None or path is None or path == "-":
-        return form or "csv"
+def format_of(path: str | None, given: str | None = None) -> str:
+    """The format of a file by the extension of its name, unless given; an unknown extension is refused."""
+    if given is not None or path is None or path == "-":
+        return given or "csv"
     ending = "" if os.path.exists(path) and not os.path.isfile(path) else os.path.splitext(path)[1].lower()
-    if ending not in _FORMS:
-        known = ", ".join(each for each in _FORMS if each)
-        raise ValueError(f"{path}: rows are not written as {ending}, only as {known}. Rename it, or say --format.")
-    return _FORMS[ending]
+    if ending not in _FORMATS:
+        known = ", ".join(each for each in _FORMATS if each)
+        remedy = Message("Rename it, or set ", Setting("format"), ".")
+        raise MercerError(f"{path}: rows are not written as {ending}, only as {known}.", remedy=remedy)
+    return _FORMATS[ending]
 
 
 @contextmanager
-def open_rows(path: str | None, form: str | None = None) -> Iterator:
+def open_rows(path: str | None, given: str | None = None) -> Iterator:
     """A writer with `write({name: values})`, all blocks with the same names. None or "-" is standard output."""
-    form = form_of(path, form)
+    form = format_of(path, given)
     if path is None or path == "-":
         if form == "parquet":
-            raise ValueError("Parquet is not written to a terminal or pipe: name a file with --output.")
+            remedy = Message("name a file with ", Setting("output"), ".")
+            raise MercerError("Parquet is not written to a terminal or pipe:", remedy=remedy)
         writer = _WRITERS[form](sys.stdout.buffer)
         yield writer
         writer.close()
         sys.stdout.flush()
         return
-    with appearing(path) as file:
+    with atomic_write(path) as file:
         writer = _WRITERS[form](file)
         yield writer
         writer.close()
 
 
 class _Csv:
-    """Values in quotes only where they hold a delimiter, a quote or a line break."""
+    """CSV with quotes only around values that hold a delimiter, a quote or a line break."""
 
     delimiter = ","
 
-    def __init__(self, file):
+    def __init__(self, file: BinaryIO):
         self._file, self._begun = file, False
 
-    def write(self, columns) -> None:
+    def write(self, columns: dict[str, Any]) -> None:
         table = _table(columns)
         if not self._begun:
             self._file.write(self._header(table.column_names))
@@ -71,16 +74,16 @@ class _Csv:
         self._file.write(self._rows(table))
         self._file.flush()
 
-    def _header(self, names) -> bytes:
+    def _header(self, names: list[str]) -> bytes:
         text = io.StringIO()
         csv.writer(text, delimiter=self.delimiter, lineterminator="\n").writerow(names)
         return text.getvalue().encode()
 
-    def _rows(self, table):
+    def _rows(self, table: Any) -> Any:
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
 
-        def written(quoting):
+        def written(quoting: str) -> Any:
             out = pa.BufferOutputStream()
             options = arrow_csv.WriteOptions(include_header=False, quoting_style=quoting, delimiter=self.delimiter)
             arrow_csv.write_csv(table, out, options)
@@ -89,7 +92,7 @@ class _Csv:
         try:
             return written("none")
         except pa.ArrowInvalid:
-            return written("needed")  # which quotes every text there is
+            return written("needed")  # this style quotes all text
 
     def close(self) -> None:
         pass
@@ -100,12 +103,13 @@ class _Tsv(_Csv):
 
 
 class _Parquet:
-    """A writer of pyarrow's, opened when the first block tells the names and types."""
+    """Parquet, opened when the first block gives the names and types."""
 
-    def __init__(self, file):
-        self._file, self._writer = file, None
+    def __init__(self, file: BinaryIO):
+        self._file = file
+        self._writer: Any = None
 
-    def write(self, columns) -> None:
+    def write(self, columns: dict[str, Any]) -> None:
         import pyarrow.parquet as pq
 
         table = _table(columns)
@@ -120,10 +124,12 @@ class _Parquet:
 
 
 class _Json:
-    def __init__(self, file):
+    """One JSON object per line."""
+
+    def __init__(self, file: BinaryIO):
         self._file = file
 
-    def write(self, columns) -> None:
+    def write(self, columns: dict[str, Any]) -> None:
         import json
 
         names = list(columns)
@@ -139,11 +145,11 @@ class _Json:
 _WRITERS: dict[str, Any] = {"csv": _Csv, "tsv": _Tsv, "parquet": _Parquet, "json": _Json}
 
 
-def _table(columns):
+def _table(columns: dict[str, Any]) -> Any:
     import numpy as np
     import pyarrow as pa
 
-    def array(values):
+    def array(values: Any) -> Any:
         if isinstance(values, (pa.Array, pa.ChunkedArray)):
             return values
         values = np.asarray(values)

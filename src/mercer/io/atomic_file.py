@@ -1,4 +1,4 @@
-"""Files that appear when they are complete, or not at all."""
+"""Atomic writing: a file appears when it is complete, or not at all."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 
-def check_place(path: str | os.PathLike) -> None:
-    """Refuse a path that cannot be written to, before anything is computed for it."""
+def check_writable(path: str | os.PathLike) -> None:
+    """Refuse a path that cannot be written to, before the results for it are computed."""
     path = os.path.realpath(os.fspath(path))
     folder = os.path.dirname(path)
     if _is_special(path):
@@ -21,17 +21,17 @@ def check_place(path: str | os.PathLike) -> None:
     if os.path.isdir(path):
         raise IsADirectoryError(f"{path} is a folder: name a file to write.")
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"{path}: the folder {folder} cannot be written to. Choose another with --output.")
+        raise PermissionError(f"{path}: the folder {folder} cannot be written to. Choose another folder.")
 
 
 @contextmanager
-def appearing(path: str | os.PathLike) -> Iterator[BinaryIO]:
-    """A file to write under a temporary name, on disk and renamed at the end; nothing is left of a failed attempt.
+def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
+    """A file to write under a temporary name, synced and renamed at the end; a failed attempt leaves nothing.
 
-    A pipe or device is no file that could be replaced: it is written to as it is. A link stays a link.
+    A pipe or device cannot be replaced and is written to directly. A symbolic link stays a link.
     """
     path = os.path.realpath(os.fspath(path))
-    with _named(path):
+    with _with_path(path):
         if _is_special(path):
             with open(path, "wb") as file:
                 yield file
@@ -43,7 +43,7 @@ def appearing(path: str | os.PathLike) -> Iterator[BinaryIO]:
 @contextmanager
 def _replacing(path: str) -> Iterator[BinaryIO]:
     folder = os.path.dirname(path)
-    check_place(path)
+    check_writable(path)
     try:
         handle, temporary = tempfile.mkstemp(prefix=".mercer-", suffix=".tmp", dir=folder)
     except OSError as error:
@@ -53,7 +53,7 @@ def _replacing(path: str) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())  # as any new file, where mkstemp lets nobody else read
+        os.chmod(temporary, 0o666 & ~_umask())  # as any new file: mkstemp makes them private
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
@@ -61,13 +61,13 @@ def _replacing(path: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _named(path: str) -> Iterator[None]:
-    """Failures of the disk with the path they happened to."""
+def _with_path(path: str) -> Iterator[None]:
+    """Add the path to errors of the disk."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
-            raise OSError(f"{path} could not be written: {error.strerror}. Nothing is left of the attempt.") from error
+            raise OSError(f"{path} could not be written: {error.strerror}. No partial file was left.") from error
         raise
 
 

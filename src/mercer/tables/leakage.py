@@ -1,8 +1,9 @@
-"""Columns that give the target away: equal to it, or enough to predict it alone."""
+"""Target leakage: columns that equal the target or predict it alone."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -10,36 +11,37 @@ from mercer import _numeric
 from mercer.stats.counts import distinct
 
 _BINS = 64
-_FEWEST = 50  # rows
-_NEARLY_ALL = 0.98
+_MIN_ROWS = 50
+_MAX_REMOVED = 0.98  # fraction of the error
 
 
-class Leaks:
-    """What is suspicious about the columns of a sample of rows with their targets.
+class LeakageCheck:
+    """Looks for target leakage in a sample of rows with their targets.
 
-    For each row the target is predicted from the other rows in the same level (for numbers and dates: the same one of
-    64 bins of equal size), by majority or mean. A column that removes 98 % of the error is suspected.
+    The target of each row is predicted from the other rows of the same category (for numbers and dates: the same one
+    of 64 quantile bins), by majority vote or mean. A column that removes more than 98 % of the error is suspicious.
 
-    The rows of a level that share a class are all right or all wrong. A quantity t of a level of m rows with the sum of
-    squares SS about their mean has the error (m / (m - 1))^2 SS. So levels are looked at, not rows.
+    All rows of one category and class are right or all are wrong. For a continuous target, m rows of a category with
+    the sum of squares SS about their mean have the leave-one-out error (m / (m - 1))^2 SS. So the work is done per
+    category, not per row.
     """
 
-    def __init__(self, sample):
+    def __init__(self, sample: Any):
         self.sample = sample
         y = sample.y
-        self._asked = y is not None and len(y) >= _FEWEST and np.ndim(y) == 1
-        if self._asked:
+        self._applies = y is not None and len(y) >= _MIN_ROWS and np.ndim(y) == 1
+        if self._applies:
             self._y = np.asarray(y)
             self._removed = _removed_by(self._y)
 
     def suspicions(self, name: str, kind: str) -> list[str]:
-        """What is suspicious about one column; mostly nothing."""
-        if not self._asked:
+        """The reasons to suspect one column, usually none."""
+        if not self._applies:
             return []
         if self._equals(name, kind):
             return ["equals the target: it must not be a feature"]
         removed = self._removed(self._codes(name, kind))
-        if removed > _NEARLY_ALL:
+        if removed > _MAX_REMOVED:
             return [f"alone it predicts the target ({removed:.1%} of the error gone): would it be known in time?"]
         return []
 
@@ -49,7 +51,7 @@ class Leaks:
         return bool(np.all(self.sample.X.array(name) == self._y))
 
     def _codes(self, name: str, kind: str) -> np.ndarray:
-        """A whole number per row: its level, or its bin; missing values have their own."""
+        """The code of the category or bin of each row; missing values have a code of their own."""
         if kind in ("text", "boolean"):
             return self.sample.X.codes(name)
         column = self.sample.X.array(name)
@@ -63,19 +65,19 @@ class Leaks:
 
 
 def _removed_by(y: np.ndarray) -> Callable[[np.ndarray], float]:
-    """A function from the level of each row to the share of the error that is gone where the level is known."""
+    """A function from the category of each row to the fraction of the error that knowing the category removes."""
     if y.dtype.kind in "fiu" and (y.dtype.kind == "f" or len(np.unique(y)) > 20):
         targets = y.astype(np.float64)
         targets -= targets.mean()
-        error = _squares
+        error = _squared_error
     else:
-        targets, error = distinct(y)[1], _wrong
+        targets, error = distinct(y)[1], _misclassified
     unknown = error(np.zeros(len(y), dtype=np.int64), targets)
     return lambda codes: 1.0 - error(codes, targets) / unknown if unknown > 0 else 0.0
 
 
-def _squares(codes: np.ndarray, targets: np.ndarray) -> float:
-    """The sum of squares of targets less the mean of the others of their level; of all others where there are none."""
+def _squared_error(codes: np.ndarray, targets: np.ndarray) -> float:
+    """Sum of squared differences of each target from the mean of the others of its category, or of all others."""
     t = targets
     size, sums, squares = (np.bincount(codes, weights) for weights in (None, t, t * t))
     several = size > 1
@@ -85,14 +87,14 @@ def _squares(codes: np.ndarray, targets: np.ndarray) -> float:
     return float(np.sum((size[several] / (size[several] - 1)) ** 2 * within) + away @ away)
 
 
-def _wrong(codes: np.ndarray, targets: np.ndarray) -> float:
-    """How many rows have another class than most others of their level, or of all others where there are none."""
+def _misclassified(codes: np.ndarray, targets: np.ndarray) -> float:
+    """Number of rows whose class is not the most frequent among the others of their category, or among all others."""
     n_classes = int(targets.max()) + 1
-    n_levels = int(codes.max()) + 1
-    counts = np.bincount(codes * n_classes + targets, minlength=n_levels * n_classes)
+    n_categories = int(codes.max()) + 1
+    counts = np.bincount(codes * n_classes + targets, minlength=n_categories * n_classes)
     cells = np.flatnonzero(counts)
-    rows, (level, label) = counts[cells], np.divmod(cells, n_classes)
-    others = counts.reshape(n_levels, n_classes)[level]
+    rows, (category, label) = counts[cells], np.divmod(cells, n_classes)
+    others = counts.reshape(n_categories, n_classes)[category]
     others[others.sum(axis=1) == 1] = np.bincount(targets, minlength=n_classes)
     others[np.arange(len(cells)), label] -= 1
     return float(rows[others.argmax(axis=1) != label].sum())

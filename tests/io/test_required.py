@@ -50,7 +50,7 @@ FORMATS = {
 @pytest.mark.parametrize("kind", COLUMNS)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("what", ["target", "weight"])
-def test_they_are_refused_with_their_place(kind, form, what, tmp_path):
+def test_they_are_refused_with_their_location(kind, form, what, tmp_path):
     if what == "weight" and kind == "label":
         kind = "number"
     make, place = FORMATS[form]
@@ -87,7 +87,7 @@ def test_rejected_rows_of_a_frame_are_written_where_asked(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["parquet", "dict"])
-def test_nothing_but_gaps(form, tmp_path):
+def test_only_missing_targets(form, tmp_path):
     data = FORMATS[form][0]({"x": [1.0, 2.0], "y": pa.array([None, None], pa.float64())}, tmp_path)
     with pytest.raises(ValueError, match="lacks its target"):
         read_table(data, "y", on_bad_rows="skip")
@@ -102,7 +102,7 @@ def test_read_refuses_them_too(form, tmp_path):
 
 
 @pytest.mark.parametrize("gap", [None, np.nan])
-def test_arrays_of_labels_with_gaps(gap):
+def test_arrays_of_labels_with_missing_values(gap):
     y = np.array(["a", "b", gap, "a"], dtype=object)
     with pytest.raises(ValueError, match="The target is missing in row 2"):
         mercer.fit(np.eye(4), y)

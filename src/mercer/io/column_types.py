@@ -1,7 +1,7 @@
-"""What a column of text holds, decided over all of its values: booleans, whole numbers, numbers, dates, or text.
+"""Type inference over all values of a column of strings: booleans, integers, numbers, dates, or text.
 
-Each kind is a candidate until a value contradicts it. `Candidates` keeps those that are left; a late 1.5 ends "whole
-number" and leaves "number", a late "n.a." leaves text.
+Each kind is a candidate until a value contradicts it. `TypeCandidates` keeps those that are left: a late 1.5 leaves
+"number" but not "integer", a late "n.a." leaves only text.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ _BOOLEANS = ("true", "false")
 _INFINITIES = ("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
 _DAYS = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d")
 _HOURS = ("", " %H:%M", " %H:%M:%S")
-_FEW = 32
-_HEAD, _STRAYS = 2048, 0.05  # rows looked at for values that make text of the rest, and their largest share
-_LONG = 1e17  # a whole number of 18 digits would not survive as float64
+_FIRST_ROWS = 32
+_HEAD_ROWS, _MAX_EXCEPTIONS = 2048, 0.05  # rows searched for exceptions, and their largest fraction
+_MAX_FLOAT = 1e17  # an integer of 18 digits would be rounded as float64
 _NOT_PLAIN = r"^[+-]?(0\d+|0[xX].*|\d{18,})$"
 _EARLIEST = pa.scalar(-5364662400_000_000, pa.int64())  # year 1800 in microseconds: "1.2.20" is not the year 20
 
@@ -28,8 +28,8 @@ TYPES = {
 }
 
 
-class NotThat(ValueError):
-    """A value that a kind cannot hold; `row` is its place in the column."""
+class UnparsableValue(ValueError):
+    """A value that a kind cannot hold; `row` is its index in the column."""
 
     def __init__(self, row: int, value: str):
         super().__init__(f"{value!r} in row {row}")
@@ -37,16 +37,16 @@ class NotThat(ValueError):
 
 
 def parse(column: pa.Array, form: str, decimal: str = ".") -> pa.Array:
-    """A column of text (null where missing) as one of `forms()`; NotThat names the first value that is not."""
-    parsed, lost = lenient(column, form, decimal)
+    """A column of strings (null where missing) in one of `forms()`; UnparsableValue names the first exception."""
+    parsed, lost = parse_lenient(column, form, decimal)
     if pc.any(lost).as_py():
         row = pc.index(lost, True).as_py()
-        raise NotThat(row, column[row].as_py())
+        raise UnparsableValue(row, column[row].as_py())
     return parsed
 
 
-def lenient(column: pa.Array, form: str, decimal: str = ".") -> tuple[pa.Array, pa.Array]:
-    """The column as `form`, null where a value is not that, and the mask of those values."""
+def parse_lenient(column: pa.Array, form: str, decimal: str = ".") -> tuple[pa.Array, pa.Array]:
+    """The column in `form`, null where a value cannot be parsed, and the mask of those values."""
     parsed = column if form == "text" else _quick(column, form, decimal)
     if parsed is not None:
         return parsed, pa.array([False])
@@ -56,7 +56,7 @@ def lenient(column: pa.Array, form: str, decimal: str = ".") -> tuple[pa.Array, 
 
 
 def forms() -> list[str]:
-    """Every way to read a column, in the order in which they are preferred."""
+    """All formats of columns, in order of preference."""
     return ["boolean", "integer", "number", "iso", "iso+zone", *(day + hour for day in _DAYS for hour in _HOURS)]
 
 
@@ -65,90 +65,92 @@ def kind(form: str) -> str:
     return form if form in TYPES else "date"
 
 
-class Candidates:
-    """The forms that every value so far agrees with, and the first value that ended each of the others.
+class TypeCandidates:
+    """The forms that all values so far agree with, and the first value that contradicted each of the others.
 
-    With `declared`, a kind, only its forms are candidates, and `settle` picks the one that most values fit.
+    With `declared`, a kind, only its forms are candidates, and `settle` picks the one that fits most values.
     """
 
     def __init__(self, decimal: str = ".", declared: str | None = None):
         self.decimal, self.declared = decimal, declared
         self.left = [form for form in forms() if declared in (None, kind(form))]
-        self.ended: dict[str, tuple[int, str]] = {}
+        self.contradicted: dict[str, tuple[int, str]] = {}
         self.seen = self.rows = 0
         self.head: pa.Array | None = None
 
-    def see(self, column: pa.Array) -> pa.Array:
-        """Drop what the values of this column contradict, and give it in the form now preferred."""
+    def update(self, column: pa.Array) -> pa.Array:
+        """Drop the forms that these values contradict, and parse them in the form now preferred."""
         parsed = {}
         if self.head is None and len(column):
-            self.head = column[:_HEAD]
+            self.head = column[:_HEAD_ROWS]
         if column.null_count < len(column) and self.declared is None:
-            self._drop_unlike(column)
+            self._drop_unlikely(column)
             for form in list(self.left):
                 if form == "number" and "integer" in self.left:
-                    continue  # every whole number is a number
+                    continue  # every integer is a number
                 parsed[form] = self._tried(column, form)
         self.seen += len(column) - column.null_count
         self.rows += len(column)
         ready = parsed.get(self.form)
-        return lenient(column, self.form, self.decimal)[0] if ready is None else ready
+        return parse_lenient(column, self.form, self.decimal)[0] if ready is None else ready
 
     def settle(self, column: pa.Array) -> None:
-        """Of the forms of the declared kind keep the one that fits most values of this column, the first there is."""
+        """Keep the form of the declared kind that fits most values of this column."""
         if self.declared is not None and len(self.left) > 1 and column.null_count < len(column):
-            self.left = [min(self.left, key=lambda form: pc.sum(lenient(column, form, self.decimal)[1]).as_py() or 0)]
+            self.left = [
+                min(self.left, key=lambda form: pc.sum(parse_lenient(column, form, self.decimal)[1]).as_py() or 0)
+            ]
 
-    def stray(self) -> tuple[int, str, str] | None:
-        """(row, value, form) of a value that made text of what had long been something else."""
+    def exception(self) -> tuple[int, str, str] | None:
+        """(row, value, form) of a value that turned a column of another kind into text."""
         if self.form != "text" or self.declared is not None:
             return None
-        late = [(row, value, form) for form, (row, value) in self.ended.items() if row >= _FEW]
-        return max(late) if late else self._early()
+        found = [(row, value, form) for form, (row, value) in self.contradicted.items() if row >= _FIRST_ROWS]
+        return max(found) if found else self._early_exception()
 
-    def _early(self) -> tuple[int, str, str] | None:
-        """The same of a value near the beginning, where nearly all values of the first rows are numbers or dates."""
+    def _early_exception(self) -> tuple[int, str, str] | None:
+        """The same for a value near the beginning, if nearly all values of the first rows are numbers or dates."""
         present = 0 if self.head is None else len(self.head) - self.head.null_count
-        for form in () if present < _FEW // 2 else self.ended:
-            lost = lenient(self.head, form, self.decimal)[1]
-            if 0 < (pc.sum(lost).as_py() or 0) <= _STRAYS * present:
+        for form in () if present < _FIRST_ROWS // 2 else self.contradicted:
+            lost = parse_lenient(self.head, form, self.decimal)[1]
+            if 0 < (pc.sum(lost).as_py() or 0) <= _MAX_EXCEPTIONS * present:
                 row = pc.index(lost, True).as_py()
                 value = self.head[row].as_py()  # type: ignore[index]
-                return None if value.strip().isdigit() else (row, value, form)  # 007 is a code and means to be one
+                return None if value.strip().isdigit() else (row, value, form)  # 007 is a code
         return None
 
-    def _drop_unlike(self, column):
-        """End the forms that a glance at the first value rules out: tables of thousands of columns are in a hurry."""
+    def _drop_unlikely(self, column: pa.Array) -> None:
+        """Drop the forms that the first value rules out, which saves time in tables of thousands of columns."""
         row = pc.index(pc.is_valid(column), True).as_py()
         value = column[row].as_py()
         for form in [form for form in self.left if not _may_be(value.strip(), form)]:
             self.left.remove(form)
-            self.ended[form] = (self.rows + row, value)
+            self.contradicted[form] = (self.rows + row, value)
 
-    def _tried(self, column, form):
+    def _tried(self, column: pa.Array, form: str) -> pa.Array | None:
         try:
-            parse(column[:_FEW], form, self.decimal)  # most forms end here, at once
+            parse(column[:_FIRST_ROWS], form, self.decimal)  # most forms are contradicted here
             return parse(column, form, self.decimal)
-        except NotThat as reason:
+        except UnparsableValue as reason:
             self.left.remove(form)
-            self.ended[form] = (self.rows + reason.row, reason.value)
+            self.contradicted[form] = (self.rows + reason.row, reason.value)
             return None
 
     @property
     def form(self) -> str:
-        """The preferred form; a column of nothing but missing values counts as numbers."""
+        """The preferred form; a column of only missing values counts as numbers."""
         if self.declared is not None:
             return self.left[0] if self.left else "text"
         if self.seen == 0:
             return "number"
         ambiguous = {day for day in self.left if day.startswith(("%d/", "%m/"))}
         if {day[:2] for day in ambiguous} == {"%d", "%m"}:
-            return "text"  # 03/04/2020 all the way: nobody knows which is the day
+            return "text"  # 03/04/2020 throughout: day and month cannot be distinguished
         return self.left[0] if self.left else "text"
 
 
 def _may_be(value: str, form: str) -> bool:
-    """False where a value cannot be that, for a letter it has not or should not have."""
+    """Whether a value can have a form, judging by a few characters."""
     if form == "boolean":
         return value.lower() in _BOOLEANS
     if form == "integer":
@@ -158,8 +160,8 @@ def _may_be(value: str, form: str) -> bool:
     return value.count(form[2]) == 2 if form.startswith("%") else True
 
 
-def _quick(column, form, decimal):
-    """What the parsers say of a column of nothing but ordinary values, ten times sooner; or None."""
+def _quick(column: pa.Array, form: str, decimal: str) -> pa.Array | None:
+    """The parsed column if all values are ordinary, ten times faster than the parsers; else None."""
     if form not in ("integer", "number", "iso") or (decimal != "." and form == "number"):
         return None
     try:
@@ -172,23 +174,23 @@ def _quick(column, form, decimal):
     if form == "number":
         if not pc.all(pc.is_finite(parsed)).as_py():
             return None
-        doubtful = pc.or_(doubtful, pc.greater_equal(pc.abs(parsed), _LONG))
+        doubtful = pc.or_(doubtful, pc.greater_equal(pc.abs(parsed), _MAX_FLOAT))
     odd = pc.any(pc.match_substring_regex(column.filter(doubtful), _NOT_PLAIN)).as_py()
     return None if odd else parsed
 
 
-def _led_by_zero(column, zero):
+def _led_by_zero(column: pa.Array, zero: str) -> pa.Array:
     return pc.and_not(pc.starts_with(column, zero), pc.starts_with(column, zero + "."))
 
 
-def _parse_boolean(values, _):
+def _parse_boolean(values: pa.Array, _: str) -> pa.Array:
     lowered = pc.utf8_lower(values)
     known = pc.is_in(lowered, value_set=pa.array(_BOOLEANS))
     return pc.if_else(known, pc.equal(lowered, "true"), pa.scalar(None, pa.bool_()))
 
 
-def _parse_integer(values, _):
-    """Digits with a sign that fit 64 bits. 007 is no number but a code: its zeros mean something."""
+def _parse_integer(values: pa.Array, _: str) -> pa.Array:
+    """Digits with a sign that fit 64 bits. 007 is a code, not a number."""
     fits = pc.and_(pc.match_substring_regex(values, r"^[+-]?\d{1,19}$"), pc.invert(_coded(values)))
     digits = pc.if_else(fits, values, None)
     if pc.any(pc.starts_with(digits, "+")).as_py():
@@ -196,8 +198,8 @@ def _parse_integer(values, _):
     return _cast_or_null(digits, pa.int64())
 
 
-def _parse_number(values, decimal):
-    """Anything float64 can hold, whole numbers too long for it excepted: their digits would change."""
+def _parse_number(values: pa.Array, decimal: str) -> pa.Array:
+    """Values that float64 can hold, except integers that it would round."""
     if decimal != ".":
         values = pc.if_else(pc.match_substring(values, "."), None, values)
         values = pc.replace_substring(values, decimal, ".")
@@ -209,11 +211,11 @@ def _parse_number(values, decimal):
     return pc.if_else(pc.or_(infinite, pc.is_finite(parsed)), parsed, pa.scalar(None, pa.float64()))
 
 
-def _coded(values):
+def _coded(values: pa.Array) -> pa.Array:
     return pc.match_substring_regex(values, r"^[+-]?0\d+$")
 
 
-def _parse_date(values, form):
+def _parse_date(values: pa.Array, form: str) -> pa.Array:
     if form == "iso":
         shape = r"^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?$"
         return _cast_where(values, shape, pa.timestamp("us"))
@@ -224,12 +226,12 @@ def _parse_date(values, form):
     return pc.if_else(pc.greater(parsed.cast(pa.int64()), _EARLIEST), parsed, None)
 
 
-def _cast_where(values, shape, kind):
+def _cast_where(values: pa.Array, shape: str, kind: pa.DataType) -> pa.Array:
     return _cast_or_null(pc.if_else(pc.match_substring_regex(values, shape), values, None), kind)
 
 
-def _cast_or_null(values, kind):
-    """The cast, null for what cannot be: 20 digits, the 31st of February."""
+def _cast_or_null(values: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The cast, null for invalid values: 20 digits, the 31st of February."""
     try:
         return pc.cast(values, kind)
     except pa.ArrowInvalid:

@@ -1,11 +1,11 @@
-"""What a level says of its rows, by levels, against its definition, row by row."""
+"""Errors left by knowing the category, per category, against their definition per row."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer.tables.leaks import _squares, _wrong
+from mercer.tables.leakage import _misclassified, _squared_error
 
 ROWS = st.integers(2, 30).flatmap(
     lambda n: st.tuples(
@@ -15,21 +15,21 @@ ROWS = st.integers(2, 30).flatmap(
 
 
 def others_of(codes, i):
-    """The other rows of the level of row i, all others where there are none."""
+    """The other rows of the category of row i, or all others if there are none."""
     rest = np.arange(len(codes)) != i
     same = rest & (codes == codes[i])
     return same if same.any() else rest
 
 
 @given(ROWS)
-def test_squares_left(rows):
+def test_squared_error(rows):
     codes, t = np.array(rows[0]), np.array(rows[1], dtype=float) ** 1.5
     away = [t[i] - t[others_of(codes, i)].mean() for i in range(len(t))]
-    assert _squares(codes, t) == pytest.approx(np.sum(np.square(away)), abs=1e-9)
+    assert _squared_error(codes, t) == pytest.approx(np.sum(np.square(away)), abs=1e-9)
 
 
 @given(ROWS)
 def test_rows_of_another_class(rows):
     codes, labels = map(np.array, rows)
     most = [np.bincount(labels[others_of(codes, i)], minlength=4).argmax() for i in range(len(labels))]
-    assert _wrong(codes, labels) == np.sum(most != labels)
+    assert _misclassified(codes, labels) == np.sum(most != labels)

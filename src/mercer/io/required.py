@@ -1,0 +1,61 @@
+"""Rows that lack a required value, their target or weight, in Parquet files and in tables in memory."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+import numpy as np
+
+from mercer._runtime.errors import DataError
+from mercer.source import Columns, TableSource
+from mercer.source.missing import is_missing
+
+
+def skip_incomplete_rows(source: TableSource, files: list[tuple[str, str]], spool: Any) -> None:
+    """Let a Parquet source skip rows without a required value; the spool notes them and writes them to a file."""
+    import pyarrow.parquet as pq
+
+    for path, shown in files:
+        before = 0
+        with pq.ParquetFile(path, pre_buffer=False) as file:
+            for i in range(file.metadata.num_row_groups):
+                table = Columns.of(file.read_row_group(i, columns=list(spool.required)))
+                found = incomplete_rows(table, spool.required)
+                spool.bad.rejected += [(shown, f"row {before + row}", reason, "") for row, reason in found]
+                before += len(table)
+    source.skip_incomplete = bool(spool.bad.rejected)
+    if len(spool.bad.rejected) >= source.n_rows:
+        problem = f"Every row of {files[0][1]} lacks its {' or '.join(spool.required.values())}."
+        raise DataError(problem, file=files[0][1])
+    spool.note_bad_rows()
+
+
+def complete_rows(table: Columns, required: dict[str, str], rejected: str | None = None) -> tuple[Columns, list[str]]:
+    """The rows of a table in memory that have the required values, and a note on the others."""
+    found = incomplete_rows(table, required)
+    if not found:
+        return table, []
+    if len(found) == len(table):
+        raise DataError(f"Every row lacks its {' or '.join(required.values())}.")
+    if rejected is not None:
+        write_rejected(rejected, [("table", f"row {row}", reason, "") for row, reason in found])
+    keep = np.ones(len(table), dtype=bool)
+    keep[[row for row, _ in found]] = False
+    (row, reason), which = found[0], "" if rejected is None else f"; {rejected} says which and why"
+    return table[keep], [f"{len(found)} bad rows were left out, first row {row}: {reason}{which}."]
+
+
+def incomplete_rows(table: Columns, required: dict[str, str]) -> list[tuple[int, str]]:
+    """(row, reason) of each row that lacks a required value."""
+    found: dict[int, str] = {}
+    for name, what in required.items():
+        for row in np.flatnonzero(is_missing(table.array(name))):
+            found.setdefault(int(row), f"the {what} {name!r} is missing")
+    return sorted(found.items())
+
+
+def write_rejected(path: str, rejected: list[tuple[str, Any, str, str]]) -> None:
+    """Write the skipped rows to a CSV file: file, line (for tables `row 3`), reason and text."""
+    with open(path, "w", newline="", encoding="utf-8") as out:
+        csv.writer(out).writerows([("file", "line", "reason", "text"), *rejected])
