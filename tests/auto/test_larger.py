@@ -6,7 +6,7 @@ from scipy.special import logsumexp
 
 import mercer
 from clocks import Hours
-from mercer.auto import fit as fitting
+from mercer.auto import fitting
 from mercer.auto.budget import memory
 from mercer.auto.budget.effort import Clock
 from mercer.auto.budget.time_model import MARGIN, Passing, TimeUp
