@@ -56,7 +56,7 @@ def test_classes_are_indicators():
 
 
 def test_interpolation_is_never_the_winner():
-    """With more columns than rows and no penalty each row is fitted exactly, and left out it cannot be judged."""
+    """With more columns than rows and no penalty each row is fitted exactly, and left out it cannot be scored."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 50)), rng.normal(size=20)
     model = RidgeRegressor([0.0, 10.0], scoring="loo").fit(X, y)

@@ -157,9 +157,9 @@ def test_slopes_and_curvatures_are_derivatives(loss):
     score = np.linspace(-3.0, 3.0, 61) + 0.013
     h = 1e-6
     for y in (-1.0, 1.0):
-        slope = (loss.value(y, score + h) - loss.value(y, score - h)) / (2 * h)
+        gradient = (loss.value(y, score + h) - loss.value(y, score - h)) / (2 * h)
         curvature = (loss.gradient(y, score + h) - loss.gradient(y, score - h)) / (2 * h)
-        np.testing.assert_allclose(loss.gradient(y, score), slope, atol=1e-8)
+        np.testing.assert_allclose(loss.gradient(y, score), gradient, atol=1e-8)
         np.testing.assert_allclose(loss.curvature(y, score), curvature, atol=1e-8)
 
 

@@ -19,8 +19,8 @@ def objects(items):
     return column
 
 
-def read(said):
-    return [(levels.levels.tolist(), levels.counts.tolist()) for levels in said]
+def read(result):
+    return [(levels.levels.tolist(), levels.counts.tolist()) for levels in result]
 
 
 @given(items=st.lists(levels, min_size=1, max_size=30), cut=st.integers(0, 30))
@@ -37,14 +37,14 @@ def test_counts_are_those_of_a_loop_for_any_cut(items, cut):
 def test_numbers_strings_and_missing_in_order():
     ((found, _),) = read(Counts().of(Block(objects(["b", 2, None, "a", 1.5]))).finish())
     assert found == [1.5, 2, "a", "b", None]
-    said = Counts().of(Block(np.array([[2.0], [np.nan], [-0.0], [0.0]]))).finish()
-    assert read(said) == [([0.0, 2.0, None], [2, 1, 1])]
-    assert not np.signbit(said[0].levels[0])
+    result = Counts().of(Block(np.array([[2.0], [np.nan], [-0.0], [0.0]]))).finish()
+    assert read(result) == [([0.0, 2.0, None], [2, 1, 1])]
+    assert not np.signbit(result[0].levels[0])
 
 
 def test_weights_and_labels():
-    said = LabelCounts().of(Block(np.ones((3, 1)), y=np.array([1, 0, 1]), weight=np.array([1.0, 2.0, 4.0]))).finish()
-    assert (said.levels.tolist(), said.counts.tolist()) == ([0, 1], [2.0, 5.0])
+    result = LabelCounts().of(Block(np.ones((3, 1)), y=np.array([1, 0, 1]), weight=np.array([1.0, 2.0, 4.0]))).finish()
+    assert (result.levels.tolist(), result.counts.tolist()) == ([0, 1], [2.0, 5.0])
 
 
 def test_dates():

@@ -31,13 +31,13 @@ def same(a, b):
 @given(f=columns, seed=st.integers(0, 9))
 def test_mean_and_spread_are_correctly_rounded(f, seed):
     weight = np.random.default_rng(seed).random(len(f)) + 0.1
-    said = Moments().of(Block(f[:, None], weight=weight)).finish()
+    result = Moments().of(Block(f[:, None], weight=weight)).finish()
     mean, variance = exact(f.tolist(), weight.tolist())
-    assert said.mean[0] == float(mean)
-    assert said.mean_rest[0] == float(mean - Fraction(float(mean)))
+    assert result.mean[0] == float(mean)
+    assert result.mean_rest[0] == float(mean - Fraction(float(mean)))
     if variance < Fraction(1e300):
-        assert said.var[0] == float(variance)
-    assert (said.min[0], said.max[0]) == (f.min(), f.max())
+        assert result.var[0] == float(variance)
+    assert (result.min[0], result.max[0]) == (f.min(), f.max())
 
 
 @given(f=columns, cut=st.integers(0, 20))
@@ -57,15 +57,15 @@ def test_missing_entries_are_not_there():
     X[rng.random(X.shape) < 0.4] = np.nan
     X[:, 2] = np.nan
     X[:, 3] = 1.0
-    said = Moments(skip_missing=True).of(Block(X, weight=weight)).finish()
+    result = Moments(skip_missing=True).of(Block(X, weight=weight)).finish()
     for j in (0, 1, 3):
         present = ~np.isnan(X[:, j])
         alone = Moments().of(Block(X[present][:, [j]], weight=weight[present])).finish()
         for name in ("mean", "mean_rest", "std", "var", "min", "max", "weight"):
-            assert getattr(said, name)[j] == getattr(alone, name)[0], name
-    assert said.missing.tolist() == [True, True, True, False]
-    assert said.weight[2] == 0
-    assert np.isnan(said.mean[2])
+            assert getattr(result, name)[j] == getattr(alone, name)[0], name
+    assert result.missing.tolist() == [True, True, True, False]
+    assert result.weight[2] == 0
+    assert np.isnan(result.mean[2])
 
 
 @pytest.mark.parametrize("skip", [False, True])
@@ -82,8 +82,8 @@ def test_sparse_moments_are_dense_moments(skip):
 
 def test_rows_of_weight_zero_are_not_there():
     block = Block(np.array([[1.0], [100.0], [3.0]]), weight=np.array([1.0, 0.0, 1.0]))
-    said = Moments().of(block).finish()
-    assert (said.n, said.mean[0], said.max[0]) == (2, 2.0, 3.0)
+    result = Moments().of(block).finish()
+    assert (result.n, result.mean[0], result.max[0]) == (2, 2.0, 3.0)
     assert Extremes().of(block).finish()[1] == 3.0
     assert Moments().of(block.rows(slice(1, 2))).n == 0
 
