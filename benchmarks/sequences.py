@@ -92,7 +92,9 @@ def subsequences(n=100, k=4):
     some = read_letters([(X[:2], "X")], None)
     pair = np.array([0]), np.array([1])
     contestants = {
-        "one pair by the definition": lambda: definition.subsequence_pairs(some.codes, some.starts, *pair, k, 0.5),
+        "one pair by the definition": lambda: definition.subsequence_pairs(
+            some.codes, some.starts, *pair, k, 0.5, np.zeros((0, 0))
+        ),
         f"{n * (n + 1) // 2:,} pairs": lambda: Subsequence(k)(X),
     }
     show(f"Subsequence({k}), rows of 100 to 200 letters", race(contestants, "one pair by the definition", 3))

@@ -7,7 +7,6 @@ threads.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -23,7 +22,7 @@ _MIN_STRIPS = 8
 
 
 def add_products(
-    G: np.ndarray, C: np.ndarray, P: np.ndarray, Z: Any, R: np.ndarray, V: np.ndarray, groups: Sequence[int]
+    G: np.ndarray, C: np.ndarray, P: np.ndarray, Z: Any, R: np.ndarray, V: np.ndarray, groups: Any
 ) -> None:
     """G[k] += Z_k' Z_k (upper triangle of tiles), C[k] += Z_k' R_k and P[k] += Z_k' Z_k V for the rows of each group k.
 
@@ -135,7 +134,7 @@ def aligned_empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
 
 
 def _add_sparse_products(
-    G: np.ndarray, C: np.ndarray, P: np.ndarray, Z: Any, R: np.ndarray, V: np.ndarray, groups: Sequence[int]
+    G: np.ndarray, C: np.ndarray, P: np.ndarray, Z: Any, R: np.ndarray, V: np.ndarray, groups: Any
 ) -> None:
     for k, (a, b) in enumerate(itertools.pairwise(groups)):
         part = Z[a:b].astype(np.float64)
