@@ -16,7 +16,7 @@ N_ALPHAS = 60
 
 
 class LeaveOneOutPath(NamedTuple):
-    """Coefficients at the best penalty; penalties, their mean squared leave-one-out errors, and the index of the best."""
+    """Coefficients at the best penalty, penalties, their mean squared leave-one-out errors, index of the best."""
 
     coef: np.ndarray
     alphas: np.ndarray

@@ -19,8 +19,9 @@ class HadamardProjection(Projection):
 
     H is orthogonal with entries +-1/sqrt(D) and distributes every x over all coordinates, so that a sample of them
     estimates its length: E||Ax||^2 = ||x||^2 (Ailon and Chazelle 2009; Tropp, "Improved analysis of the subsampled
-    randomized Hadamard transform", 2011). It takes D log2 D additions per row instead of m d multiplications, and stores one sign
-    per column and m indices. Rows of CSR input are made dense block by block: for those, `SparseProjection` is better.
+    randomized Hadamard transform", 2011). It takes D log2 D additions per row instead of m d multiplications, and
+    stores one sign per column and m indices. Rows of CSR input are made dense block by block: for those,
+    `SparseProjection` is better.
 
     D is the first power of two that is at least d and m; missing columns count as zeros. (A cosine transform would
     need no padding, but takes 4 to 7 times as long as a Hadamard transform of the same width.)

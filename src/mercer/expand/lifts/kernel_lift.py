@@ -35,9 +35,9 @@ from mercer.kernels import (
     SubsetTree,
     Sum,
 )
-from mercer.kernels.discrete import is_table
+from mercer.kernels.discrete.overlap import is_table
+from mercer.kernels.discrete.strings import WindowKernel
 from mercer.kernels.rows import KernelInput
-from mercer.kernels.strings import WindowKernel
 from mercer.stats import Statistic
 
 
