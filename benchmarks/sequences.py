@@ -86,7 +86,7 @@ def mismatches(n=2000, few=30):
 def subsequences(n=100, k=4):
     """Pairs per second of the gapped kernel, beside its definition on fewer pairs."""
     from mercer._numeric.text import sequences as definition
-    from mercer.kernels.letters import read_letters
+    from mercer.kernels.discrete.letters import read_letters
 
     X = drawn(n)
     some = read_letters([(X[:2], "X")], None)

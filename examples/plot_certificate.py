@@ -2,8 +2,8 @@
 How good are my random features?
 ================================
 
-A theorem tells before the fact how many random Fourier features are enough for a stated accuracy, on any data. A
-certificate tells after the fact how accurate they are on these data. Here are both, for the handwritten digits that
+A theorem states in advance how many random Fourier features suffice for a given accuracy, on any data. A
+certificate measures how accurate they are on given data. Here are both, for the handwritten digits that
 ship with scikit-learn.
 """
 
@@ -28,7 +28,7 @@ print(certificate)
 
 # %%
 # What it means for ridge regression: with a penalty of 10, the fitted values differ from those of exact kernel ridge
-# by at most this share of the norm of the target.
+# by at most this fraction of the norm of the target.
 
 print(certificate.fitted_value_bound(alpha=10.0))
 
@@ -58,11 +58,11 @@ axes.legend(frameon=False)
 # The band holds the true distribution function of the errors, everywhere at once.
 
 sizes = np.sort(np.abs(certificate.errors))
-share = np.arange(1, len(sizes) + 1) / len(sizes)
+fraction = np.arange(1, len(sizes) + 1) / len(sizes)
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-axes.fill_between(sizes, share - certificate.band, share + certificate.band, alpha=0.3, label="95 % band")
-axes.plot(sizes, share, label="measured")
-axes.set(xlabel="error of a kernel value", ylabel="share of pairs", ylim=(0, 1))
+axes.fill_between(sizes, fraction - certificate.band, fraction + certificate.band, alpha=0.3, label="95 % band")
+axes.plot(sizes, fraction, label="measured")
+axes.set(xlabel="error of a kernel value", ylabel="fraction of pairs", ylim=(0, 1))
 axes.legend(frameon=False)
 
 # %%

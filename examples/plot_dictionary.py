@@ -30,9 +30,9 @@ atoms = {
 figure = plt.figure(figsize=(9, 4.6))
 for part, (name, coding) in zip(figure.subfigures(1, 2), atoms.items(), strict=True):
     part.suptitle(f"64 atoms of {name}")
-    for atom, place in zip(coding.dictionary_, part.subplots(8, 8).ravel(), strict=True):
-        place.imshow(atom.reshape(4, 4), cmap="gray")
-        place.set(xticks=[], yticks=[])
+    for atom, axes in zip(coding.dictionary_, part.subplots(8, 8).ravel(), strict=True):
+        axes.imshow(atom.reshape(4, 4), cmap="gray")
+        axes.set(xticks=[], yticks=[])
 
 
 # %%

@@ -31,7 +31,7 @@ fig, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
 ax.plot(sizes, pursuit.path_.risk, "s-", label="orthogonal matching pursuit")
 ax.plot(sizes, greedy.path_.risk, "o-", label="orthogonal least squares")
 ax.plot(sizes, exact, "k.--", label="best subset")
-ax.set(xlabel="columns", ylabel="mean squared error", yscale="log", title="Correlated columns tell the rules apart")
+ax.set(xlabel="columns", ylabel="mean squared error", yscale="log", title="Correlated columns separate the rules")
 ax.legend()
 
 # %%
@@ -58,7 +58,7 @@ ax.legend()
 # Boosting is greedy too
 # ----------------------
 # AdaBoost takes thresholds on columns one at a time and moves one weight at a time. The product of its rounds'
-# factors bounds the share of training errors from above, round by round.
+# factors bounds the fraction of training errors from above, round by round.
 
 X = rng.normal(size=(600, 10))
 y = np.where(X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=600) > 1, "inside", "outside")

@@ -44,8 +44,8 @@ draw(
 )
 
 # %%
-# Which rows: look where nothing is explained yet
-# -----------------------------------------------
+# Choosing rows where the residual is large
+# -----------------------------------------
 # One large cluster and twenty small ones. Uniform landmarks fall into the large one again and again; randomly pivoted
 # Cholesky draws each next landmark in proportion to what the ones before leave unexplained.
 
@@ -67,7 +67,7 @@ for ax, choose in zip(axes, ("uniform", "rpcholesky"), strict=False):
         for m in counts[::4]
     ]
     axes[2].semilogy(counts[::4], left, "o-", label=choose)
-axes[2].set(xlabel="landmarks", title="share of the kernel unexplained")
+axes[2].set(xlabel="landmarks", title="fraction of the trace unexplained")
 axes[2].legend()
 
 # %%

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 import mercer
 
 X, y = make_circles(600, noise=0.12, factor=0.45, random_state=0)
-learn, judge = slice(0, 400), slice(400, 600)
+train, test = slice(0, 400), slice(400, 600)
 
 # %%
 # The parabolic lift
@@ -27,33 +27,33 @@ def lifted(X):
     return np.column_stack([X, np.sum(X**2, axis=1)])
 
 
-plain = mercer.RidgeClassifier().fit(X[learn], y[learn])
-by_hand = mercer.RidgeClassifier().fit(lifted(X[learn]), y[learn])
-print(f"plain columns : {plain.score(X[judge], y[judge]):.3f}")
-print(f"lifted by hand: {by_hand.score(lifted(X[judge]), y[judge]):.3f}")
+plain = mercer.RidgeClassifier().fit(X[train], y[train])
+by_hand = mercer.RidgeClassifier().fit(lifted(X[train]), y[train])
+print(f"plain columns : {plain.score(X[test], y[test]):.3f}")
+print(f"lifted by hand: {by_hand.score(lifted(X[test]), y[test]):.3f}")
 
 fig = plt.figure(figsize=(6, 4))
 ax = fig.add_subplot(projection="3d")
-ax.scatter(*lifted(X[judge]).T, c=y[judge], cmap="RdBu_r", s=12)
+ax.scatter(*lifted(X[test]).T, c=y[test], cmap="RdBu_r", s=12)
 ax.set(xlabel="$x_1$", ylabel="$x_2$", zlabel=r"$\|x\|^2$")
 ax.set_title("The ring floats above the disc")
 
 # %%
 # Random features
 # ---------------
-# A Gaussian kernel :math:`k(x, z) = e^{-\|x - z\|^2 / 2\sigma^2}` is the inner product of endlessly many waves. A few
+# A Gaussian kernel :math:`k(x, z) = e^{-\|x - z\|^2 / 2\sigma^2}` is the inner product of infinitely many cosines. A few
 # hundred random ones are close enough, and nobody had to think of :math:`\|x\|^2`.
 
 fig, axes = plt.subplots(1, 3, figsize=(9, 3), layout="constrained", sharey=True)
 grid = np.linspace(-1.6, 1.6, 160)
 plane = np.column_stack([axis.ravel() for axis in np.meshgrid(grid, grid)])
 for ax, n_components in zip(axes, (4, 16, 256), strict=True):
-    waves = mercer.RandomFeatures(mercer.Gaussian(0.7), n_components=n_components)
-    model = make_pipeline(waves, mercer.RidgeClassifier()).fit(X[learn], y[learn])
+    features = mercer.RandomFeatures(mercer.Gaussian(0.7), n_components=n_components)
+    model = make_pipeline(features, mercer.RidgeClassifier()).fit(X[train], y[train])
     score = model.decision_function(plane).reshape(160, 160)
     ax.contourf(grid, grid, score, levels=[-9, 0, 9], cmap="RdBu_r", alpha=0.3)
-    ax.scatter(*X[judge].T, c=y[judge], cmap="RdBu_r", s=6)
-    ax.set(title=f"{n_components} waves: {model.score(X[judge], y[judge]):.1%}", xticks=[], yticks=[])
+    ax.scatter(*X[test].T, c=y[test], cmap="RdBu_r", s=6)
+    ax.set(title=f"{n_components} features: {model.score(X[test], y[test]):.1%}", xticks=[], yticks=[])
 
 # %%
 # How close is close?
@@ -77,10 +77,10 @@ ax.legend()
 # The right penalty, for free
 # ---------------------------
 # One pass collects the Gram matrix of the features per fold. Every penalty, and the exact cross-validated error of
-# each, follow from it without another look at the rows.
+# each, follow from it without another pass over the rows.
 
-Z = mercer.RandomFeatures(kernel, n_components=256).fit_transform(X[learn])
-ridge = mercer.RidgeClassifier().fit(Z, y[learn])
+Z = mercer.RandomFeatures(kernel, n_components=256).fit_transform(X[train])
+ridge = mercer.RidgeClassifier().fit(Z, y[train])
 fig, ax = plt.subplots(figsize=(6, 3), layout="constrained")
 ax.loglog(ridge.alphas_, ridge.losses_)
 ax.axvline(ridge.alpha_, color="black", linestyle=":")

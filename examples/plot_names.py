@@ -3,7 +3,7 @@ Where does a name come from?
 ============================
 
 Made-up names of four languages, built from typical beginnings, middles and ends. No table of features: the kernel sees
-the names, counts the words of one to three letters they share, and a few landmarks turn that into columns.
+the names, counts the words of one to three letters they share, and landmarks turn that into columns.
 """
 
 import matplotlib.pyplot as plt
@@ -57,12 +57,12 @@ for label, kernel in kernels.items():
 
 kernel = kernels["words of 1 to 3"]
 model = make_pipeline(Landmarks(200, kernel), RidgeClassifier()).fit(X, y)
-places = KernelPCA(kernel, n_components=2).fit_transform(X)
+coordinates = KernelPCA(kernel, n_components=2).fit_transform(X)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 for language in languages:
-    left.plot(*places[y == language].T, ".", markersize=4, label=language)
+    left.plot(*coordinates[y == language].T, ".", markersize=4, label=language)
 for i in range(0, 60, 3):
-    left.annotate(X[i], places[i], fontsize=7)
+    left.annotate(X[i], coordinates[i], fontsize=7)
 left.set(title="kernel PCA of names", xticks=[], yticks=[])
 left.legend()
 ConfusionMatrixDisplay.from_predictions(y_test, model.predict(X_test), ax=right, colorbar=False)

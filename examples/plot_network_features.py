@@ -42,17 +42,17 @@ def first_layers(X, n_layers):
 # The map in a pipeline
 # ---------------------
 # Any function of rows becomes a step by `FunctionTransformer`: here the first layers of this network, elsewhere the
-# embedding of a network that others have trained. Here the network has learned to tell even digits from odd ones only;
-# its layers still serve to tell all ten apart, and better so beside random features.
+# embedding of a network that others have trained. Here the network separates even digits from odd ones only;
+# its layers still help to separate all ten, and more so together with random features.
 
 layers = {n: FunctionTransformer(first_layers, kw_args={"n_layers": n}) for n in (1, 2)}
-waves = mercer.RandomFeatures(Gaussian("median"), n_components=256)
+features = mercer.RandomFeatures(Gaussian("median"), n_components=256)
 pipelines = {
     "pixels": mercer.RidgeClassifier(),
     "first layer": make_pipeline(layers[1], mercer.RidgeClassifier()),
     "both layers": make_pipeline(layers[2], mercer.RidgeClassifier()),
-    "random features": make_pipeline(waves, mercer.RidgeClassifier()),
-    "first layer and\nrandom features": make_pipeline(make_union(layers[1], waves), mercer.RidgeClassifier()),
+    "random features": make_pipeline(features, mercer.RidgeClassifier()),
+    "first layer and\nrandom features": make_pipeline(make_union(layers[1], features), mercer.RidgeClassifier()),
 }
 scores = {name: model.fit(X_train, y_train).score(X_test, y_test) for name, model in pipelines.items()}
 

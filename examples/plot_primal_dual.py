@@ -33,15 +33,15 @@ print(f"largest difference between AA' and K: {np.abs(A @ A.T - K).max():.1e}")
 # --------------
 # The ordinary update adds y times the features of the mistaken row to w; the special one adds y to its coefficient.
 
-w, a, apart = np.zeros(6), np.zeros(n), []
+w, a, differences = np.zeros(6), np.zeros(n), []
 for _ in range(10):
     for k in range(n):
         ordinary, special = A[k] @ w, K[k] @ a
-        apart.append(abs(ordinary - special))
+        differences.append(abs(ordinary - special))
         if y[k] * special <= 0:
             w += y[k] * A[k]
             a[k] += y[k]
-print(f"perceptron: scores differ by at most {max(apart):.1e} in {len(apart)} steps")
+print(f"perceptron: scores differ by at most {max(differences):.1e} in {len(differences)} steps")
 
 # %%
 # The hinge loss
@@ -51,13 +51,13 @@ print(f"perceptron: scores differ by at most {max(apart):.1e} in {len(apart)} st
 # `KernelHinge` finds in the dual, with a proof: its duality gap.
 
 alpha, steps = 1.0, 20_000
-w, a, values, apart = np.zeros(6), np.zeros(n), [], []
+w, a, values, differences = np.zeros(6), np.zeros(n), [], []
 mean = np.zeros(n)
 for t in range(1, steps + 1):
     k = rng.integers(n)
     eta = 1 / (2 * alpha * t)
     ordinary, special = A[k] @ w, K[k] @ a
-    apart.append(abs(ordinary - special))
+    differences.append(abs(ordinary - special))
     push = n * eta * y[k] * (y[k] * special < 1)
     w, a = (1 - 2 * eta * alpha) * w, (1 - 2 * eta * alpha) * a
     w += push * A[k]
@@ -67,7 +67,7 @@ for t in range(1, steps + 1):
         values.append(np.maximum(0, 1 - y * (K @ mean)).sum() + alpha * mean @ K @ mean)
 machine = KernelHinge(Polynomial(2), alpha=alpha, tol=1e-8).fit(X, y)
 best = machine.objective_[0]
-print(f"hinge: scores differ by at most {max(apart):.1e} in {steps} steps")
+print(f"hinge: scores differ by at most {max(differences):.1e} in {steps} steps")
 print(f"value {values[-1]:.3f}; optimum {best:.3f} (duality gap {machine.dual_gap_[0]:.1e})")
 
 # %%

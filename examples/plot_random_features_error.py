@@ -29,7 +29,7 @@ def error(kernel, X, n_components, **options):
 # %%
 # Few columns and many
 # --------------------
-# In 4 dimensions evenly spread frequencies are far ahead, and their error falls faster than one over the square root of
+# In 4 dimensions quasi-random frequencies are far ahead, and their error falls faster than one over the square root of
 # the number of columns. In 64 dimensions orthogonal ones are the best; structured ones are nearly as good.
 
 rng = np.random.default_rng(0)

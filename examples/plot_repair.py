@@ -41,9 +41,9 @@ figure, axes = plt.subplots(len(rows), len(shown), figsize=(9, 7))
 figure.subplots_adjust(left=0.2)
 for (name, pictures), line in zip(rows.items(), axes, strict=True):
     line[0].set_ylabel(name, rotation=0, ha="right", va="center")
-    for picture, place in zip(pictures, line, strict=True):
-        place.imshow(picture.reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
-        place.set(xticks=[], yticks=[])
+    for picture, cell in zip(pictures, line, strict=True):
+        cell.imshow(picture.reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
+        cell.set(xticks=[], yticks=[])
 
 # %%
 # `changes` says what was done, and where.

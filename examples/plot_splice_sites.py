@@ -32,7 +32,7 @@ def site(kind):
         letters[CENTER - 3 : CENTER + 6] = drawn("CAGGTRAGT", 0.75)
     elif kind == "acceptor":
         letters[CENTER - 15 : CENTER + 1] = drawn("YYYYYYYYYYYYCAGG", 0.75)
-    else:  # the words of a site, at a random place
+    else:  # the words of a site, at a random position
         start = rng.integers(0, LENGTH - 9)
         letters[start : start + 9] = drawn("CAGGTRAGT", 0.75)
     return "".join(letters)
@@ -52,7 +52,7 @@ views = {
     "letters": Spectrum(1, alphabet="dna"),
     "words of 5": Spectrum(5, alphabet="dna"),
     "words of 6, 1 mismatch": Mismatch(6, 1),
-    "words of 1 to 5 in place": WeightedDegree(5, alphabet="dna"),
+    "words of 1 to 5 by position": WeightedDegree(5, alphabet="dna"),
 }
 scores = {}
 for name, kernel in views.items():
@@ -66,14 +66,14 @@ for name, kernel in views.items():
 # The coefficients have names, such as ``'GT' at 30``: their sizes show where the sites are recognized.
 
 names = model[0].get_feature_names_out()
-places = np.array([int(name.split(" at ")[1]) for name in names])
+positions = np.array([int(name.split(" at ")[1]) for name in names])
 sizes = np.abs(model[1].coef_)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.5), layout="constrained")
 left.barh(list(scores), list(scores.values()))
 left.set(xlabel="test accuracy", xlim=(0.3, 1))
 left.invert_yaxis()
 for kind, row in zip(model[1].classes_, sizes, strict=True):
-    right.plot(np.bincount(places, row, minlength=LENGTH) / np.bincount(places, minlength=LENGTH), label=kind)
+    right.plot(np.bincount(positions, row, minlength=LENGTH) / np.bincount(positions, minlength=LENGTH), label=kind)
 right.axvline(CENTER, color="gray", linewidth=0.8)
 right.set(xlabel="position", ylabel="mean size of coefficients")
 right.legend()

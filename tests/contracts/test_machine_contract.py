@@ -180,7 +180,7 @@ def test_a_similarity_that_is_not_mercer_is_named_with_its_consequence(machine):
         with_kernel(machine, Custom(distance_as_similarity)).fit(X, y)
     said = [str(w.message) for w in caught if issubclass(w.category, NotMercerWarning)]
     assert len(said) == (0 if asks_nothing else 1)
-    assert asks_nothing or ("Smallest eigenvalue" in said[0] and machine._unless_mercer in said[0])
+    assert asks_nothing or ("Smallest eigenvalue" in said[0] and machine._if_not_mercer in said[0])
 
 
 @each_machine

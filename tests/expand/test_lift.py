@@ -214,3 +214,9 @@ def test_wide_sparse_rows():
     _, used = np.unique(Z.indices, return_inverse=True)  # SciPy's own product would allocate for every column
     Z = sp.csr_array((Z.data, used, Z.indptr))
     np.testing.assert_allclose(inner(Z, Z), kernel(X), rtol=1e-10, atol=1e-12)
+
+
+def test_a_kernel_by_name():
+    assert lift("all-subsets").kernel == AllSubsets()
+    with pytest.raises(ValueError, match="Did you mean 'polynomial'"):
+        lift("poly")

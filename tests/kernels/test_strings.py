@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from mercer import kernels
 from mercer.kernels import Mismatch, Spectrum, Subsequence, WeightedDegree, check_mercer
-from mercer.kernels.mismatches import Neighborhood
+from mercer.kernels.discrete.mismatches import Neighborhood
 
 IUPAC = dict(
     R="AG",

@@ -9,13 +9,14 @@ from typing import Any, Self
 
 from mercer.kernels.base import Kernel
 from mercer.kernels.custom import Precomputed
-from mercer.kernels.discrete import Overlap
+from mercer.kernels.discrete.overlap import Overlap
+from mercer.kernels.discrete.strings import Mismatch, Spectrum, WeightedDegree
+from mercer.kernels.discrete.subsequence import Subsequence
+from mercer.kernels.discrete.trees import SubsetTree
 from mercer.kernels.dot import AllSubsets, Anova, Constant, Linear, Polynomial
 from mercer.kernels.norms import ExponentialPower, Laplace, Sinc
 from mercer.kernels.radial import Cauchy, Gaussian, Matern, RationalQuadratic
 from mercer.kernels.stationary import Stationary
-from mercer.kernels.strings import Mismatch, Spectrum, Subsequence, WeightedDegree
-from mercer.kernels.trees import SubsetTree
 
 _CLASSES: tuple[type[Kernel], ...] = (
     AllSubsets,

@@ -34,20 +34,21 @@ from mercer.kernels import (
     Subsequence,
     SubsetTree,
     Sum,
+    kernel_by_name,
 )
-from mercer.kernels.discrete import is_table
+from mercer.kernels.discrete.overlap import is_table
+from mercer.kernels.discrete.strings import WindowKernel
 from mercer.kernels.rows import KernelInput
-from mercer.kernels.strings import WindowKernel
 from mercer.stats import Statistic
 
 
-def lift(kernel: Kernel) -> KernelLift:
+def lift(kernel: Kernel | str) -> KernelLift:
     """The exact feature map of a kernel: a transformer phi with <phi(x), phi(z)> = k(x, z).
 
     Constant, Linear, Polynomial, AllSubsets, Anova, Overlap and, on sequences, Spectrum, Mismatch and WeightedDegree
     have finite lifts, and so has what is made of them: a sum of kernels is a concatenation, a product a tensor product,
     a scale a scale, `on(columns)` a choice of columns and `normalized()` a division by the length of each row. Other
-    kernels are refused, with the reason and a remedy.
+    kernels are refused, with the reason and an alternative. A kernel may be given by name.
 
     Examples
     --------
@@ -60,7 +61,7 @@ def lift(kernel: Kernel) -> KernelLift:
     >>> np.allclose(phi.transform(X) @ phi.transform(X).T, kernel(X))
     True
     """
-    made = KernelLift(kernel)
+    made = KernelLift(kernel_by_name(kernel) if isinstance(kernel, str) else kernel)
     made._check_parameters()
     return made
 

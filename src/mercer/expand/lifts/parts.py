@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer._numeric.linalg.distances import is_sparse
 from mercer.expand.lifts.monomials import MAX_NAMES, Monomials
-from mercer.kernels.discrete import incidence, is_table, presence, sets_of, tokens_of
+from mercer.kernels.discrete.overlap import incidence, is_table, presence, sets_of, tokens_of
 from mercer.kernels.rows import KernelInput
 
 

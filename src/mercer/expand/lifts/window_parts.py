@@ -12,11 +12,11 @@ import numpy as np
 from mercer import _numeric
 from mercer._runtime.memory import refuse_too_many_entries
 from mercer.expand.lifts.parts import ColumnLabels, LiftPart
-from mercer.kernels.letters import Segments, read_letters, sequences_of
-from mercer.kernels.mismatches import Neighborhood
+from mercer.kernels.discrete.letters import Segments, read_letters, sequences_of
+from mercer.kernels.discrete.mismatches import Neighborhood
+from mercer.kernels.discrete.strings import Mismatch, WindowKernel
+from mercer.kernels.discrete.windows import Pattern, Windows, WordCounts, windows_of
 from mercer.kernels.rows import KernelInput
-from mercer.kernels.strings import Mismatch, WindowKernel
-from mercer.kernels.windows import Pattern, Windows, WordCounts, windows_of
 
 _COMPLEMENT = str.maketrans("ACGT", "TGCA")
 

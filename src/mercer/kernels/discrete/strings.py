@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from mercer import _numeric
 from mercer.kernels.base import Kernel
-from mercer.kernels.letters import (
-    NAMED,
+from mercer.kernels.discrete.letters import (
     AnyAlphabet,
     Segments,
     alphabet_of,
-    match_probabilities,
     read_letters,
     sequences_of,
-    with_opposite_rows,
     with_opposite_strands,
     with_readings,
 )
-from mercer.kernels.mismatches import Neighborhood
-from mercer.kernels.pairs import pair_gram
+from mercer.kernels.discrete.mismatches import Neighborhood
+from mercer.kernels.discrete.windows import Pattern, WordCounts, add_gram, mirror, squared_norms, windows_of
 from mercer.kernels.parameters import FLAG, Need
 from mercer.kernels.rows import KernelInput
-from mercer.kernels.windows import Pattern, WordCounts, add_gram, mirror, squared_norms, windows_of
 
-_LENGTH = Need(low=1, low_included=True, whole=True)
-_DECAY = Need(high=1)
+LENGTH = Need(low=1, low_included=True, whole=True)
 
 
 class WindowKernel(Kernel):
@@ -65,7 +58,7 @@ class WindowKernel(Kernel):
         return windows_of(self.readable(segments, pattern.span), pattern, self.both_strands).counts(segments.n_rows)
 
     def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
-        segments = _read(X, Y, self.letters)
+        segments = read_segments(X, Y, self.letters)
         out = np.zeros((len(X), len(Y)))
         self._add_gram(out, segments, Y is X)
         return mirror(out) if Y is X else out
@@ -75,11 +68,11 @@ class WindowKernel(Kernel):
             add_gram(out, self.counts(segments, pattern), symmetric, pattern.weight)
 
     def _diag(self, X: KernelInput) -> np.ndarray:
-        segments = _read(X, X, self.letters)
+        segments = read_segments(X, X, self.letters)
         return sum((p.weight * squared_norms(self.counts(segments, p)) for p in self.patterns()), np.zeros(len(X)))
 
 
-def _read(X: KernelInput, Y: KernelInput, alphabet: str | None) -> Segments:
+def read_segments(X: KernelInput, Y: KernelInput, alphabet: str | None) -> Segments:
     """The letters of both, or of X alone if Y is X."""
     groups = [(sequences_of(rows), rows.name) for rows in ([X] if Y is X else [X, Y])]
     return read_letters(groups, alphabet)
@@ -119,11 +112,11 @@ class Spectrum(WindowKernel):
     alphabet: str | None = None
     reverse_complement: bool = False
 
-    _needs = {"k": _LENGTH, "alphabet": AnyAlphabet(), "reverse_complement": FLAG}
+    _needs = {"k": LENGTH, "alphabet": AnyAlphabet(), "reverse_complement": FLAG}
 
     def _validate(self) -> None:
         super()._validate()
-        _check_strands(self)
+        check_strands(self)
 
     @property
     def letters(self) -> str | None:
@@ -179,7 +172,7 @@ class Mismatch(WindowKernel):
     reverse_complement: bool = False
 
     _needs = {
-        "k": _LENGTH,
+        "k": LENGTH,
         "mismatches": Need(low_included=True, whole=True),
         "alphabet": AnyAlphabet(),
         "reverse_complement": FLAG,
@@ -187,7 +180,7 @@ class Mismatch(WindowKernel):
 
     def _validate(self) -> None:
         super()._validate()
-        _check_strands(self)
+        check_strands(self)
         if self.mismatches >= self.k:
             raise ValueError(f"Mismatch: mismatches must be less than k={self.k}, got {self.mismatches}")
 
@@ -268,88 +261,14 @@ class WeightedDegree(WindowKernel):
     k: int = 3
     alphabet: str | None = None
 
-    _needs = {"k": _LENGTH, "alphabet": AnyAlphabet()}
+    _needs = {"k": LENGTH, "alphabet": AnyAlphabet()}
 
     def patterns(self) -> list[Pattern]:
         total = self.k * (self.k + 1) / 2
         return [Pattern(tuple(range(j)), j, (self.k - j + 1) / total, True) for j in range(1, self.k + 1)]
 
 
-@dataclass
-class Subsequence(Kernel):
-    """k(x, z) = sum over words w of k letters, over positions i of w in x and j of w in z, of decay^(l(i) + l(j)).
-
-    Positions increase, not always adjacent: w is a subsequence.
-
-    l(i) is the number of letters from the first to the last of the positions i: gaps are allowed but penalized. Rows
-    are text, bytes or lists of hashable tokens. Longer rows have more subsequences; use ``.normalized()`` to compare
-    rows of different lengths (Lodhi et al., "Text classification using string kernels", 2002). A pair takes k |x| |z|.
-
-    Parameters
-    ----------
-    k : int
-        Letters per subsequence.
-    decay : float in (0, 1]
-        Factor for each letter of length.
-    alphabet : {"dna", "protein"}, text of distinct letters, or None
-        See `Spectrum`. An ambiguous letter is each of those it can stand for with equal probability, independently of
-        the others: two letters match with the probability that they are the same.
-    reverse_complement : bool
-        Read both strands of DNA, as `Mismatch` does: k0(x, z) + k0(x, reverse complement of z).
-
-    >>> from mercer.kernels import Subsequence
-    >>> Subsequence(2, decay=0.5)(["cat"], ["cat", "car", "bat", "dog"])
-    array([[0.140625, 0.0625  , 0.0625  , 0.      ]])
-    >>> Subsequence(2, alphabet="dna")(["AC"], ["AC", "AY", "NN", "GT"])
-    array([[0.0625    , 0.03125   , 0.00390625, 0.        ]])
-    >>> Subsequence(2, reverse_complement=True)(["AC"], ["AC", "GT"])
-    array([[0.0625, 0.0625]])
-    """
-
-    k: int = 3
-    decay: float = 0.5
-    alphabet: str | None = None
-    reverse_complement: bool = False
-
-    _needs = {"k": _LENGTH, "decay": _DECAY, "alphabet": AnyAlphabet(), "reverse_complement": FLAG}
-
-    def _validate(self) -> None:
-        super()._validate()
-        _check_strands(self)
-
-    @property
-    def letters(self) -> str | None:
-        """The alphabet that rows are read in."""
-        return "dna" if self.reverse_complement else self.alphabet
-
-    def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
-        segments = _read(X, Y, self.letters)
-        sizes = np.diff(segments.starts)
-        return pair_gram(self._compare(segments), sizes, len(X), None if Y is X else len(Y))
-
-    def _diag(self, X: KernelInput) -> np.ndarray:
-        segments = _read(X, X, self.letters)
-        indices = np.arange(len(X))
-        return self._compare(segments)(indices, indices)
-
-    def _compare(self, segments: Segments) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-        k, decay, codes, starts = int(self.k), float(self.decay), segments.codes, segments.starts
-        alike, n = match_probabilities(segments, alphabet_of(self.letters)), len(segments.rows)
-        if not self.reverse_complement:
-            return lambda left, right: _numeric.subsequence_pairs(codes, starts, left, right, k, decay, alike)
-        codes, starts = with_opposite_rows(segments, NAMED["dna"])
-
-        def both(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-            one, other = (
-                _numeric.subsequence_pairs(codes, starts, left, strand, k, decay, alike)
-                for strand in (right, right + n)
-            )
-            return one + other
-
-        return both
-
-
-def _check_strands(kernel: Any) -> None:
+def check_strands(kernel: Any) -> None:
     if kernel.reverse_complement and kernel.alphabet not in (None, "dna"):
         name = type(kernel).__name__
         raise ValueError(f"{name}: reverse_complement=True needs alphabet='dna', got {kernel.alphabet!r}")

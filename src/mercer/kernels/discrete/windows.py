@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._runtime.pool import for_each
-from mercer.kernels.letters import Segments
+from mercer.kernels.discrete.letters import Segments
 
 #: Rows of a Gram matrix computed at a time.
 _ROWS = 256

@@ -11,8 +11,8 @@ import numpy as np
 
 from mercer import _numeric
 from mercer.kernels.base import Kernel
-from mercer.kernels.letters import sequences_of
-from mercer.kernels.pairs import pair_gram
+from mercer.kernels.discrete.letters import sequences_of
+from mercer.kernels.discrete.pairs import pair_gram
 from mercer.kernels.parameters import Need
 from mercer.kernels.rows import KernelInput
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer import _numeric
-from mercer.kernels.windows import MAX_DENSE_ENTRIES, WordCounts
+from mercer.kernels.discrete.windows import MAX_DENSE_ENTRIES, WordCounts
 
 #: Entries of the feature map that may be built for a Gram matrix.
 _MOST_ENTRIES = 1 << 26
