@@ -189,6 +189,23 @@ def test_rows_of_weight_zero_are_mapped_but_not_learned_from():
     np.testing.assert_array_equal(Z[:150], expected)
 
 
+@pytest.mark.parametrize("ensemble", ["boosted", "forest"])
+@pytest.mark.parametrize("encoding", ["leaves", "score"])
+def test_blocks_without_rows_and_a_single_class(encoding, ensemble):
+    X, y = problem(100)
+    trees = TreeFeatures(encoding, n_estimators=3, ensemble=ensemble).fit(X, y)
+    (block,) = trees.transform(MemorySource(X).where(lambda block: np.zeros(len(block), dtype=bool))).blocks()
+    assert block.X.shape == (0, trees.n_features_out_)
+    assert TreeFeatures(encoding, n_estimators=3, ensemble=ensemble).fit_transform(X, ["a"] * 100).shape[0] == 100
+
+
+def test_leaves_of_no_trees():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(100, 3)), rng.normal(size=100)
+    trees = TreeFeatures(n_estimators=20, learning_rate=2.0, early_stopping_rounds=5)  # steps too long to gain
+    assert trees.fit_transform(X, y).shape == trees.transform(X).shape == (100, trees.n_features_out_) == (100, 0)
+
+
 def test_wrong_parameters_are_refused():
     X, y = problem(50)
     wrong = {"encoding": "boxes", "ensemble": "oak", "n_estimators": 0, "max_leaf_nodes": 1, "n_folds": 1}

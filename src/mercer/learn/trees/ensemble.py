@@ -138,7 +138,7 @@ class PackedEnsembles:
         else:
             spans = [slice(start, start + _BLOCK_ROWS) for start in range(0, len(X), _BLOCK_ROWS)]
             for_each(lambda s: _numeric.add_packed_trees(X[s], self._trees, self._output, out[s]), spans)
-        scores = out.reshape(len(X), len(self.ensembles), -1)
+        scores = out.reshape(len(X), len(self.ensembles), len(self._base) // len(self.ensembles))
         if self._linked:
             return np.stack([e.linked(scores[:, k]) for k, e in enumerate(self.ensembles)], axis=1)
         return scores

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from mercer._numeric.block import Block
 from mercer._numeric.hashing.rows import fold_of
@@ -20,6 +19,7 @@ from mercer.learn.trees.boosting import boost
 from mercer.learn.trees.categories import TreeColumns
 from mercer.learn.trees.ensemble import TreeEnsemble
 from mercer.learn.trees.extra_trees import ExtraTreesEnsemble
+from mercer.learn.trees.leaves import leaf_indicators
 from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss, TreeLoss
 from mercer.learn.trees.params import TreeParams
 from mercer.learn.trees.score import EnsembleScore, score_scale
@@ -275,36 +275,24 @@ class TreeFeatures(OutOfFoldTransformer):
 
     def _apply(self, X: np.ndarray) -> Any:
         if self.encoding == "leaves":
-            return self._indicators(X, np.ones((len(self.ensembles_), len(X)), dtype=bool))
+            everyone = np.ones((len(self.ensembles_), len(X)), dtype=bool)
+            return leaf_indicators(self.ensembles_, self._score.columns(X), everyone, self._dtype(X))
         return self._score.features(X, self._dtype(X))
 
     def _held_out(self, X: np.ndarray, fold: np.ndarray) -> Any:
         folds = np.array(self._ensemble_folds)
         shown = fold == folds[:, None]
         shown[:, ~shown.any(axis=0)] = True  # no ensemble has seen a row of a fold without training rows
+        seen = self._score.columns(X)
         if self.encoding == "leaves":
-            return self._indicators(X, shown)
-        scores, seen = self._score.scores(X), self._score.columns(X)
+            return leaf_indicators(self.ensembles_, seen, shown, self._dtype(X))
+        scores = self._score.scores(X)
         for ensemble, k in zip(self.ensembles_, folds, strict=True):
             scores[fold == k] = ensemble.scores(seen[fold == k])
         return self._score.from_scores(scores, self._dtype(X))
 
     def _dtype(self, X: np.ndarray) -> np.dtype:
         return X.dtype if self.dtype is None else np.dtype(self.dtype)
-
-    def _indicators(self, X: np.ndarray, shown: np.ndarray) -> sparse.csr_matrix:
-        """CSR indicators of the leaves of the ensembles that each row is shown, divided by their number."""
-        seen, value = self._score.columns(X), (1.0 / shown.sum(axis=0)).astype(self._dtype(X))
-        parts = []
-        for ensemble, mask in zip(self.ensembles_, shown, strict=True):
-            rows, n_leaves = np.flatnonzero(mask), ensemble.n_leaves
-            starts = np.cumsum([0, *n_leaves[:-1]])[: len(n_leaves)]
-            counts = np.zeros(len(X) + 1, dtype=np.int64)
-            counts[rows + 1] = len(n_leaves)
-            columns = (ensemble.leaf_numbers(seen[rows]) + starts).ravel()
-            data = np.repeat(value[rows], len(n_leaves))
-            parts.append(sparse.csr_matrix((data, columns, np.cumsum(counts)), shape=(len(X), sum(n_leaves))))
-        return sparse.hstack(parts, format="csr")
 
     def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> np.ndarray:
         """Names such as `treefeatures_0_tree3_leaf5` (ensemble 0) or `treefeatures_score`."""
