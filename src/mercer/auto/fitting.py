@@ -107,7 +107,7 @@ def fit(
     run.n_classes, run.n_distinct = profile.n_classes, profile.n_distinct
     run.notes += profile.notes
     learned, scores = run.run(source, holdout, memory)
-    report = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
+    report: dict[str, Any] = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
     report |= {"notes": run.notes}
     report |= {"weight": weight} if isinstance(weight, str) else {}
     report |= {} if scores is None else {"holdout": scores}

@@ -154,7 +154,8 @@ class FitRun:
             with self.steps("probe"):
                 seconds = seconds_per_row(train, self.n_classes if self.classify else 0, self._encode, self.clock)
             encoded = _ENCODE * self.clock.left() / max(seconds, 1e-12)
-            n_columns = max(1, first_block(train).X.shape[1])
+            first = first_block(train)
+            n_columns = 1 if first is None else max(1, first.X.shape[1])
             searched = _SEARCH * self.clock.left() * self.effort.entries_per_second / n_columns
             most = max(most, min(encoded, searched) / trained)
         if most >= fraction * self.n_rows:

@@ -9,39 +9,39 @@ from scipy.special import expit, softmax
 class Squared:
     """(y - s)^2 / 2."""
 
-    def value(self, y: np.ndarray, score: np.ndarray) -> np.ndarray:
+    def value(self, y: np.ndarray | float, score: np.ndarray) -> np.ndarray:
         return 0.5 * (y - score) ** 2
 
-    def gradient(self, y: np.ndarray, score: np.ndarray) -> np.ndarray:
+    def gradient(self, y: np.ndarray | float, score: np.ndarray) -> np.ndarray:
         return score - y
 
-    def curvature(self, y: np.ndarray, score: np.ndarray) -> np.ndarray:
+    def curvature(self, y: np.ndarray | float, score: np.ndarray) -> np.ndarray:
         return np.ones_like(score)
 
 
 class Logistic:
     """log(1 + exp(-y s)) for y in {-1, +1}."""
 
-    def value(self, y: np.ndarray, score: np.ndarray) -> np.ndarray:
+    def value(self, y: np.ndarray | float, score: np.ndarray) -> np.ndarray:
         return np.logaddexp(0.0, -y * score)
 
-    def gradient(self, y: np.ndarray, score: np.ndarray) -> np.ndarray:
+    def gradient(self, y: np.ndarray | float, score: np.ndarray) -> np.ndarray:
         return -y * expit(-y * score)
 
-    def curvature(self, y: np.ndarray, score: np.ndarray) -> np.ndarray:
+    def curvature(self, y: np.ndarray | float, score: np.ndarray) -> np.ndarray:
         return expit(score) * expit(-score)
 
 
 class Hinge:
     """max(0, 1 - y s) for y in {-1, +1}; the subgradient at the kink is 0, and so is the curvature."""
 
-    def value(self, y: np.ndarray, score: np.ndarray) -> np.ndarray:
+    def value(self, y: np.ndarray | float, score: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, 1.0 - y * score)
 
-    def gradient(self, y: np.ndarray, score: np.ndarray) -> np.ndarray:
+    def gradient(self, y: np.ndarray | float, score: np.ndarray) -> np.ndarray:
         return np.where(y * score < 1.0, -y, 0.0)
 
-    def curvature(self, y: np.ndarray, score: np.ndarray) -> np.ndarray:
+    def curvature(self, y: np.ndarray | float, score: np.ndarray) -> np.ndarray:
         return np.zeros_like(score)
 
 

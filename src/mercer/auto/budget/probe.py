@@ -45,7 +45,7 @@ def seconds_per_row(source: Source, n_classes: int, encode: Callable[[Source], A
 
 def predicting_seconds(source: Source, model: Any, n_rows: float, clock: Clock) -> float:
     """Seconds of the predictions of a model for a source of about `n_rows` rows, by a few rows of its first block."""
-    block = first_block(source).rows(slice(0, _PREDICTED_ROWS))
+    block = first_rows(source, _PREDICTED_ROWS).read(0, _PREDICTED_ROWS)
     start = clock.spent()
     model.predict(block.X)
     return (clock.spent() - start) * n_rows / len(block) / min(n_threads(), max(1.0, n_rows / BLOCK_ROWS))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 BATCH_ENTRIES = 2**22
 
 
-class FeatureMap(Protocol):
+class ComputesFeatures(Protocol):
     """Anything that computes features of rows."""
 
     def features(self, X: np.ndarray) -> np.ndarray:
@@ -50,7 +50,7 @@ class AdditiveChanges(ScoreChanges):
 class RecomputedChanges(ScoreChanges):
     """A block that reads the columns `used`, evaluated again on these alone."""
 
-    def __init__(self, block: FeatureMap, used: np.ndarray, X: np.ndarray, coef: np.ndarray):
+    def __init__(self, block: ComputesFeatures, used: np.ndarray, X: np.ndarray, coef: np.ndarray):
         self.used, self.block = used, block
         self.position = np.full(X.shape[1], -1)
         self.position[used] = np.arange(len(used))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer._runtime.pool import for_each, ordered_map
@@ -21,6 +20,7 @@ from mercer.auto.rows.training import N_FOLDS, TrainingRows
 from mercer.auto.search.equations import row_space_loss
 from mercer.auto.search.state import Candidate, SearchResult
 from mercer.linear import LogisticClassifier
+from mercer.linear.losses import LogLoss
 from mercer.linear.ridge.fold_loss import FoldLoss, GramFoldLoss
 from mercer.linear.ridge.row_space import row_basis, row_coordinates
 
@@ -250,12 +250,6 @@ def _leading(features: Features) -> np.ndarray:
 
 def _log_losses(scores: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> list[float]:
     """The mean log-loss of the scores at each of the temperatures."""
-    losses: Iterator[np.ndarray]
-    if scores.shape[1] == 1:
-        against = np.where(labels > 0, -scores[:, 0], scores[:, 0])
-        losses = (np.logaddexp(0, against / t) for t in _TEMPERATURES)
-    else:
-        own = scores[np.arange(len(scores)), labels]
-        losses = (logsumexp(scores / t, axis=1) - own / t for t in _TEMPERATURES)
+    losses = (LogLoss().value(labels, scores / t) for t in _TEMPERATURES)
     total = weight.sum()
     return [float((each * weight).sum() / total) for each in losses]

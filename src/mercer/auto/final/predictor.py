@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import softmax
 
 from mercer import _numeric
 from mercer._runtime.pool import ordered_map
 from mercer.auto.features.union import Features
+from mercer.linear.losses import LogLoss
 
 if TYPE_CHECKING:
     from mercer.auto.search.state import Candidate
@@ -63,7 +63,5 @@ class Predictor:
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """Probabilities of the classes, one column each."""
         scores = self.scores(X) / self.temperature
-        if len(self.classes) == 2:  # type: ignore[arg-type]
-            p = 1 / (1 + np.exp(-np.clip(scores, -500, 500)))
-            return np.hstack([1 - p, p])
-        return softmax(scores, axis=1)
+        one_class = self.classes is not None and len(self.classes) == 1
+        return np.ones_like(scores) if one_class else LogLoss().class_probabilities(scores)

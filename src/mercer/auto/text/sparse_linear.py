@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
@@ -22,6 +21,7 @@ from mercer.auto.budget.clock import Clock
 from mercer.auto.rows.training import N_FOLDS
 from mercer.auto.search.evaluation import relative_loss
 from mercer.auto.search.state import Candidate
+from mercer.linear.losses import LogLoss
 
 #: Costs of the hinge, and penalties of the squared error; rows are of length one.
 _COSTS = (0.03, 0.1, 0.3, 1.0, 3.0)
@@ -204,21 +204,13 @@ def _as_new(X: sparse.csr_matrix, train: sparse.csr_matrix) -> sparse.csr_matrix
     return sparse.diags(factor) @ kept
 
 
-def probabilities(scores: np.ndarray) -> np.ndarray:
-    """Probabilities of the classes."""
-    if scores.shape[1] == 1:
-        second = expit(scores)
-        return np.hstack([1 - second, second])
-    return softmax(scores, axis=1)
-
-
 def _loss(
     scores: np.ndarray, indicators: np.ndarray, classes: np.ndarray | None, weight: np.ndarray | None = None
 ) -> tuple[float, float]:
     """The mean squared error, at the best temperature for classes, and that temperature."""
     if classes is None:
         return float(np.average(np.sum((scores - indicators) ** 2, axis=1), weights=weight)), 1.0
-    errors = (np.sum((probabilities(scores / t) - indicators) ** 2, axis=1) for t in _TEMPERATURES)
+    errors = (np.sum((LogLoss().class_probabilities(scores / t) - indicators) ** 2, axis=1) for t in _TEMPERATURES)
     losses = [float(np.average(each, weights=weight)) for each in errors]
     best = int(np.argmin(losses))
     return losses[best], float(_TEMPERATURES[best])

@@ -100,8 +100,8 @@ class RowSample(Sample):
     def of(self, block: Block) -> RowSample:
         return self._typed(super().of(replace(block, raw=identities(block.X)) if of_objects(block.X) else block))
 
-    def _smallest(self, *found: Sample) -> RowSample:
-        return self._typed(super()._smallest(*found))
+    def _smallest(self, n: int, keys: np.ndarray, rows: Block, weight: np.ndarray, complete: bool) -> RowSample:
+        return self._typed(super()._smallest(n, keys, rows, weight, complete))
 
     def _typed(self, sample: Sample) -> RowSample:
         return RowSample(**{f.name: getattr(sample, f.name) for f in fields(Sample)})

@@ -105,7 +105,7 @@ class SparseCoding(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, Streaming
         return super().fit(X, y)
 
     @property
-    def _multi_pass(self) -> bool:  # type: ignore[override]
+    def _multi_pass(self) -> bool:
         return self.dictionary is None
 
     def _learn_from(self, source: Source) -> None:

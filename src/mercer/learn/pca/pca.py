@@ -112,7 +112,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
     # learning
 
     @property
-    def _multi_pass(self) -> bool:  # type: ignore[override]
+    def _multi_pass(self) -> bool:
         return self.solver == "randomized" or getattr(self, "solver_", None) == "randomized"
 
     def _empty(self) -> Scatter:

@@ -114,7 +114,7 @@ class BaseRidge(StreamingEstimator):
         assert self.blocks is not None
         rows = source.read(0, source.n_rows)
         self.blocks_, index = block_ridge.block_indices(self.blocks, rows.X.shape[1])
-        labels, Y = self._targets(rows.y)
+        labels, Y = self._targets(np.asarray(rows.y))
         problem = block_ridge.RowSpaceBlocks(rows, Y, index, self.n_folds, seed_of(self.random_state))
         self._refuse_single_fold(len(rows), problem.losses.n_folds)
         self._search_penalties(problem.losses)
