@@ -145,7 +145,7 @@ class StreamingEstimator(BaseEstimator):
         checked = Block(X, y, weight, block.start, block.raw)
         return checked if weight is None or np.all(weight > 0) else checked.rows(weight > 0)
 
-    def _checked_block(self, X: Any, y: Any, sample_weight: Any, reset: bool, start: int = 0) -> Block:
+    def _checked_block(self, X: Any, y: Any, sample_weight: Any, reset: bool | None, start: int = 0) -> Block:
         X = self._checked_X(X, reset, start)
         if self._needs_y:
             y = self._checked_y(y)
