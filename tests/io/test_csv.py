@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import mercer
 from mercer.io import read_table
 from mercer.io.csv_text import Unclean
-from mercer.io.spool import GROUP_ROWS
+from mercer.io.temporary import GROUP_ROWS
 
 
 def columns(source):

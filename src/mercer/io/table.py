@@ -19,7 +19,8 @@ from mercer.source import Columns, MemorySource, Source, TableSource
 from mercer.source.table import is_column_dict, table_in_memory
 
 if TYPE_CHECKING:
-    from mercer.io.spool import Spool, TemporaryFolder
+    from mercer.io.spool import Spool
+    from mercer.io.temporary import TemporaryFolder
 
 _POLICIES = ("error", "skip", "null")
 

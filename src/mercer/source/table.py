@@ -207,8 +207,8 @@ def is_table_source(source: Source) -> bool:
     return first is not None and isinstance(first.X, Columns)
 
 
-def first_block(source: Source) -> Block | None:
-    """The first block that has rows, or None."""
+def first_block(source: Source) -> Any:
+    """The first `Block` that has rows, or None."""
     blocks = (task.read() for task in source.tasks())
     return next((block for block in blocks if len(block)), None)
 
