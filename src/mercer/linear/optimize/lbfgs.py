@@ -17,7 +17,8 @@ _ARMIJO = 1e-4  # sufficient decrease, as a fraction of the one that the directi
 _WOLFE = 0.9  # curvature condition, where values are equal up to rounding
 _MIN_STEP = 1e-10
 
-AskTell = Generator[np.ndarray, tuple[float, np.ndarray], "Minimum"]
+#: Yields points, is sent their values and gradients, and returns the minimum.
+Minimizer = Generator[np.ndarray, tuple[float, np.ndarray], "Minimum"]
 
 
 @dataclass
@@ -39,7 +40,7 @@ def minimize(
     tol: float,
     max_iter: int,
     rounding: float,
-) -> AskTell:
+) -> Minimizer:
     """Minimize a smooth convex function from x, with `solve`, an approximate inverse Hessian.
 
     Stops where `norm(gradient) <= tol`. `rounding` is the relative error of the values.
@@ -103,7 +104,7 @@ def _shrinkage(t: float, value: float, new_value: float, slope: float) -> float:
     return min(max(-t * slope / (2 * curvature), 0.1), 0.5) if np.isfinite(curvature) and curvature > 0 else 0.5
 
 
-def minimize_together(minimizers: list[AskTell], evaluate: Callable) -> list[Minimum]:
+def minimize_together(minimizers: list[Minimizer], evaluate: Callable) -> list[Minimum]:
     """Run several minimizers to their ends; `evaluate` maps {index: point} of those that wait to {index: answer}."""
     points = {index: next(minimizer) for index, minimizer in enumerate(minimizers)}
     ends: dict[int, Minimum] = {}
