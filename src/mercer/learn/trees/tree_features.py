@@ -10,7 +10,6 @@ import numpy as np
 from mercer._numeric.block import Block
 from mercer._numeric.hashing.rows import fold_of
 from mercer._runtime.checks import check_whole
-from mercer._runtime.pool import ordered_map
 from mercer.base import seed_of
 from mercer.learn.gathering import gather
 from mercer.learn.out_of_fold import OutOfFoldTransformer
@@ -267,7 +266,8 @@ class TreeFeatures(OutOfFoldTransformer):
             weight = None if rows.weight is None else rows.weight[seen]
             return ExtraTreesEnsemble.fitted(X[seen], targets[seen], weight, is_class, params, n_outputs)
 
-        ensembles = list(ordered_map(fitted, known.tolist()))
+        # One after the other: scikit-learn resets the warning filters of all threads while it fits.
+        ensembles = [fitted(fold) for fold in known.tolist()]
         scores = np.empty((len(X), n_outputs))
         for ensemble, fold in zip(ensembles, known, strict=True):
             scores[folds == fold] = ensemble.scores(X[folds == fold])
