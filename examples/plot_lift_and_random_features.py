@@ -41,8 +41,8 @@ ax.set_title("The ring floats above the disc")
 # %%
 # Random features
 # ---------------
-# A Gaussian kernel :math:`k(x, z) = e^{-\|x - z\|^2 / 2\sigma^2}` is the inner product of infinitely many cosines. A few
-# hundred random ones are close enough, and nobody had to think of :math:`\|x\|^2`.
+# A Gaussian kernel :math:`k(x, z) = e^{-\|x - z\|^2 / 2\sigma^2}` is the inner product of infinitely many cosines. A
+# few hundred random ones approximate it, without constructing :math:`\|x\|^2`.
 
 fig, axes = plt.subplots(1, 3, figsize=(9, 3), layout="constrained", sharey=True)
 grid = np.linspace(-1.6, 1.6, 160)
