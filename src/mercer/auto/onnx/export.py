@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.onnx.columns import encoded_columns, input_type, known_levels, placed_encoders, used_columns
+from mercer.auto.onnx.columns import encoded_columns, encoders_of, input_type, known_categories, used_columns
 from mercer.auto.rows.encoding import dense
 from mercer.io.onnx import Graph, run
 from mercer.source import Columns
 from mercer.tables import TableEncoder
 
+if TYPE_CHECKING:
+    from mercer.auto.model import Model
+
 _EPS = float(np.finfo(np.float32).eps)
 _ROWS = 200
 
 
-def onnx_model(model) -> Any:
+def onnx_model(model: Model) -> Any:
     """The graph: an input of shape (rows, 1) per column; `prediction`, and for classes `probabilities`."""
     graph, predictor = Graph(), model.predictor
     values = scores(graph, predictor, encoded_columns(graph, model.encoder))
@@ -56,16 +59,16 @@ def _class_outputs(graph: Graph, predictor: Predictor, values: str, classes: np.
 def _labels(classes: np.ndarray) -> np.ndarray:
     """The classes in a type that ONNX has; strings are np.str_."""
     if classes.dtype.kind in "OU":
-        strange = [label for label in classes.tolist() if not isinstance(label, str)]
-        if strange:
-            what = f"{strange[0]!r} is a {type(strange[0]).__name__}"
+        other = [label for label in classes.tolist() if not isinstance(label, str)]
+        if other:
+            what = f"{other[0]!r} is a {type(other[0]).__name__}"
             raise ValueError(f"The class {what}; classes of ONNX are all strings, or all numbers.")
         return classes.astype(str)
     return classes.astype({"b": np.bool_, "f": np.float64}.get(classes.dtype.kind, np.int64))
 
 
-def check_parity(model, graph: Any, rows=None) -> None:
-    """Run the graph on rows (on made-up ones if there are none) and compare; ValueError names the worst of them."""
+def check_parity(model: Model, graph: Any, rows: Any = None) -> None:
+    """Run the graph on rows (on generated ones if there are none) and compare; ValueError names the worst of them."""
     table = likely_rows(model.encoder, model.seed) if rows is None else _table(rows)
     found = list(run(graph, onnx_inputs(model.encoder, table)).values())
     expected = [model.predict(table)]
@@ -82,11 +85,11 @@ def check_parity(model, graph: Any, rows=None) -> None:
     _compare(expected[0].reshape(len(allowed), -1), found[0].reshape(len(allowed), -1), allowed, "prediction")
 
 
-def _table(rows) -> Columns:
+def _table(rows: Any) -> Columns:
     return rows if isinstance(rows, Columns) else Columns.of(rows)
 
 
-def _compare(expected, found, allowed, what: str) -> None:
+def _compare(expected: np.ndarray, found: np.ndarray, allowed: np.ndarray, what: str) -> None:
     excess = np.abs(expected - found) / allowed
     if not np.all(excess <= 1):
         row, column = np.unravel_index(np.argmax(np.where(np.isnan(excess), np.inf, excess)), excess.shape)
@@ -128,26 +131,26 @@ def onnx_inputs(encoder: TableEncoder, table: Columns) -> dict[str, np.ndarray]:
     return found
 
 
-def likely_rows(encoder: TableEncoder, seed=0, n: int = _ROWS) -> Columns:
-    """Rows like those of fit, from what the encoder knows: numbers around their medians, levels, new ones, gaps."""
+def likely_rows(encoder: TableEncoder, seed: int = 0, n: int = _ROWS) -> Columns:
+    """Rows like those of the fit: numbers around their medians, known and new categories, missing values."""
     rng = np.random.default_rng(seed)
     return Columns(pa.table({name: _likely(encoder, name, rng, n) for name in encoder.schema_}))
 
 
-def _likely(encoder: TableEncoder, name: str, rng, n: int) -> pa.Array:
+def _likely(encoder: TableEncoder, name: str, rng: np.random.Generator, n: int) -> pa.Array:
     kind = encoder.schema_[name]
     types = {"text": pa.string(), "integer": pa.int64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}
     gone = rng.random(n) < 0.1
     if name not in used_columns(encoder):
         return pa.nulls(n, types.get(kind, pa.float64()))
-    levels = known_levels(encoder, name)
-    if levels:
-        new = [] if kind == "boolean" else ["a new level"] if kind == "text" else [max(levels) + 1]
-        values = [*levels, *new]
-        places = rng.integers(len(values), size=n).tolist()
-        drawn = [None if g else values[place] for g, place in zip(gone, places, strict=True)]
+    categories = known_categories(encoder, name)
+    if categories:
+        new = [] if kind == "boolean" else ["a new category"] if kind == "text" else [max(categories) + 1]
+        values = [*categories, *new]
+        index = rng.integers(len(values), size=n).tolist()
+        drawn = [None if g else values[k] for g, k in zip(gone, index, strict=True)]
         return pa.array(drawn, types.get(kind, pa.float64()))
-    part = next(part for part, _ in placed_encoders(encoder, name) if part.kind == "number")
+    part = next(part for part, _ in encoders_of(encoder, name) if part.kind == "number")
     with np.errstate(over="ignore"):
         x = part.center + (0.5 * part.scale) * rng.standard_t(4, size=n)
     x = np.where(np.isfinite(x), x, part.center)
