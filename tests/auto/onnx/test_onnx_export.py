@@ -294,7 +294,7 @@ def test_an_unknown_block_is_refused():
         kind = "other"
 
     block = OtherBlock(Quantile().fit(np.arange(6.0).reshape(3, 2)))
-    with pytest.raises(ValueError, match="block of other features"):
+    with pytest.raises(ValueError, match="block of kind 'other'"):
         block.onnx_nodes(graphs.Graph(), "x")
 
 
