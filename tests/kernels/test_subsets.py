@@ -11,14 +11,15 @@ X = np.random.default_rng(0).normal(size=(30, 4))
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.5), Matern(2.0), Laplace(norm="l1")], ids=repr)
 @pytest.mark.parametrize("order", [1, 2, 6])
-def test_random_features_average_to_the_kernel(kernel, order):
+@pytest.mark.parametrize("sampling", ["iid", "quasi"])
+def test_random_features_average_to_the_kernel(kernel, order, sampling):
     masked = OnSubsets(kernel, order, [4.0, 1.0, 1.0, 2.0])
-    Z = RandomFeatures(masked, n_components=2**14).fit_transform(X)
+    Z = RandomFeatures(masked, n_components=2**14, sampling=sampling).fit_transform(X)
     # cosines of 2^13 frequencies: variance at most 1/2, so 5.3 standard errors are 0.041 (435 pairs, family-wise 1e-4)
     assert np.abs(Z @ Z.T - masked(X)).max() < 5.3 * np.sqrt(0.5 / 2**13)
 
 
-def test_frequencies_have_at_most_so_many_columns():
+def test_frequencies_have_at_most_order_columns():
     omega = OnSubsets(Gaussian(), 2, [1.0, 1e-9, 1e-9, 1.0]).frequencies(500, 4, np.random.default_rng(0))
     assert np.count_nonzero(omega, axis=1).max() == 2
     assert not omega[:, 1:3].any()

@@ -95,6 +95,9 @@ class _Coordinates:
     def uniform(self, low: float, high: float, size: Any) -> np.ndarray:
         return low + (high - low) * self.random(size)
 
+    def choice(self, a: int, size: Any, p: np.ndarray) -> np.ndarray:
+        return np.searchsorted(np.cumsum(p)[: a - 1], self.random(size), side="right")
+
     def standard_normal(self, size: Any) -> Any:
         return special.ndtri(self.random(size))
 
