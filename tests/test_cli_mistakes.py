@@ -186,7 +186,7 @@ def test_rare_classes_are_reported(tmp_path, capsys):
     path = written(tmp_path, rows().assign(y=["b", "c", "c"] + ["a", "d", "d"] * 39))
     assert run("fit", path, "--target", "y", "--effort", "fast", "-o", tmp_path / "m.mercer") == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "classes of fewer than 5 rows, too few to be learned or judged: 'b' (1), 'c' (2)." in printed
+    assert "classes of fewer than 5 rows, too few to learn or to evaluate: 'b' (1), 'c' (2)." in printed
 
 
 def test_names_of_a_file_do_not_steer_the_terminal(tmp_path, capsys):
@@ -245,7 +245,7 @@ def test_rows_of_parquet_without_target_can_be_left_out(tmp_path, monkeypatch, c
 def test_too_few_features_are_reported(tmp_path, capsys):
     how = ("--target", "y", "--effort", "fast", "--max-features", 1, "-o", tmp_path / "m.mercer")
     assert run("fit", written(tmp_path, rows()), *how) == 0
-    assert "features, more than the 1 asked for" in " ".join(capsys.readouterr().out.split())
+    assert "features, more than --max-features 1 allows" in " ".join(capsys.readouterr().out.split())
 
 
 def test_one_word_in_a_column_of_numbers_is_reported(tmp_path, capsys):

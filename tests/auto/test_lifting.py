@@ -59,5 +59,5 @@ def test_holdout_rows_are_never_touched():
 
 
 def test_unknown_task():
-    with pytest.raises(ValueError, match="classify, regress"):
+    with pytest.raises(ValueError, match="must be 'classification' or 'regression'"):
         compare_lifts(circles(), "rank")

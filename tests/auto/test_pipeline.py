@@ -75,3 +75,15 @@ def test_the_parts_can_be_fitted_again():
     for _, transformer in union.transformer_list:
         again = clone(transformer).fit(X, X[:, 0])
         assert again.transform(X).shape[0] == 60
+
+
+def test_arrays_and_texts_beside_numbers():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 3))
+    model = mercer.fit(X, X[:, 0] ** 2, effort="fast")
+    np.testing.assert_allclose(model.to_pipeline().predict(X), model.predict(X), atol=1e-9)
+    words = [f"word{i}" for i in range(3000)]
+    texts = [" ".join(rng.choice(words, 40)) + (" good" if x > 0 else " bad") for x in X[:, 0]]
+    data = {"text": texts, "number": X[:, 1]}
+    model = mercer.fit(data, (X[:, 0] + X[:, 1] > 0).astype(int), effort="fast")
+    np.testing.assert_allclose(model.to_pipeline().predict_proba(data), model.predict_proba(data), atol=1e-9)

@@ -238,5 +238,5 @@ def test_onnx_nodes_compute_the_features_up_to_rounding(name):
 
 
 def test_a_block_without_onnx_nodes_names_its_kind():
-    with pytest.raises(ValueError, match="block of features features, which has no translation to ONNX"):
+    with pytest.raises(ValueError, match="block of kind 'features', which has no translation to ONNX"):
         UNSUPERVISED["any transformer"].onnx_nodes(onnx.Graph(), "x")

@@ -2,6 +2,7 @@
 
 import time
 
+from mercer.auto.budget.progress import MESSAGES
 from mercer.report.progress import row_progress, step_progress
 
 
@@ -18,11 +19,11 @@ def test_a_terminal_shows_step_elapsed_and_left(monkeypatch, capsys):
     with step_progress("fit", quiet=False) as announce:
         announce("read")
         time.sleep(0.02)
-        announce("holdout")
+        announce(MESSAGES["holdout"])
         time.sleep(0.15)
     out, err = capsys.readouterr()
     assert out == ""
-    for expected in ("fit: reading", "fit: holdout", "0:00:00", "about 0 s left"):
+    for expected in ("fit: reading", "fit: evaluate on the holdout", "0:00:00", "about 0 s left"):
         assert expected in err
     with step_progress("fit", quiet=True) as announce:
         announce("read")

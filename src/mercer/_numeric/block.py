@@ -124,7 +124,7 @@ def stack_rows(parts: list) -> Any:
         from scipy import sparse
 
         return sparse.vstack(parts, format="csr")
-    if np.ndim(first) < 2 or any(part.dtype != first.dtype for part in parts):
+    if not isinstance(first, np.ndarray) or first.ndim < 2 or any(part.dtype != first.dtype for part in parts):
         return np.concatenate(parts)
     out, stop = np.empty_like(first, shape=(sum(map(len, parts)), *first.shape[1:])), 0
     first = None

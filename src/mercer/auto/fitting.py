@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any
 
 from mercer._runtime.checks import check_whole
-from mercer._runtime.errors import ParameterError
+from mercer._runtime.errors import Message, ParameterError, Setting
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS, Effort
 from mercer.auto.budget.progress import Steps
@@ -114,8 +114,11 @@ def fit(
     width = learned.predictor.features.width
     if max_features is not None and width > max_features:
         run.notes.append(
-            f"The encoded columns alone are {width} features, more than the {max_features} of max_features: leave some "
-            "out (mercer select ranks them)."
+            Message(
+                f"The encoded columns alone are {width} features, more than ",
+                Setting("max_features", max_features),
+                " allows: leave some out (mercer select ranks them).",
+            )
         )
     report |= search_report(learned, steps)
     return model_of(profile.task, learned.encoder, learned.predictor, learned.rows.X, report, random_state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def pipeline_of(model: Model) -> Pipeline:
     """Encoder, union of the blocks' transformers, rounding of the features to float32, and the linear model."""
-    steps: list[tuple[str, Any]] = [("encode", model.encoder)]
+    steps: list[tuple[str, Any]] = [("encode", _without_default_names(model.encoder))]
     if not sparse.issparse(model.predictor.features.features(np.zeros((1, len(model.baseline))))):
         steps += [
             ("dense", FunctionTransformer(to_dense, accept_sparse=True)),
@@ -26,6 +27,16 @@ def pipeline_of(model: Model) -> Pipeline:
             ("round", FunctionTransformer(rounded)),
         ]
     return Pipeline([*steps, ("linear", linear_model(model.predictor))])
+
+
+def _without_default_names(encoder: Any) -> Any:
+    """The encoder of an array without the names that its columns were given, so that it takes arrays again."""
+    names = getattr(encoder, "feature_names_in_", None)
+    if names is None or list(names) != [f"x{j}" for j in range(len(names))]:
+        return encoder
+    made = copy(encoder)
+    del made.feature_names_in_
+    return made
 
 
 def to_dense(X: Any) -> np.ndarray:

@@ -64,7 +64,7 @@ def test_large_row_groups_leave_less():
     assert reading == 2 * 3 * 20_000 * 100 * 8
     assert usable(1.0, reading) == usable(1.0) - reading
     assert usable(0.01, reading) == 0.5 * 0.01 * 1e9  # half of it is left, whatever reading takes
-    assert bytes_of_reading(SimpleNamespace(), 2) == 0
+    assert bytes_of_reading(SimpleNamespace(bounds=None), 2) == 0
 
 
 def test_encoded_columns_by_kind():

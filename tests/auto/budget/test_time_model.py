@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer._numeric.block import Block
+from mercer._numeric.block import Block, collected
 from mercer.auto import MercerClassifier, MercerRegressor, run
 from mercer.auto.budget import probe
 from mercer.auto.budget.clock import Clock
@@ -243,8 +243,8 @@ def test_a_gathered_sample_is_the_sample():
 def test_first_rows_of_arrays():
     source = MemorySource(np.arange(20000.0)[:, None], np.arange(20000.0))
     assert probe.first_rows(source, 9000).y.tolist() == list(range(9000))
-    sparse_rows = probe.in_memory([Block(np.eye(2)), Block(np.eye(2))])
-    assert sparse_rows.X.shape == (4, 2)
+    joined = collected([Block(np.eye(2)), Block(np.eye(2))])
+    assert joined.X.shape == (4, 2)
 
 
 def test_bootstrap_intervals_of_many_rows_resample_groups():

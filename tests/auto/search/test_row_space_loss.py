@@ -113,13 +113,13 @@ def test_random_features_that_depend_on_targets_are_scored_out_of_fold(rows):
         coef, intercept = row_space_loss(rows, folded, None).weights_without(k, PENALTIES)
         rest = (rows.Y - folded.without_fold(k).features(rows.X) @ coef - intercept)[rows.folds == k]
         assert np.sum(rows.counts[rows.folds == k] @ rest**2) == pytest.approx(scored.per_fold[k], rel=1e-5)
-    settled = Features([LinearBlock(90), whole])
+    plain = Features([LinearBlock(90), whole])
     for mine, theirs in zip(
-        row_space_loss(rows, folded, None).weights(PENALTIES), row_space_loss(rows, settled, None).weights(PENALTIES),
+        row_space_loss(rows, folded, None).weights(PENALTIES), row_space_loss(rows, plain, None).weights(PENALTIES),
         strict=True,
     ):  # fmt: skip
         np.testing.assert_array_equal(mine, theirs)
-    assert [type(block) for block in folded.settled().blocks] == [LinearBlock, FourierBlock]
+    assert [type(block) for block in folded.for_new_rows().blocks] == [LinearBlock, FourierBlock]
     some = np.arange(0, 60, 2)
     parts = [kernel.rows(some) for kernel in KernelCache(rows).of(folded, None)]
     part = row_space_loss(rows.at(some), folded, None, parts).score(PENALTIES).per_fold
