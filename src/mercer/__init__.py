@@ -45,8 +45,9 @@ _PUBLIC = {
     "io": "MISSING Dialect load read read_table save",
     "kernels": (
         "AllSubsets Anova Cauchy Constant Custom ExponentialPower Gaussian Kernel KernelParameter Laplace Linear "
-        "Matern MercerReport Mismatch Normalized OnSubsets Overlap Polynomial Precomputed Product RationalQuadratic Restricted Scaled "
-        "Sinc Spectrum Stationary Subsequence SubsetTree Sum Through WeightedDegree check_mercer kernel_by_name repair"
+        "Matern MercerReport Mismatch Normalized OnSubsets Overlap Polynomial Precomputed Product "
+        "RationalQuadratic Restricted Scaled Sinc Spectrum Stationary Subsequence SubsetTree Sum Through "
+        "WeightedDegree check_mercer kernel_by_name repair"
     ),
     "learn": (
         "PCA Changes ClusterFeatures LearnedMetric PatchWhitening PiecewiseLinear SparseCoding SupervisedBins "

@@ -74,6 +74,8 @@ class Model:
         report = dict(state["_report"])
         report |= {"notes": report.pop("said", []), "task": TASKS[state["task"]]}
         vars(made).update(state | {"task": TASKS[state["task"]], "_report": report})
+        for block in made.predictor.features.blocks:
+            block.set_n_columns(len(made.baseline))
         return made
 
     def __repr__(self) -> str:

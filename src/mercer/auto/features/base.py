@@ -108,6 +108,9 @@ class FeatureBlock:
         """Bound on the change of the scores by rounding features in float32, in units of eps; `size` is |coef|."""
         return 4 * np.sum(size, axis=0)
 
+    def set_n_columns(self, n_columns: int) -> None:
+        """State the number of encoded columns, which model files of format 1 do not say for every block."""
+
     @classmethod
     def _made(cls, **attributes: Any) -> Self:
         """A block from its attributes, as model files of format 1 state them."""

@@ -82,6 +82,9 @@ class SelectedBlock(FeatureBlock):
     def onnx_nodes(self, graph: Graph, x: str) -> str:
         return graph.cast(graph.columns(x, self.columns), np.float32)
 
+    def set_n_columns(self, n_columns: int) -> None:
+        self.transformer.n_features_in_ = n_columns
+
     @classmethod
     def _from_former(cls, state: dict[str, Any]) -> SelectedBlock:
         columns = state["columns"]  # -1 stood for a column that is always zero

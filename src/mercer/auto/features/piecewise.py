@@ -67,6 +67,9 @@ class PiecewiseBlock(FeatureBlock):
         part = graph.add("Div", graph.add("Sub", graph.columns(x, self._column), low), high - low)
         return graph.cast(graph.add("Clip", part, np.float64(0.0), np.float64(1.0)), np.float32)
 
+    def set_n_columns(self, n_columns: int) -> None:
+        self.n_columns = n_columns
+
     @classmethod
     def _from_former(cls, state: dict[str, Any]) -> Self:
         return cls._made(**state, n_columns=int(state["columns"].max(initial=-1)) + 1)

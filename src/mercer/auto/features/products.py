@@ -64,6 +64,9 @@ class ProductBlock(FeatureBlock):
         product = graph.add("Mul", graph.add("Mul", first, second), 1.0 / scales)
         return graph.cast(product, np.float32)
 
+    def set_n_columns(self, n_columns: int) -> None:
+        self.transformer.n_features_in_ = n_columns
+
     @classmethod
     def _from_former(cls, state: dict[str, Any]) -> ProductBlock:
         pairs, factor = state["pairs"], state["factor"]  # a factor of zero stood for a product of a lost column
