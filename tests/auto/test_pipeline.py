@@ -87,3 +87,14 @@ def test_arrays_and_texts_beside_numbers():
     data = {"text": texts, "number": X[:, 1]}
     model = mercer.fit(data, (X[:, 0] + X[:, 1] > 0).astype(int), effort="fast")
     np.testing.assert_allclose(model.to_pipeline().predict_proba(data), model.predict_proba(data), atol=1e-9)
+
+
+def test_the_linear_model_fits_the_same_weights_again():
+    data, y = table()
+    model = mercer.fit(data, y, effort="normal", holdout=0)
+    pipeline, result = model.to_pipeline(), model.predictor.result
+    rows = model.to_pipeline()[:2].transform(data)
+    Z = model.predictor.features.features(rows, result.scores).astype(np.float64)  # out-of-fold scores, as in the fit
+    again = clone(pipeline["linear"]).fit(Z, y)
+    # Gram matrices of the search are of float32 features.
+    np.testing.assert_allclose(again.predict(Z), pipeline["linear"].predict(Z), atol=2e-3 * np.std(y))

@@ -54,7 +54,8 @@ def linear_model(predictor: Predictor) -> RidgeRegressor | LogisticClassifier:
     coef, intercept = predictor.coef.T, np.asarray(predictor.intercept, dtype=np.float64)
     if predictor.classes is None:
         one = len(coef) == 1
-        ridge = RidgeRegressor(alpha=float(np.mean(predictor.penalties)))
+        blocks = predictor.features.slices()
+        ridge = RidgeRegressor(alpha=1.0, blocks=blocks, block_penalties=predictor.penalties.tolist())
         ridge.coef_, ridge.intercept_ = (coef[0], intercept[0]) if one else (coef, intercept)
         ridge.n_features_in_ = coef.shape[1]
         return ridge

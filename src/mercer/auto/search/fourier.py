@@ -165,7 +165,7 @@ class _MetricSearch:
         after = self._trial(state, "learned metric", learned, index, width, seconds)
         gain = 1 - after.loss / before.loss if before.loss > 0 else 0.0
         better = gain > MIN_GAIN
-        why = f"{gain:.1%} less loss with the learned metric"
+        why = f"{gain:.1%} less loss with the learned metric" if gain > 0 else "no gain by the learned metric"
         state = state.noted(replace(before, kept=not better, why=why), replace(after, kept=better, why=why))
         return (state, learned, gain) if better else (state, current, 0.0)
 
