@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from functools import reduce
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer._numeric.block import Block, concatenate
 from mercer._runtime.pool import ordered_map
 from mercer.base import seed_of
 from mercer.linear.classes import LinearClassifier, at_least_two
 from mercer.linear.optimize.dual import HingeProblem, HingeSolution, solve
 from mercer.linear.passes import IteratedEstimator
-from mercer.source import MemorySource, Source
+from mercer.source import Source
 
 
 class HingeClassifier(LinearClassifier, IteratedEstimator):
@@ -73,7 +71,7 @@ class HingeClassifier(LinearClassifier, IteratedEstimator):
             raise ValueError(f"tol and max_iter must be positive, not {self.tol!r} and {self.max_iter!r}.")
 
     def _learn_from(self, source: Source) -> None:
-        rows = _collected(source)
+        rows = source.collect()
         assert rows.y is not None
         self.classes_, code = np.unique(rows.y, return_inverse=True)
         at_least_two(self.classes_, type(self).__name__)
@@ -104,13 +102,6 @@ class HingeClassifier(LinearClassifier, IteratedEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-
-def _collected(source: Source) -> Block:
-    """Return all rows of a source in one block."""
-    if isinstance(source, MemorySource):
-        return source.read(0, source.n_rows)
-    return reduce(concatenate, (block for block in source.blocks() if len(block)))
 
 
 def _centered(X: Any) -> tuple[Any, np.ndarray]:

@@ -57,7 +57,8 @@ class KernelMachine(KernelParameter, BaseEstimator):
         """All rows in memory, checked; those of a source are collected."""
         if isinstance(X, Source):
             refuse_contradiction(y, sample_weight)
-            X, y, sample_weight = collected(X)
+            rows = X.collect()
+            X, y, sample_weight = rows.X, rows.y, rows.weight
         X = self._checked_rows(X, reset=True)
         y = self._checked_y(y, X.shape[0]) if self._needs_y else None
         weight = check_weight(sample_weight, X.shape[0])
@@ -148,18 +149,6 @@ def refuse_contradiction(y: Any, sample_weight: Any) -> None:
     """Raise if target or weights are given beside a source."""
     if y is not None or sample_weight is not None:
         raise ValueError("A Source brings its own target and weights: give them to the source, not to fit.")
-
-
-def collected(source: Source) -> tuple[Any, Any, Any]:
-    """X, y and weights of all rows of a source."""
-    whole = None
-    for block in source.blocks():
-        if len(block):
-            block = Block(block.X, block.y, block.weight)
-            whole = block if whole is None else concatenate(whole, block)
-    if whole is None:
-        raise ValueError("The source has no rows.")
-    return whole.X, whole.y, whole.weight
 
 
 def stacked(first: Any, second: Any) -> Any:

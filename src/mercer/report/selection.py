@@ -10,7 +10,6 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
-from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
 from mercer._runtime.errors import DataError, Message, Setting
@@ -57,11 +56,8 @@ class _Encoded:
 
     @classmethod
     def of(cls, encoder: TableEncoder, source: Source) -> _Encoded:
-        blocks = [block for block in encoder.fit_transform(source).blocks() if len(block)]
-        stack = sparse.vstack if hasattr(blocks[0].X, "tocsr") else np.vstack
-        X = stack([block.X for block in blocks])
-        X = (X.tocsr() if hasattr(X, "tocsr") else X).astype(np.float64)
-        y = np.concatenate([np.asarray(block.y) for block in blocks])
+        rows = encoder.fit_transform(source).collect()
+        X, y = rows.X.astype(np.float64), np.asarray(rows.y)
         columns = [""] * X.shape[1]
         for block in encoder.blocks_:
             columns[block.start : block.stop] = [block.column] * (block.stop - block.start)

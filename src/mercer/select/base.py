@@ -7,7 +7,6 @@ and sets `coef_` and `intercept_`; its `loss` decides whether it is a regressor 
 from __future__ import annotations
 
 import warnings
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._numeric.block import Block, concatenate
+from mercer._numeric.block import Block
 from mercer.base import StreamingTransformer
 from mercer.linear.classes import at_least_two
-from mercer.source import MemorySource, Source
 
 
 class Selector(SelectorMixin, StreamingTransformer):
@@ -146,13 +144,6 @@ def two_classes(y: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
             f"{len(classes)} classes. Wrap it in sklearn.multiclass.OneVsRestClassifier."
         )
     return classes, np.where(code == 1, 1.0, -1.0)
-
-
-def gathered(source: Source) -> Block:
-    """Collect all rows of a source in one block in memory, for learners that need many passes."""
-    if isinstance(source, MemorySource):
-        return source.read(0, source.n_rows)
-    return reduce(concatenate, (block for block in source.blocks() if len(block)))
 
 
 def row_weights(block: Block) -> np.ndarray:

@@ -34,6 +34,10 @@ class MemorySource(RowSource):
         """The rows of a block as a source of their own."""
         return cls(block.X, block.y, block.weight)
 
+    def collect(self) -> Block:
+        """All rows as one block, which shares their memory."""
+        return self.read(0, self.n_rows)
+
     def read(self, start: int, stop: int) -> Block:
         rows = slice(start, stop)
         return Block(

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from mercer._numeric.block import Block
 from mercer.base import StreamingEstimator, StreamingTransformer
 from mercer.kernels.rows import column_positions
-from mercer.source import MemorySource, Source
+from mercer.source import Source
 
 
 def _is_incremental(lift: ProductLift) -> bool:
@@ -74,7 +73,7 @@ class ProductLift(StreamingTransformer):
         names = None if names is None else list(names)
         pairs = [column_positions(pair, self.n_features_in_, names) for pair in self.pairs]
         self.pairs_ = np.array(pairs, dtype=np.int64)
-        rows = _collected(source)
+        rows = source.collect()
         self.centers_, self.scales_ = np.zeros(self.pairs_.shape), np.ones(len(self.pairs_))
         if self.center:
             means = np.average(rows.X.astype(np.float64, copy=False), axis=0, weights=rows.weight)
@@ -121,13 +120,3 @@ class ProductLift(StreamingTransformer):
     @property
     def _n_features_out(self) -> int:
         return len(self.pairs_)
-
-
-def _collected(source: Source) -> Block:
-    """All rows with their weights; those in memory are not copied."""
-    if isinstance(source, MemorySource):
-        return Block(source.X, None, source.weight)
-    blocks = [block for block in source.blocks() if len(block)]
-    weights = [np.ones(len(block)) if block.weight is None else block.weight for block in blocks]
-    known = any(block.weight is not None for block in blocks)
-    return Block(np.concatenate([block.X for block in blocks]), None, np.concatenate(weights) if known else None)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer import _numeric
 from mercer._numeric.block import Block
+from mercer._numeric.hashing.rows import fold_of
 from mercer.linear.ridge.overflow import refuse_overflow
 from mercer.linear.ridge.row_space import BlockKernel, RowSpaceFoldLoss
 from mercer.stats.gram import GramPerFold, Normal
@@ -97,7 +97,7 @@ class RowSpaceBlocks:
         columns = [np.flatnonzero(index == b) for b in range(index.max() + 1)]
         kernels = [kernel(X[:, each], weight) for each in columns]
         refuse_overflow([np.trace(each.whole) for each in kernels])
-        folds = _numeric.buckets(_numeric.splitmix64(rows.ids, seed), n_folds)
+        folds = fold_of(rows.ids, n_folds, seed)
         self.losses = RowSpaceFoldLoss(kernels, index, folds, Y - self._y_origin, lambda chosen, _: X[chosen], weight)
 
     def weights(self, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

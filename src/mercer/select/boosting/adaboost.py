@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._runtime.checks import check_whole
 from mercer.linear.passes import IteratedEstimator
-from mercer.select.base import LinearPredictor, Selector, gathered, row_weights, two_classes
+from mercer.select.base import LinearPredictor, Selector, row_weights, two_classes
 from mercer.select.boosting.stumps import Stumps
 from mercer.select.greedy.forward import first_maximum
 from mercer.select.greedy.risks import MAX_STEP, ExponentialRisk
@@ -85,7 +85,7 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
 
     def _learn_from(self, source: Source) -> None:
         self._accumulator = None
-        rows = gathered(source)
+        rows = source.collect()
         self.classes_, y = two_classes(np.asarray(rows.y), type(self).__name__)
         w = row_weights(rows)
         if self.learner == "stumps":

@@ -11,7 +11,7 @@ from mercer._numeric.block import Block
 from mercer.base import seed_of
 from mercer.linear.classes import at_least_two
 from mercer.linear.passes import one_pass
-from mercer.select.base import gathered, row_weights
+from mercer.select.base import row_weights
 from mercer.select.greedy import stopping
 from mercer.select.greedy.candidates import ColumnCandidates
 from mercer.select.greedy.forward import InnerProducts, SelectionPath, forward_selection, matching_pursuit
@@ -186,7 +186,7 @@ class GreedySelector(SelectedFeatures):
             super()._learn_from(source)
             return
         self._accumulator = None
-        block = gathered(source)
+        block = source.collect()
         family = self._fitted_family(block)
         candidates = ColumnCandidates(block.X) if family is None else family.over(block.X)
         self._prepare(family, candidates.size)

@@ -14,7 +14,7 @@ from mercer._runtime.checks import check_whole
 from mercer.base import StreamingEstimator
 from mercer.linear.passes import one_pass
 from mercer.linear.ridge.overflow import refuse_overflow
-from mercer.select.base import LinearPredictor, Selector, gathered, row_weights, two_classes
+from mercer.select.base import LinearPredictor, Selector, row_weights, two_classes
 from mercer.select.lasso.cross_validation import GramCrossValidation
 from mercer.select.lasso.l1_ball import (
     LogisticObjective,
@@ -125,7 +125,7 @@ class L1Constrained(LinearPredictor, Selector):
             super()._learn_from(source)
             return
         self.__dict__.pop("_accumulator", None)
-        block = gathered(source)
+        block = source.collect()
         self.classes_, sign = two_classes(np.asarray(block.y), type(self).__name__)
         weight = row_weights(block)
         X = block.X.tocsr().astype(np.float64) if hasattr(block.X, "tocsr") else np.asarray(block.X, dtype=np.float64)

@@ -13,7 +13,7 @@ from mercer._runtime.checks import check_whole
 from mercer.base import StreamingEstimator, seed_of
 from mercer.linear.passes import one_pass
 from mercer.linear.ridge.overflow import refuse_overflow
-from mercer.select.base import LinearPredictor, Selector, gathered
+from mercer.select.base import LinearPredictor, Selector
 from mercer.select.lasso.cross_validation import CenteredProblem, GramCrossValidation, RowCrossValidation, debiased
 from mercer.select.lasso.datafit import Solution
 from mercer.select.lasso.path import solve_path
@@ -165,7 +165,7 @@ class Lasso(LinearPredictor, Selector):
             super()._learn_from(source)
             return
         self.__dict__.pop("_accumulator", None)
-        self._set_from(RowCrossValidation(gathered(source), self.n_folds, seed_of(self.random_state)))
+        self._set_from(RowCrossValidation(source.collect(), self.n_folds, seed_of(self.random_state)))
 
     def _finish(self, learned: GramPerFold) -> None:
         if self.solver == "auto" and self.n_features_in_ > GRAM_COLUMNS:
@@ -226,7 +226,7 @@ class _PathOnly(Lasso):
         dense = isinstance(source, MemorySource) and not sparse.issparse(source.X)
         if self.solver == "auto" and dense and self.n_features_in_ <= GRAM_COLUMNS:
             # One product of all columns is cheaper than the statistic, which also keeps folds and measures errors.
-            self._set_from(RowCrossValidation(gathered(source), gram=source.n_rows >= self.n_features_in_))
+            self._set_from(RowCrossValidation(source.collect(), gram=source.n_rows >= self.n_features_in_))
             return
         super()._learn_from(source)
 

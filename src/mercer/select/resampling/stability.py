@@ -14,7 +14,7 @@ from mercer._runtime.checks import check_whole
 from mercer.base import seed_of
 from mercer.linear.passes import IteratedEstimator
 from mercer.linear.ridge.overflow import refuse_overflow
-from mercer.select.base import Selector, checked_target, gathered
+from mercer.select.base import Selector, checked_target
 from mercer.select.lasso.datafit import ColumnDatafit
 from mercer.select.lasso.lasso import LassoPath, coefficient_rows
 from mercer.select.lasso.path import solve_path
@@ -88,7 +88,7 @@ class StabilitySelector(Selector, IteratedEstimator):
             raise ValueError(f"selector must be an estimator with get_support, not {self.selector!r}.")
 
     def _learn_from(self, source: Source) -> None:
-        block = gathered(source)
+        block = source.collect()
         d = block.X.shape[1]
         q = self.n_columns or max(1, int(np.sqrt((2 * self.threshold - 1) * d)))
         counts, n_selected = np.zeros(d), 0
