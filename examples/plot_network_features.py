@@ -2,9 +2,9 @@
 The first layers of a network as features
 =========================================
 
-A network is a feature map followed by a linear model. Its hidden layers can serve as a map like any other: compute
-their activations, put them into a pipeline, and let a ridge path with exact cross-validation do the last, linear step,
-alone or beside other features.
+A neural network is a feature map followed by a linear model. Its hidden layers can be used like any other feature map:
+compute their activations in a pipeline, alone or beside other features, and fit ridge regression with exact
+cross-validation on them.
 """
 
 import matplotlib.pyplot as plt
@@ -25,8 +25,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_
 # %%
 # A small network
 # ---------------
-# Two hidden layers of rectified units, trained on a question of its own: is the digit even? `coefs_` and `intercepts_`
-# are all that its layers are.
+# Two hidden layers of rectified linear units, trained on another task: is the digit even? The layers are given by
+# `coefs_` and `intercepts_`.
 
 network = MLPClassifier((128, 32), max_iter=400, random_state=0).fit(X_train, y_train % 2)
 
@@ -41,18 +41,18 @@ def first_layers(X, n_layers):
 # %%
 # The map in a pipeline
 # ---------------------
-# Any function of rows becomes a step by `FunctionTransformer`: here the first layers of this network, elsewhere the
-# embedding of a network that others have trained. Here the network has learned to tell even digits from odd ones only;
-# its layers still serve to tell all ten apart, and better so beside random features.
+# `FunctionTransformer` makes a step of any function of rows, such as the first layers of this network or the embedding
+# of a pretrained one. This network was trained to separate even digits from odd ones. Its layers still help to separate
+# all ten digits, and more so together with random features.
 
 layers = {n: FunctionTransformer(first_layers, kw_args={"n_layers": n}) for n in (1, 2)}
-waves = mercer.RandomFeatures(Gaussian("median"), n_components=256)
+features = mercer.RandomFeatures(Gaussian("median"), n_components=256)
 pipelines = {
     "pixels": mercer.RidgeClassifier(),
     "first layer": make_pipeline(layers[1], mercer.RidgeClassifier()),
     "both layers": make_pipeline(layers[2], mercer.RidgeClassifier()),
-    "random features": make_pipeline(waves, mercer.RidgeClassifier()),
-    "first layer and\nrandom features": make_pipeline(make_union(layers[1], waves), mercer.RidgeClassifier()),
+    "random features": make_pipeline(features, mercer.RidgeClassifier()),
+    "first layer and\nrandom features": make_pipeline(make_union(layers[1], features), mercer.RidgeClassifier()),
 }
 scores = {name: model.fit(X_train, y_train).score(X_test, y_test) for name, model in pipelines.items()}
 
@@ -63,9 +63,9 @@ ax.set(xlim=(0.85, 1.01), xlabel="accuracy on test rows")
 ax.invert_yaxis()
 
 # %%
-# What the first layer looks for
+# The weights of the first layer
 # ------------------------------
-# Each unit of the first layer is a picture of 8 by 8 weights; those with the largest weights are shown.
+# Each unit of the first layer has 8 by 8 weights; the 16 units with the largest norms are shown.
 
 strongest = np.argsort(-np.linalg.norm(network.coefs_[0], axis=0))[:16]
 fig, axes = plt.subplots(2, 8, figsize=(8, 2.2), layout="constrained")
