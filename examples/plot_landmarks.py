@@ -72,7 +72,7 @@ axes[2].legend()
 
 # %%
 # Small bandwidths: the nearest neighbor
-# -------------------------------------
+# --------------------------------------
 # Every training row is a landmark, and the score of a row is the mean label weighted by similarity. For large
 # bandwidths it is close to the overall mean, for small ones to the label of the nearest row.
 
