@@ -98,7 +98,7 @@ def _classes(X, y, Z, new_y):
     batches = {name: partial(model.predict_proba, Z) for name, model in fitted.items()}
     shown = ", ".join(f"{name} {score:.3f}" for name, score in results.items())
     show(
-        f"{NEW:,} rows of {X.shape[1]} columns of numbers, three classes (right: {shown})",
+        f"{NEW:,} rows of {X.shape[1]} columns of numbers, three classes (accuracy: {shown})",
         measure(batches, "mercer", 3),
     )
 
