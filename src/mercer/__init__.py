@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 #: The public names of each subpackage: the `__all__` of each, listed here so that nothing has to be imported.
 _PUBLIC = {
     "auto": (
-        "Comparison Explanation LiftSearch LiftTrial MercerClassifier MercerRegressor Model Steps compare_lifts evaluate "
-        "fit"
+        "Comparison Explanation LiftSearch LiftTrial MercerClassifier MercerRegressor Model Steps compare_lifts "
+        "evaluate fit"
     ),
     "bounds": (
         "Certificate DistanceCertificate HashingRisk KernelCertificate certify certify_distances fourier_dimension "
@@ -44,10 +44,10 @@ _PUBLIC = {
     "expand": "ColumnPicker Landmarks ParabolicLift PolynomialLift ProductLift RandomFeatures SubsetLift lift",
     "io": "MISSING Dialect load read read_table save",
     "kernels": (
-        "AllSubsets Anova Cauchy Constant Custom ExponentialPower Gaussian Kernel KernelParameter Laplace Linear Matern "
-        "MercerReport Mismatch Normalized OnSubsets Overlap Polynomial Precomputed Product RationalQuadratic "
-        "Restricted Scaled Sinc Spectrum Stationary Subsequence SubsetTree Sum Through WeightedDegree check_mercer "
-        "kernel_by_name repair"
+        "AllSubsets Anova Cauchy Constant Custom ExponentialPower Gaussian Kernel KernelParameter Laplace Linear "
+        "Matern MercerReport Mismatch Normalized OnSubsets Overlap Polynomial Precomputed Product "
+        "RationalQuadratic Restricted Scaled Sinc Spectrum Stationary Subsequence SubsetTree Sum Through "
+        "WeightedDegree check_mercer kernel_by_name repair"
     ),
     "learn": (
         "PCA Changes ClusterFeatures LearnedMetric PatchWhitening PiecewiseLinear SparseCoding SupervisedBins "
