@@ -86,13 +86,15 @@ def mismatches(n=2000, few=30):
 def subsequences(n=100, k=4):
     """Pairs per second of the gapped kernel, against its definition on fewer pairs."""
     from mercer._numeric.text import sequences as definition
-    from mercer.kernels.letters import read_letters
+    from mercer.kernels.discrete.letters import read_letters
 
     X = drawn(n)
     some = read_letters([(X[:2], "X")], None)
     pair = np.array([0]), np.array([1])
     methods = {
-        "one pair by the definition": lambda: definition.subsequence_pairs(some.codes, some.starts, *pair, k, 0.5),
+        "one pair by the definition": lambda: definition.subsequence_pairs(
+            some.codes, some.starts, *pair, k, 0.5, np.zeros((0, 0))
+        ),
         f"{n * (n + 1) // 2:,} pairs": lambda: Subsequence(k)(X),
     }
     show(f"Subsequence({k}), rows of 100 to 200 letters", measure(methods, "one pair by the definition", 3))
