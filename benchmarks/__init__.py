@@ -1,1 +1,1 @@
-"""Speed and memory beside the peers, in one run, as ratios: `make bench`, or `make bench ARGS=random_features`."""
+"""Speed and memory relative to other libraries: `make bench`, or `make bench ARGS=random_features`."""

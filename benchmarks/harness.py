@@ -1,4 +1,4 @@
-"""Races: contestants run in turn, many times; medians and ratios are told, and all must have computed the same."""
+"""Times of several methods that compute the same, measured in turn: medians, and ratios to a reference."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "7"))
 
 @dataclass
 class Row:
-    """One line of the results: who, how long (medians), and the ratios to the reference.
+    """One line of the results: name, median times, and ratios to the reference.
 
-    `user` is CPU time outside the kernel of the operating system: fresh results cost page faults, whose price on a
-    virtual machine varies tenfold from one second to the next and says nothing about the contestants.
+    `user` is CPU time outside the kernel of the operating system. Results in new memory cause page faults, whose cost
+    on a virtual machine varies tenfold within seconds and does not depend on the method.
     """
 
     name: str
@@ -33,16 +33,16 @@ class Row:
         return f"{self.name:<44} {times}   {self.ratio:6.2f} x wall {self.user_ratio:6.2f} x user"
 
 
-def race(contestants: dict[str, Callable[[], object]], reference: str, repeats: int = REPEATS) -> list[Row]:
-    """Median times of the contestants, run in turn so that noise is fair to all."""
+def measure(methods: dict[str, Callable[[], object]], reference: str, repeats: int = REPEATS) -> list[Row]:
+    """Median times of the methods, run in turn so that noise affects all alike."""
     keep_freed_memory()
-    times: dict[str, list[tuple[float, float]]] = {name: [] for name in contestants}
-    for contestant in contestants.values():
-        contestant()
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in methods}
+    for method in methods.values():
+        method()
     for _ in range(repeats):
-        for name, contestant in contestants.items():
+        for name, method in methods.items():
             wall, user = time.perf_counter(), os.times().user
-            contestant()
+            method()
             times[name].append((time.perf_counter() - wall, os.times().user - user))
     medians = {name: tuple(map(statistics.median, zip(*runs, strict=True))) for name, runs in times.items()}
     slow, busy = medians[reference]
@@ -51,7 +51,7 @@ def race(contestants: dict[str, Callable[[], object]], reference: str, repeats: 
 
 @cache
 def keep_freed_memory() -> None:
-    """Let the process keep memory it has freed, so that no contestant pays for pages another gave back."""
+    """Let the process keep the memory it has freed, so that no method pays for page faults caused by another."""
     import ctypes
 
     with suppress(OSError, AttributeError):  # glibc only
@@ -69,7 +69,7 @@ def show(title: str, rows: list[Row]) -> None:
 
 @contextmanager
 def threads(n: int):
-    """Everything on n threads: Mercer's pool and the BLAS of the peers."""
+    """Run everything on n threads: Mercer's pool and BLAS."""
     from threadpoolctl import threadpool_limits
 
     before = os.environ.get("MERCER_THREADS")
@@ -85,7 +85,7 @@ def threads(n: int):
 
 @contextmanager
 def busy_core():
-    """One core kept busy by another process."""
+    """Keep one core busy with another process."""
     process = multiprocessing.get_context("spawn").Process(target=_spin, daemon=True)
     process.start()
     time.sleep(0.5)

@@ -1,4 +1,4 @@
-"""Landmarks beside its two bare matrix products and Nystroem; with ridge, beside Nystroem and Ridge on many rows."""
+"""Landmarks against its two matrix products and Nystroem; with ridge, against Nystroem and Ridge on many rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
-from benchmarks.harness import race, show, threads
+from benchmarks.harness import measure, show, threads
 from mercer.expand import Landmarks
 from mercer.kernels import Gaussian
 
@@ -24,17 +24,17 @@ DRAWS, DRAW_ROWS, DRAW_CENTERS = 8, min(20_000, RIDGE_ROWS), min(1000, RIDGE_ROW
 def run() -> None:
     for dtype in (np.float32, np.float64):
         X = np.random.default_rng(0).normal(size=(N, D)).astype(dtype)
-        people = contestants(X)
+        compared = methods(X)
         for n in (1, 2):
             with threads(n):
-                rows = race(people, "two bare products")
+                rows = measure(compared, "two bare products")
             show(f"transform, {dtype.__name__}, {n} thread(s), n={N:,}, d={D}, {OUT} landmarks", rows)
     choosing()
     draws()
     ridge()
 
 
-def contestants(X):
+def methods(X):
     rng = np.random.default_rng(1)
     first, second = (rng.normal(size=shape).astype(X.dtype) for shape in ((D, OUT), (OUT, OUT)))
     ours = Landmarks(OUT, Gaussian(10.0), "uniform").fit(X)
@@ -47,14 +47,14 @@ def contestants(X):
 
 
 def choosing() -> None:
-    """What is left of the trace, and what it costs to choose: clusters of very different sizes."""
+    """The residual trace, and the time of the choice, on clusters of very different sizes."""
     rng = np.random.default_rng(0)
     sizes = rng.pareto(0.8, size=300) + 0.05
     X = 4 * rng.normal(size=(300, 10))[rng.choice(300, size=20_000, p=sizes / sizes.sum())]
     X = X + 0.3 * rng.normal(size=X.shape)
     ways = ("rpcholesky", "uniform", "kmeans")
     fits = {how: (lambda how=how: Landmarks(300, Gaussian(1.5), how).fit(X)) for how in ways}
-    show("fit on 20,000 rows of 300 clusters, 300 landmarks", race(fits, "uniform", repeats=2))
+    show("fit on 20,000 rows of 300 clusters, 300 landmarks", measure(fits, "uniform", repeats=2))
     for how in ways:
         print(f"  {how:<12} leaves {Landmarks(300, Gaussian(1.5), how).fit(X).residual(X).mean():.4f} of the trace")
 
@@ -91,7 +91,7 @@ def _r2(predicted, y):
 
 
 def ridge() -> None:
-    """Each in a process of its own, so that memory is its own."""
+    """Run each method in its own process, to measure its memory."""
     print(f"\n{RIDGE_LANDMARKS} landmarks and ridge, n={RIDGE_ROWS:,}, d={RIDGE_COLUMNS}, float32, 2 threads")
     for who in ("mercer", "falkon", "falkon+", "sklearn"):
         subprocess.run([sys.executable, "-m", "benchmarks.landmarks", who], check=True)
@@ -106,7 +106,7 @@ def smooth_problem():
 
 
 def one(who: str) -> None:
-    """Fit, score and weigh one contestant."""
+    """Fit and score one method, and measure its memory."""
     import resource
     import time
 

@@ -1,9 +1,9 @@
-"""Mercer beside boosted trees, kernel machines and linear models, on real tables.
+"""Mercer against boosted trees, kernel machines and linear models, on real tables.
 
     python -m benchmarks.leaderboard --data DIR [--sets a,b] [--models c,d] [--seeds 0,1,2] [--out results.jsonl]
 
 Scores (R^2 or accuracy on test rows), wall and CPU seconds of each fit are appended to a file of JSON lines, one per
-(set, model, seed); what is there already is not run again. `--table` only prints what the file holds.
+(set, model, seed); those already in the file are not run again. `--table` only prints the contents of the file.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def _scored(split, name) -> dict:
             model.fit(X, split.y)
             wall, spent = time.perf_counter() - wall, os.times()
             predicted = np.asarray(model.predict(X_test)).reshape(len(split.y_test))
-        except Exception as error:  # a peer that cannot take a set is said to, and the race goes on
+        except Exception as error:  # report a model that fails on a set, and continue
             return {"error": f"{type(error).__name__}: {error}"[:300]}
-    if split.task == "regress":
+    if split.task == "regression":
         rest = np.sum((split.y_test - predicted) ** 2)
         score = 1 - rest / np.sum((split.y_test - split.y_test.mean()) ** 2)
     else:
@@ -82,7 +82,7 @@ def _results(path: Path) -> list[dict]:
 
 
 def render(rows: list[dict]) -> str:
-    """Mean scores per set, then mean rank, mean share of the best score, and median times of each model."""
+    """Mean scores per set, then mean rank, mean fraction of the best score, and median times of each model."""
     scores: dict = defaultdict(list)
     times: dict = defaultdict(list)
     for row in rows:
@@ -96,18 +96,18 @@ def render(rows: list[dict]) -> str:
     for name in sets:
         cells = [mean.get((name, model)) for model in models]
         best = max(cell for cell in cells if cell is not None)
-        told = ["" if c is None else f"**{c:.4f}**" if c == best else f"{c:.4f}" for c in cells]
-        lines.append(f"| {name} | " + " | ".join(told) + " |")
+        shown = ["" if c is None else f"**{c:.4f}**" if c == best else f"{c:.4f}" for c in cells]
+        lines.append(f"| {name} | " + " | ".join(shown) + " |")
     common = [name for name in sets if all((name, model) in mean for model in models)]
     if common:
         table = np.array([[mean[name, model] for model in models] for name in common])
         ranks = (table[:, None, :] > table[:, :, None]).sum(axis=2) + 1.0
-        share = np.clip(table, 0, None) / table.max(axis=1, keepdims=True)
+        fraction = np.clip(table, 0, None) / table.max(axis=1, keepdims=True)
         wall = [np.median([np.mean([t[0] for t in times[model, name]]) for name in common]) for model in models]
         cpu = [np.median([np.mean([t[1] for t in times[model, name]]) for name in common]) for model in models]
         for title, values, form in (
             ("mean rank", ranks.mean(axis=0), "{:.2f}"),
-            ("mean share of the best", share.mean(axis=0), "{:.4f}"),
+            ("mean fraction of the best", fraction.mean(axis=0), "{:.4f}"),
             ("median fit, wall s", wall, "{:.1f}"),
             ("median fit, CPU s", cpu, "{:.1f}"),
         ):

@@ -1,4 +1,4 @@
-"""The tables of the leaderboard: Parquet files of columns, `target` and maybe columns that name a published split."""
+"""The tables of the leaderboard: Parquet files with a column `target` and maybe a published split."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from pathlib import Path
 
 import numpy as np
 
-#: Set -> task. Sets of documents, sequences and a few dozen rows are not tables and stay out.
+#: Set -> task, without sets of documents, sequences or a few dozen rows.
 SETS = {
-    "abalone": "regress",
-    "adult": "classify",
-    "ames_housing": "regress",
-    "bank_marketing": "classify",
-    "bike_sharing_hour": "regress",
-    "california_housing": "regress",
-    "concrete": "regress",
-    "covertype": "classify",
-    "cpu_act": "regress",
-    "credit_default": "classify",
-    "diamonds": "regress",
-    "fried": "regress",
-    "higgs_7k": "classify",
-    "ijcnn1": "classify",
-    "jungle_chess": "classify",
-    "kin40k": "regress",
-    "kin8nm": "regress",
-    "letter": "classify",
-    "madelon": "classify",
-    "magic_telescope": "classify",
-    "phishing_websites": "classify",
-    "power_plant": "regress",
-    "protein_casp": "regress",
-    "pumadyn32nm": "regress",
-    "spambase": "classify",
-    "usps": "classify",
-    "wine_quality": "regress",
+    "abalone": "regression",
+    "adult": "classification",
+    "ames_housing": "regression",
+    "bank_marketing": "classification",
+    "bike_sharing_hour": "regression",
+    "california_housing": "regression",
+    "concrete": "regression",
+    "covertype": "classification",
+    "cpu_act": "regression",
+    "credit_default": "classification",
+    "diamonds": "regression",
+    "fried": "regression",
+    "higgs_7k": "classification",
+    "ijcnn1": "classification",
+    "jungle_chess": "classification",
+    "kin40k": "regression",
+    "kin8nm": "regression",
+    "letter": "classification",
+    "madelon": "classification",
+    "magic_telescope": "classification",
+    "phishing_websites": "classification",
+    "power_plant": "regression",
+    "protein_casp": "regression",
+    "pumadyn32nm": "regression",
+    "spambase": "classification",
+    "usps": "classification",
+    "wine_quality": "regression",
 }
 SMOOTH = ("kin8nm", "kin40k", "pumadyn32nm", "fried", "power_plant")
 TRAIN_ROWS, TEST_ROWS = 20_000, 20_000
@@ -62,7 +62,7 @@ def load(folder: str, name: str, seed: int) -> Split:
     test = _test_mask(frame, seed, rng)
     task = SETS[name]
     y = frame["target"].to_numpy()
-    y = y.astype(float) if task == "regress" else np.unique(y.astype(str), return_inverse=True)[1]
+    y = y.astype(float) if task == "regression" else np.unique(y.astype(str), return_inverse=True)[1]
     X = _columns(frame)
     train, held = (rng.permutation(np.flatnonzero(mask)) for mask in (~test, test))
     train, held = train[:TRAIN_ROWS], held[:TEST_ROWS]

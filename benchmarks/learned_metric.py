@@ -1,7 +1,7 @@
-"""Random features in the learned metric beside as many plain ones, on public data sets.
+"""Random features in the learned metric against as many plain ones, on public data sets.
 
-The folder of the data (Parquet files with a column "target") is named by the environment variable MERCER_BENCH_DATA;
-without it there is nothing to run on. The bandwidth of the plain features is chosen by the same cross-validation, as
+The folder of the data (Parquet files with a column "target") is given by the environment variable MERCER_BENCH_DATA;
+without it nothing runs. The bandwidth of the plain features is chosen by the same cross-validation, as
 round 0 of the learned metric, and both get the same ridge path.
 """
 
@@ -49,7 +49,7 @@ def run() -> None:
 
 
 def load(path: Path, seed: int):
-    """Standardized numeric columns and the target, cut at random into training and test rows."""
+    """Standardized numeric columns and the target, split at random into training and test rows."""
     import pyarrow.parquet as pq
 
     frame = pq.read_table(path).to_pandas()
@@ -65,7 +65,7 @@ def load(path: Path, seed: int):
 
 
 def compare(X, y, X_test, y_test):
-    """Scores of plain and learned features, the CPU time of the metric, rounds taken and the mode kept."""
+    """Scores of plain and learned features, the CPU time of the metric, rounds and mode selected."""
     start = time.process_time()
     metric = LearnedMetric().fit(X, y)
     seconds = time.process_time() - start

@@ -1,6 +1,6 @@
-"""Sparse codes, learned dictionaries and principal components beside their peers, on one thread.
+"""Sparse codes, learned dictionaries and principal components against other libraries, on one thread.
 
-SPAMS joins if it is installed (pip install spams-bin). MERCER_BENCH_ROWS sets the signals to code (50,000).
+SPAMS is included if it is installed (pip install spams-bin). MERCER_BENCH_ROWS sets the signals to code (50,000).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sklearn.datasets import load_sample_images
 from sklearn.decomposition import PCA as SklearnPCA
 from sklearn.decomposition import MiniBatchDictionaryLearning, SparseCoder
 
-from benchmarks.harness import race, show, threads
+from benchmarks.harness import measure, show, threads
 from mercer.learn import PCA, SparseCoding, extract_patches
 
 N = int(os.environ.get("MERCER_BENCH_ROWS", "50000"))
@@ -34,26 +34,26 @@ def unit(A):
 
 
 def coding(dtype, n_atoms=512, d=64, nonzeros=8):
-    """8 of 512 atoms for random signals: nobody's code may be worse."""
+    """8 of 512 atoms for random signals; no code may have a larger error."""
     rng = np.random.default_rng(0)
     D = unit(rng.normal(size=(n_atoms, d))).astype(dtype)
     X = rng.normal(size=(N, d)).astype(dtype)
     few = X[: N // 50]
     ours = SparseCoding(dictionary=D, nonzeros=nonzeros).fit(X[:1])
     peer = SparseCoder(D, transform_algorithm="omp", transform_n_nonzero_coefs=nonzeros)
-    contestants = {"SparseCoding": lambda: ours.transform(X)}
+    methods = {"SparseCoding": lambda: ours.transform(X)}
     if SPAMS:
         import spams
 
         columns, atoms = np.asfortranarray(X.T), np.asfortranarray(D.T)
-        contestants["SPAMS omp"] = lambda: spams.omp(columns, atoms, L=nonzeros, eps=0.0, numThreads=1)
+        methods["SPAMS omp"] = lambda: spams.omp(columns, atoms, L=nonzeros, eps=0.0, numThreads=1)
     what = f"{nonzeros} of {n_atoms} atoms, {d} features, {np.dtype(dtype).name}"
-    show(f"sparse codes of {N:,} signals, {what}", race(contestants, "SparseCoding"))
+    show(f"sparse codes of {N:,} signals, {what}", measure(methods, "SparseCoding"))
     small = {"SparseCoding": lambda: ours.transform(few), "SparseCoder omp": lambda: peer.transform(few)}
-    show(f"sparse codes of {len(few):,} signals, {what}", race(small, "SparseCoding"))
+    show(f"sparse codes of {len(few):,} signals, {what}", measure(small, "SparseCoding"))
     errors = {"SparseCoding": _error(X, ours.transform(X), D), "SparseCoder": _error(few, peer.transform(few), D)}
     if SPAMS:
-        errors["SPAMS"] = _error(X, contestants["SPAMS omp"]().T.tocsr(), D)
+        errors["SPAMS"] = _error(X, methods["SPAMS omp"]().T.tocsr(), D)
         assert errors["SparseCoding"] <= errors["SPAMS"] * (1 + 1e-4)
     assert _error(few, ours.transform(few), D) <= errors["SparseCoder"]
     print("  mean squared errors: " + ", ".join(f"{name} {error:.5f}" for name, error in errors.items()))
@@ -88,7 +88,7 @@ def learning(n_atoms=256, nonzeros=8):
     def keep(name):
         learned[name] = learners[name]()
 
-    rows = race({name: lambda name=name: keep(name) for name in learners}, "SparseCoding", 3)
+    rows = measure({name: lambda name=name: keep(name) for name in learners}, "SparseCoding", 3)
     show(f"dictionary of {n_atoms} atoms for 10,000 x 64 patches, {nonzeros} per code", rows)
     error = {}
     for name, D in learned.items():
@@ -101,7 +101,7 @@ def learning(n_atoms=256, nonzeros=8):
 def components(dtype, n=100_000, d=500, k=50):
     X = np.random.default_rng(0).normal(size=(n, d)).astype(dtype) * np.geomspace(5, 1, d).astype(dtype)
     ours, peer = PCA(k), SklearnPCA(k, svd_solver="covariance_eigh")
-    rows = race(
+    rows = measure(
         {"one product X'X": lambda: X.T @ X, "PCA": lambda: ours.fit(X), "scikit-learn PCA": lambda: peer.fit(X)},
         "one product X'X",
     )

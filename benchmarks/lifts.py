@@ -1,4 +1,4 @@
-"""PolynomialLift beside scikit-learn's PolynomialFeatures: the same columns, dense and CSR."""
+"""PolynomialLift against scikit-learn's PolynomialFeatures: the same columns, dense and CSR."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import PolynomialFeatures
 
-from benchmarks.harness import race, show
+from benchmarks.harness import measure, show
 from mercer.expand import PolynomialLift
 
 PEER = "scikit-learn PolynomialFeatures"
@@ -35,7 +35,7 @@ def sparse(title, shape, density, degree, repeats=REPEATS) -> None:
 
 def compare(title, X, degree, repeats) -> None:
     ours, peer = PolynomialLift(degree).fit(X), PolynomialFeatures(degree).fit(X)
-    show(title, race({PEER: lambda: peer.transform(X), "PolynomialLift": lambda: ours.transform(X)}, PEER, repeats))
+    show(title, measure({PEER: lambda: peer.transform(X), "PolynomialLift": lambda: ours.transform(X)}, PEER, repeats))
     check(ours, peer, X[:100])
 
 
@@ -49,8 +49,8 @@ def check(ours, peer, X) -> None:
 
 
 def wide() -> None:
-    """100,000 columns: five billion products, of which each row stores those of its own entries."""
+    """100,000 columns: five billion products, of which a row stores only the nonzero ones."""
     X = sp.random(2000, 100_000, 0.0005, format="csr", random_state=0)
     lift = PolynomialLift(2).fit(X)
-    rows = race({"PolynomialLift": lambda: lift.transform(X)}, "PolynomialLift", REPEATS)
+    rows = measure({"PolynomialLift": lambda: lift.transform(X)}, "PolynomialLift", REPEATS)
     show(f"CSR, 2,000 x 100,000 at 0.05 %, degree 2: {lift.n_output_features_:,} columns", rows)

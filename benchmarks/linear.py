@@ -1,4 +1,4 @@
-"""Linear models: a ridge path beside one Gram product; logistic regression against scikit-learn, at equal loss."""
+"""Linear models: a ridge path against one Gram product; logistic regression against scikit-learn, at equal loss."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.harness import race, show
+from benchmarks.harness import measure, show
 from mercer.linear import LogisticClassifier, RidgeRegressor
 
 ROWS = int(os.environ.get("MERCER_BENCH_ROWS", "200000"))
@@ -22,12 +22,12 @@ def run():
 
 
 def ridge_path(dtype, d=2000, n_alphas=100):
-    """Every penalty on five folds, and the refit, in units of the product X'X that nobody can do without."""
+    """All penalties on five folds and the refit, relative to the product X'X that any method needs."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, d)).astype(dtype)
     y = X[:, :50] @ rng.normal(size=50) + rng.normal(size=ROWS)
     path = RidgeRegressor(np.geomspace(1e-2, 1e6, n_alphas), n_folds=5)
-    rows = race({"X.T @ X": lambda: X.T @ X, "RidgeRegressor": lambda: path.fit(X, y)}, "X.T @ X", repeats=3)
+    rows = measure({"X.T @ X": lambda: X.T @ X, "RidgeRegressor": lambda: path.fit(X, y)}, "X.T @ X", repeats=3)
     show(f"ridge path, {n_alphas} penalties x 5 folds, {ROWS:,} x {d:,} {np.dtype(dtype).name}, 2 threads", rows)
     print(f"  chosen penalty {path.alpha_:.3g}")
 
@@ -36,7 +36,7 @@ def logistic():
     X, y = _problem(ROWS, COLUMNS)
     alpha = 1.0
     print(f"logistic regression, {ROWS:,} x {COLUMNS} float32, alpha = {alpha}: seconds, excess of the mean objective")
-    _race(
+    _measure(
         {
             "mercer LogisticClassifier": LogisticClassifier(alpha, tol=1e-4),
             "scikit-learn lbfgs": LogisticRegression(C=1 / (2 * alpha), tol=1e-4, max_iter=500),
@@ -49,7 +49,7 @@ def logistic():
 
 
 def _problem(n, d):
-    """Correlated columns of unequal spread, as lifts make them."""
+    """Correlated columns of different variances, as lifts produce them."""
     rng = np.random.default_rng(0)
     mix = rng.normal(size=(d, d)) * np.geomspace(1.0, 0.03, d)[:, None] / np.sqrt(d)
     X = np.empty((n, d), dtype=np.float32)
@@ -60,9 +60,9 @@ def _problem(n, d):
     return X, (score / score.std() + rng.logistic(size=n) * 0.5 > 0).astype(int)
 
 
-def _race(contestants, X, y, objective):
+def _measure(methods, X, y, objective):
     done = {}
-    for name, model in contestants.items():
+    for name, model in methods.items():
         wall = time.perf_counter()
         model.fit(X, y)
         done[name] = time.perf_counter() - wall, objective(model), model.n_iter_

@@ -1,6 +1,6 @@
-"""Kernel machines beside scikit-learn's, and Falkon in bounded memory.
+"""Kernel machines against scikit-learn's, and Falkon in bounded memory.
 
-MERCER_BENCH_ROWS sets the rows of the races (10,000) and MERCER_BENCH_FALKON_ROWS those of Falkon (1,000,000).
+MERCER_BENCH_ROWS sets the rows of the comparisons (10,000) and MERCER_BENCH_FALKON_ROWS those of Falkon (1,000,000).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC
 
-from benchmarks.harness import race, show
+from benchmarks.harness import measure, show
 from mercer.kernels import Gaussian
 from mercer.machines import KernelHinge, KernelRegressor
 
@@ -52,7 +52,7 @@ def ridge(dtype):
     X, y = data(N, dtype)
     ours = KernelRegressor(Gaussian(BANDWIDTH), alpha=0.1, solver="exact")
     peer = KernelRidge(alpha=0.1, kernel="rbf", gamma=GAMMA)
-    rows = race(
+    rows = measure(
         {"scikit-learn KernelRidge": lambda: peer.fit(X, y), "KernelRegressor": lambda: ours.fit(X, y)},
         "scikit-learn KernelRidge",
         repeats=3,
@@ -66,7 +66,7 @@ def hinge(alpha):
     y = y > 0
     ours = KernelHinge(Gaussian(BANDWIDTH), alpha=alpha)
     peer = SVC(C=1 / (2 * alpha), gamma=GAMMA, cache_size=1000)
-    rows = race(
+    rows = measure(
         {"scikit-learn SVC": lambda: peer.fit(X, y), "KernelHinge": lambda: ours.fit(X, y)}, "scikit-learn SVC", 3
     )
     show(f"kernel hinge, n={N:,}, d={D}, alpha={alpha}", rows)

@@ -1,8 +1,7 @@
-"""How far a process grows while `mercer.fit` learns from a file, beside the gigabytes that `memory=` allows.
+"""Growth of a process during `mercer.fit` on a file, relative to the gigabytes that `memory=` allows.
 
-Each fit runs in a process of its own, on a Parquet file that is streamed. What is measured is the largest resident size
-less that before the fit, when everything is imported and a small fit has been done. Set MERCER_BENCH_MEMORY_EFFORT to
-"normal" or "high" for the searches that take most.
+Each fit runs in its own process, on a streamed Parquet file. The growth is the largest resident size minus that before
+the fit, after all imports and a small fit. Set MERCER_BENCH_MEMORY_EFFORT to "normal" or "high" for larger searches.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def run():
 
 
 def _table(path: Path, n_rows: int, n_columns: int, task: str) -> Path:
-    """Waves, products and a linear part, written a row group at a time."""
+    """Cosines, products and a linear part, written one row group at a time."""
     rng = np.random.default_rng(0)
     slope = 0.3 * rng.normal(size=n_columns)
     names = [f"x{j}" for j in range(n_columns)]
@@ -55,7 +54,7 @@ def _table(path: Path, n_rows: int, n_columns: int, task: str) -> Path:
 
 
 def _measured(path: Path, limit: float) -> float:
-    """Gigabytes that a process of its own grows by."""
+    """Growth of a separate process in gigabytes."""
     command = [sys.executable, "-m", "benchmarks.memory_limit", str(path), str(limit), EFFORT]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return float(done.stdout.split()[-1])

@@ -1,4 +1,4 @@
-"""Projections beside scikit-learn's and beside the dense products they replace."""
+"""Projections against scikit-learn's and against the dense products they replace."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
-from benchmarks.harness import race, show, threads
+from benchmarks.harness import measure, show, threads
 from mercer import _numeric
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
 
@@ -23,14 +23,14 @@ def run() -> None:
 
 
 def sparse_rows(n_threads, n=20_000, d=1_000_000, stored=100, m=1024, s=8):
-    """CSR rows: no fit and nothing stored, beside a stored matrix of the same density."""
+    """CSR rows: no fit and nothing stored, against a stored matrix of the same density."""
     rng = np.random.default_rng(0)
     columns = np.sort(rng.integers(0, d, size=(n, stored)), axis=1).astype(np.int32).ravel()
     rows = np.arange(0, n * stored + 1, stored, dtype=np.int32)
     X = sparse.csr_matrix((rng.normal(size=n * stored).astype(np.float32), columns, rows), shape=(n, d))
     X.sum_duplicates()
     ours, peer = SparseProjection(m, s).fit(X), peer_of(d, m, s)
-    rows = race(
+    rows = measure(
         {
             "scikit-learn SparseRandomProjection": lambda: peer.transform(X),
             "SparseProjection": lambda: ours.transform(X),
@@ -53,23 +53,23 @@ def peer_of(d, m, s):
 
 
 def dense_rows(n_threads, n=4000, d=4096, m=1024):
-    """Dense rows: every projection beside the Gaussian one of scikit-learn."""
+    """Dense rows: every projection against the Gaussian one of scikit-learn."""
     X = np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
     maps = [GaussianRandomProjection(m, random_state=0), GaussianProjection(m), SparseProjection(m)]
     maps = [a.fit(X) for a in [*maps, HadamardProjection(m)]]
-    contestants = {type(a).__name__: lambda a=a: a.transform(X) for a in maps}
-    rows = race(contestants, "GaussianRandomProjection", repeats=5)
+    methods = {type(a).__name__: lambda a=a: a.transform(X) for a in maps}
+    rows = measure(methods, "GaussianRandomProjection", repeats=5)
     show(f"dense {n:,} x {d:,} float32 -> {m}, {n_threads} thread(s)", rows)
 
 
 def transforms(entries=1 << 21):
-    """H S x, and three times in a row, beside the dense product of the same shape."""
+    """H S x, once and three times in a row, against the dense product of the same shape."""
     for dtype in (np.float32, np.float64):
         for d in (512, 1024, 2048, 4096):
             X = np.random.default_rng(0).normal(size=(entries // d, d)).astype(dtype)
             W, out = np.random.default_rng(1).normal(size=(d, d)).astype(dtype), np.empty_like(X)
             signs = np.random.default_rng(2).choice(np.array([-1, 1], dtype), (3, d))
-            rows = race(
+            rows = measure(
                 {
                     f"dense product, d={d}": lambda X=X, W=W, out=out: np.matmul(X, W, out=out),
                     "H S": lambda X=X, S=signs[:1], out=out: _numeric.hadamard_signs(X, S, out),
@@ -81,13 +81,13 @@ def transforms(entries=1 << 21):
 
 
 def names(n=5000, tokens=100):
-    """Rows of tokens beside scikit-learn's FeatureHasher."""
+    """Rows of tokens against scikit-learn's FeatureHasher."""
     words = np.array([f"word{k}" for k in range(50_000)])
     drawn = np.minimum(np.random.default_rng(0).zipf(1.3, size=(n, tokens)), len(words)) - 1
     rows = [words[row].tolist() for row in drawn]
     ours, peer = FeatureHashing(), FeatureHasher(2**18, input_type="string")
-    contestants = {
+    methods = {
         "scikit-learn FeatureHasher": lambda: peer.transform(rows),
         "FeatureHashing": lambda: ours.transform(rows),
     }
-    show(f"{n:,} rows of {tokens} tokens, one thread", race(contestants, "FeatureHashing", repeats=5))
+    show(f"{n:,} rows of {tokens} tokens, one thread", measure(methods, "FeatureHashing", repeats=5))

@@ -1,11 +1,11 @@
-"""RandomFeatures beside the bare matrix product and RBFSampler: n = 50,000, d = 64, 4,096 outputs."""
+"""RandomFeatures against the bare matrix product and RBFSampler: n = 50,000, d = 64, 4,096 outputs."""
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn.kernel_approximation import RBFSampler
 
-from benchmarks.harness import busy_core, race, show, threads
+from benchmarks.harness import busy_core, measure, show, threads
 from mercer.expand import RandomFeatures
 from mercer.kernels import Gaussian
 
@@ -17,14 +17,14 @@ def run() -> None:
         X = np.random.default_rng(0).normal(size=(N, D)).astype(dtype)
         for n in (1, 2):
             with threads(n):
-                rows = race(contestants(X), "bare product")
+                rows = measure(methods(X), "bare product")
             show(f"{dtype.__name__}, {n} thread(s), n={N:,}, d={D}, {OUT} outputs", rows)
         check(X)
     wide()
     busy()
 
 
-def contestants(X):
+def methods(X):
     W = np.random.default_rng(1).normal(size=(D, OUT)).astype(X.dtype)
     half = np.ascontiguousarray(W[:, : OUT // 2])
     pairs = RandomFeatures(Gaussian(8.0), n_components=OUT).fit(X)
@@ -40,7 +40,7 @@ def contestants(X):
 
 
 def check(X):
-    """Every map estimates the same kernel, with the error its variance allows."""
+    """Check that every map estimates the same kernel, with an error that its variance explains."""
     rows = X[:500]
     exact = Gaussian(8.0)(rows)
     for features in (
@@ -61,17 +61,17 @@ def wide():
         for way in ("orthogonal", "structured")
     }
     with threads(1):
-        rows = race({way: lambda m=m: m.transform(X) for way, m in maps.items()}, "orthogonal", 3)
+        rows = measure({way: lambda m=m: m.transform(X) for way, m in maps.items()}, "orthogonal", 3)
     show(f"wide rows (float32), 1 thread, n={len(X):,}, d={X.shape[1]}, {OUT} outputs", rows)
 
 
 def busy():
-    """With one core taken by another process the transform must not collapse."""
+    """The transform must not slow down much when another process uses one core."""
     X = np.random.default_rng(0).normal(size=(N, D)).astype(np.float32)
     features = RandomFeatures(Gaussian(8.0), n_components=OUT).fit(X)
     with threads(1):
-        alone = race({"one thread, machine quiet": lambda: features.transform(X)}, "one thread, machine quiet")
+        alone = measure({"one thread, machine quiet": lambda: features.transform(X)}, "one thread, machine quiet")
     with busy_core(), threads(2):
-        taken = race({"two threads, one core busy": lambda: features.transform(X)}, "two threads, one core busy")
+        taken = measure({"two threads, one core busy": lambda: features.transform(X)}, "two threads, one core busy")
     taken[0].ratio, taken[0].user_ratio = taken[0].wall / alone[0].wall, taken[0].user / alone[0].user
     show("one core kept busy by another process (float32)", alone + taken)

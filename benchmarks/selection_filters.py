@@ -1,4 +1,4 @@
-"""Filters against SciPy and scikit-learn on 50,000 x 100: the same ranking, sooner."""
+"""Filters against SciPy and scikit-learn on 50,000 x 100, with the same ranking."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 from sklearn.feature_selection import f_classif, mutual_info_classif
 
-from benchmarks.harness import race, show, threads
+from benchmarks.harness import measure, show, threads
 from mercer.select import FilterSelector
 
 ROWS = int(os.environ.get("MERCER_BENCH_ROWS", "50000"))
@@ -26,7 +26,7 @@ def run() -> None:
 
 
 def problem(n, d):
-    """Columns from useful to useless, bent in different ways."""
+    """Columns from useful to useless, with different nonlinearities."""
     rng = np.random.default_rng(0)
     signal = rng.normal(size=n)
     X = signal[:, None] * np.geomspace(2.0, 0.05, d) + rng.normal(size=(n, d))
@@ -37,7 +37,7 @@ def problem(n, d):
 
 def spearman(X, y):
     peer, ours = [], []
-    rows = race(
+    rows = measure(
         {
             "SciPy spearmanr, column by column": lambda: peer.append([stats.spearmanr(x, y)[0] for x in X.T]),
             "FilterSelector('spearman')": lambda: ours.append(FilterSelector("spearman").fit(X, y).correlations_),
@@ -50,7 +50,7 @@ def spearman(X, y):
 
 
 def pearson(X, labels):
-    rows = race(
+    rows = measure(
         {
             "scikit-learn f_classif": lambda: f_classif(X, labels),
             "FilterSelector('pearson')": lambda: FilterSelector("pearson", target="classes").fit(X, labels),
@@ -62,13 +62,13 @@ def pearson(X, labels):
 
 
 def information(X, labels):
-    """The peer once: it takes a minute."""
+    """Run scikit-learn once: it takes a minute."""
     start = os.times().user, time.perf_counter()
     theirs = mutual_info_classif(X, labels, random_state=0)
     user, wall = os.times().user - start[0], time.perf_counter() - start[1]
     model = FilterSelector("mutual_information")
     name = "FilterSelector('mutual_information')"
-    (row,) = race({name: lambda: model.fit(X, labels)}, name, 3)
+    (row,) = measure({name: lambda: model.fit(X, labels)}, name, 3)
     show(f"mutual information, {X.shape[0]:,} x {X.shape[1]}, 1 thread", [row])
     print(f"  scikit-learn mutual_info_classif, once: {wall:.2f} s wall, {user:.2f} s user")
     print(f"  ratio {wall / row.wall:.0f} x wall, {user / row.user:.0f} x user")

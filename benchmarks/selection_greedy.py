@@ -1,4 +1,4 @@
-"""Forward selection beside the memory limit (bare products X'q), fastcan and scikit-learn, which must agree with it."""
+"""Forward selection against bare products X'q (the memory bandwidth), fastcan and scikit-learn, with equal results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.linear_model import LinearRegression
 from sklearn.linear_model import OrthogonalMatchingPursuit as PeerPursuit
 
-from benchmarks.harness import race, show, threads
+from benchmarks.harness import measure, show, threads
 from mercer._numeric.block import Block
 from mercer.select import AdaBoost, GreedySelector, OrthogonalMatchingPursuit
 from mercer.source import StreamSource
@@ -36,7 +36,7 @@ def _planted(n, d, informative, seed=0):
 
 
 def wide() -> None:
-    """100 of 20,000 columns: the least one can do is one product with X per column chosen."""
+    """100 of 20,000 columns: at least one product with X is needed per selected column."""
     X, y = _planted(ROWS, COLUMNS, CHOSEN)
     q = np.random.default_rng(1).normal(size=ROWS)
 
@@ -44,7 +44,7 @@ def wide() -> None:
         for _ in range(CHOSEN):
             X.T @ q
 
-    contestants = {
+    methods = {
         "100 products X'q": limit,
         "GreedySelector": lambda: GreedySelector(CHOSEN).fit(X, y),
         "OrthogonalMatchingPursuit": lambda: OrthogonalMatchingPursuit(CHOSEN).fit(X, y),
@@ -53,11 +53,11 @@ def wide() -> None:
     ours = set(GreedySelector(CHOSEN).fit(X, y).get_support(indices=True))
     fastcan = _fastcan(CHOSEN)
     if fastcan is not None:
-        contestants["fastcan FastCan"] = lambda: _fastcan(CHOSEN).fit(X, y)
+        methods["fastcan FastCan"] = lambda: _fastcan(CHOSEN).fit(X, y)
         assert set(np.flatnonzero(fastcan.fit(X, y).get_support())) == ours, "fastcan chose other columns"
     else:
         print("fastcan is not installed (pip install fastcan): left out")
-    rows = race(contestants, "100 products X'q", repeats=REPEATS)
+    rows = measure(methods, "100 products X'q", repeats=REPEATS)
     show(f"{CHOSEN} of {COLUMNS:,} columns, n={ROWS:,}, float64, 1 thread", rows)
 
 
@@ -65,14 +65,14 @@ def narrow() -> None:
     """10 of 200 columns of 5,000 rows."""
     X, y = _planted(5000, 200, 10)
     ours = GreedySelector(10).fit(X, y)
-    contestants = {"GreedySelector": lambda: GreedySelector(10).fit(X, y)}
+    methods = {"GreedySelector": lambda: GreedySelector(10).fit(X, y)}
     if _fastcan(10) is not None:
-        contestants["fastcan FastCan"] = lambda: _fastcan(10).fit(X, y)
-    show("10 of 200 columns, n=5,000, 1 thread", race(contestants, "GreedySelector", repeats=REPEATS))
+        methods["fastcan FastCan"] = lambda: _fastcan(10).fit(X, y)
+    show("10 of 200 columns, n=5,000, 1 thread", measure(methods, "GreedySelector", repeats=REPEATS))
     wall, user = time.perf_counter(), os.times().user
     peer = SequentialFeatureSelector(LinearRegression(), n_features_to_select=10, cv=5).fit(X, y)
     wall, user = time.perf_counter() - wall, os.times().user - user
-    assert np.array_equal(peer.get_support(), ours.support_), "the peer chose other columns"
+    assert np.array_equal(peer.get_support(), ours.support_), "scikit-learn selected other columns"
     fast = min(_user(lambda: GreedySelector(10).fit(X, y)) for _ in range(5))
     ratio = f"{user / fast:.0f} x GreedySelector (best of 5)"
     print(f"  SequentialFeatureSelector(cv=5) {wall:.2f} s wall {user:.2f} s user: {ratio}")
@@ -83,17 +83,17 @@ def boosting() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10_000, 50)).round(2)
     y = (X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=10_000) > 0).astype(int)
-    contestants = {
+    methods = {
         "AdaBoost": lambda: AdaBoost(100).fit(X, y),
         "scikit-learn AdaBoostClassifier": lambda: AdaBoostClassifier(n_estimators=100).fit(X, y),
     }
-    show("100 rounds over stumps, 10,000 x 50, 1 thread", race(contestants, "AdaBoost", repeats=1))
+    show("100 rounds over stumps, 10,000 x 50, 1 thread", measure(methods, "AdaBoost", repeats=1))
     ours, peer = AdaBoost(100).fit(X, y), AdaBoostClassifier(n_estimators=100).fit(X, y)
-    print(f"  accuracy on the rows learned from: {ours.score(X, y):.4f} and {peer.score(X, y):.4f}")
+    print(f"  accuracy on the training rows: {ours.score(X, y):.4f} and {peer.score(X, y):.4f}")
 
 
 def streamed() -> None:
-    """Selection from a Gram matrix of many columns: the pass, and what comes after it."""
+    """Selection from a Gram matrix of many columns: the pass over the data, and the selection."""
     X, y = _planted(2 * 8192, WIDTH, 50)
     passes = []
 
@@ -109,7 +109,7 @@ def streamed() -> None:
     chosen = _user(lambda: model._finish(learned))
     print(
         f"\n100 of {WIDTH:,} columns of a stream of {len(X):,} rows: {wall:.1f} s wall for one pass and the selection, "
-        f"{chosen:.3f} s of CPU for the selection; the stream was opened {len(passes)} times (a look at its first "
+        f"{chosen:.3f} s of CPU for the selection; the stream was opened {len(passes)} times (a probe of its first "
         "block, and the pass)"
     )
     assert set(model.path_.feature[:40]) <= set(range(50))

@@ -1,8 +1,8 @@
-"""Columns that are known to matter: how many of them each method has among the first, real data where there is some.
+"""Known relevant columns: how many of them each method ranks first, on real data if available.
 
-madelon has 20 columns of 500 that matter, of which many do only in the company of others (random labels on the corners
-of a cube); fried has 5 of 10. MERCER_BENCH_DATA names the folder with madelon.parquet and fried.parquet. Without it the
-same kinds of problem are generated.
+madelon has 20 relevant columns of 500, many of them only in combination with others (random labels on the corners of a
+cube); fried has 5 of 10. MERCER_BENCH_DATA is the folder with madelon.parquet and fried.parquet. Without it similar
+problems are generated.
 """
 
 from __future__ import annotations

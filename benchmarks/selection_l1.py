@@ -1,7 +1,7 @@
 """Paths of the Lasso against celer, skglm and scikit-learn, at equal duality gap.
 
-All start from the same columns (in Fortran order or CSC) and solve the same 50 penalties; dense columns are centered by
-each. The gap of every solution is measured afterwards, by one formula for all, relative to the variance of y.
+All start from the same columns (in Fortran order or CSC) and solve the same 50 penalties; each
+centers dense columns. The gap of every solution is computed afterwards by one formula, relative to the variance of y.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 from scipy import sparse
 
-from benchmarks.harness import race, show, threads
+from benchmarks.harness import measure, show, threads
 from mercer.select import lasso_path
 
 REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "3"))
@@ -39,10 +39,10 @@ def compare(title, X, y, ratio):
 
         return once
 
-    contestants = {"mercer": keep("mercer", ours)}
+    methods = {"mercer": keep("mercer", ours)}
     for name, solve in peers().items():
-        contestants[name] = keep(name, solve)
-    show(f"{title}, 50 penalties to {ratio:g} of the largest, asked gap {TOL:g}", race(contestants, "mercer", REPEATS))
+        methods[name] = keep(name, solve)
+    show(f"{title}, 50 penalties to {ratio:g} of the largest, asked gap {TOL:g}", measure(methods, "mercer", REPEATS))
     for name, coefs in found.items():
         worst = max(gap(X, y, w, alpha) for w, alpha in zip(coefs, alphas, strict=True))
         print(f"  largest gap of {name:<14} {worst:.1e}, columns in the last solution {np.count_nonzero(coefs[-1])}")
@@ -54,7 +54,7 @@ def ours(X, y, alphas):
 
 @cache
 def peers():
-    """The peers that are installed."""
+    """The other libraries that are installed."""
     found = {}
     try:
         from celer import celer_path
@@ -84,7 +84,7 @@ def peers():
 
 
 def centered(X):
-    """Dense columns less their means; sparse ones stay as they are, in this race."""
+    """Dense columns minus their means; sparse columns are not centered here."""
     return X if sparse.issparse(X) else X - X.mean(axis=0)
 
 
@@ -92,7 +92,7 @@ def gap(X, y, w, alpha):
     n, used = len(y), np.flatnonzero(w)
     mean = np.asarray(X.mean(axis=0)).ravel()
     best = np.inf
-    # Peers on sparse data leave the columns where they are: each is judged by the problem it solved.
+    # Other libraries do not center sparse columns: the gap of each is that of the problem it solves.
     for shift in (mean, np.zeros_like(mean)):
         r = y - (X[:, used] @ w[used] - shift[used] @ w[used])
         q = np.abs(np.asarray(X.T @ r) - shift * r.sum()).max()
@@ -131,8 +131,8 @@ def tall(n=50_000, d=500):
 def text(n=10_000, d=50_000, words=100):
     """Documents of words with Zipf's frequencies, weighted by tf-idf."""
     rng = np.random.default_rng(2)
-    share = 1.0 / np.arange(1, d + 1) ** 0.9
-    drawn = rng.choice(d, size=n * words, p=share / share.sum())
+    frequency = 1.0 / np.arange(1, d + 1) ** 0.9
+    drawn = rng.choice(d, size=n * words, p=frequency / frequency.sum())
     X = sparse.csr_array((np.ones(n * words), (np.repeat(np.arange(n), words), drawn)), shape=(n, d))
     X.sum_duplicates()
     seen = np.bincount(X.indices, minlength=d)

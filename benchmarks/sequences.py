@@ -1,4 +1,4 @@
-"""Kernels on sequences beside CountVectorizer and strkernel; feature hashing of rows; accuracy on real sequences."""
+"""Kernels on sequences against CountVectorizer and strkernel; feature hashing of rows; accuracy on real sequences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from benchmarks.harness import race, show, threads
+from benchmarks.harness import measure, show, threads
 from mercer.expand import lift
 from mercer.kernels import Mismatch, Spectrum, Subsequence, WeightedDegree
 from mercer.linear import LogisticClassifier
@@ -48,27 +48,27 @@ def spectra(n=2000):
     for kind, k in (("dna", 3), ("dna", 5), ("dna", 8), ("protein", 3), ("protein", 5)):
         X = drawn(n, kind)
         np.testing.assert_array_equal(Spectrum(k)(X), counted(X, k))
-        contestants = {
+        methods = {
             "scikit-learn CountVectorizer, A @ A.T": lambda X=X, k=k: counted(X, k),
             f"Spectrum({k})": lambda X=X, k=k: Spectrum(k)(X),
         }
-        show(f"spectrum, {kind}, k = {k}, {n:,} rows, one thread", race(contestants, f"Spectrum({k})", 3))
+        show(f"spectrum, {kind}, k = {k}, {n:,} rows, one thread", measure(methods, f"Spectrum({k})", 3))
 
 
 def mismatches(n=2000, few=30):
     """The same with mismatches; strkernel, in Python, on fewer rows of equal length."""
     for kind, k, m in (("dna", 5, 1), ("dna", 8, 1), ("protein", 5, 1)):
         X = drawn(n, kind)
-        contestants = {
+        methods = {
             f"Mismatch({k}, {m}, {kind!r})": lambda X=X, k=k, m=m, kind=kind: Mismatch(k, m, kind)(X),
             f"Mismatch({k}, {m})": lambda X=X, k=k, m=m: Mismatch(k, m)(X),
             f"scikit-learn, no mismatch, k = {k}": lambda X=X, k=k: counted(X, k),
         }
-        show(f"mismatch, {kind}, {n:,} rows, one thread", race(contestants, f"Mismatch({k}, {m}, {kind!r})", 3))
+        show(f"mismatch, {kind}, {n:,} rows, one thread", measure(methods, f"Mismatch({k}, {m}, {kind!r})", 3))
     try:
         from strkernel.mismatch_kernel import MismatchKernel, preprocess
     except ImportError:
-        print("\nstrkernel is not installed: its race is left out (pip install strkernel)")
+        print("\nstrkernel is not installed: its comparison is left out (pip install strkernel)")
         return
     X = drawn(few, low=100, high=100)
     kernel = Mismatch(4, 1, "dna").normalized()
@@ -79,29 +79,29 @@ def mismatches(n=2000, few=30):
         return machine.kernel
 
     np.testing.assert_allclose(peer(), kernel(X), atol=1e-9)
-    contestants = {"strkernel MismatchKernel": peer, "Mismatch(4, 1, 'dna')": lambda: kernel(X)}
-    show(f"mismatch, dna, {few} rows of 100, one thread", race(contestants, "Mismatch(4, 1, 'dna')", 3))
+    methods = {"strkernel MismatchKernel": peer, "Mismatch(4, 1, 'dna')": lambda: kernel(X)}
+    show(f"mismatch, dna, {few} rows of 100, one thread", measure(methods, "Mismatch(4, 1, 'dna')", 3))
 
 
 def subsequences(n=100, k=4):
-    """Pairs per second of the gapped kernel, beside its definition on fewer pairs."""
+    """Pairs per second of the gapped kernel, against its definition on fewer pairs."""
     from mercer._numeric.text import sequences as definition
     from mercer.kernels.discrete.letters import read_letters
 
     X = drawn(n)
     some = read_letters([(X[:2], "X")], None)
     pair = np.array([0]), np.array([1])
-    contestants = {
+    methods = {
         "one pair by the definition": lambda: definition.subsequence_pairs(
             some.codes, some.starts, *pair, k, 0.5, np.zeros((0, 0))
         ),
         f"{n * (n + 1) // 2:,} pairs": lambda: Subsequence(k)(X),
     }
-    show(f"Subsequence({k}), rows of 100 to 200 letters", race(contestants, "one pair by the definition", 3))
+    show(f"Subsequence({k}), rows of 100 to 200 letters", measure(methods, "one pair by the definition", 3))
 
 
 def hashing(n=5000, tokens=100):
-    """Token lists, pairs, dicts and tables beside scikit-learn's FeatureHasher."""
+    """Token lists, pairs, dicts and tables against scikit-learn's FeatureHasher."""
     rng = np.random.default_rng(0)
     words = np.array([f"word{k}" for k in range(50_000)])
     frequent = [words[np.minimum(rng.zipf(1.3, tokens), len(words)) - 1].tolist() for _ in range(n)]
@@ -119,11 +119,11 @@ def hashing(n=5000, tokens=100):
     ours = FeatureHashing()
     for name, (kind, theirs, rows) in cases.items():
         peer = FeatureHasher(2**18, input_type=kind)
-        contestants = {
+        methods = {
             "scikit-learn FeatureHasher": lambda peer=peer, theirs=theirs: peer.transform(theirs),
             "FeatureHashing": lambda rows=rows: ours.transform(rows),
         }
-        show(f"{name}, {n:,} rows, one thread", race(contestants, "FeatureHashing"))
+        show(f"{name}, {n:,} rows, one thread", measure(methods, "FeatureHashing"))
 
 
 # --- accuracy
@@ -143,7 +143,7 @@ def accuracy() -> None:
 
 
 def sequences_in(path):
-    """Rows to learn from and to test, by the official split or at random."""
+    """Training and test rows, by the official split or at random."""
     import pandas as pd
 
     frame = pd.read_parquet(path)

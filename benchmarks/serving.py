@@ -1,8 +1,8 @@
-"""What it takes to answer for one row and for many, beside boosted trees and a scikit-learn pipeline.
+"""Prediction times of one row and of many rows, against boosted trees and a scikit-learn pipeline.
 
-Rows come one at a time, each time another one, in bursts to all contestants in turn: a server answers with one model,
-whose arrays are in the caches from the row before. Taking turns at every row, with cold caches, doubles the times.
-Everything runs on one thread; CPU time is that of the whole process. Peers that are not installed are left out.
+The methods take turns in bursts of single rows. A server uses one model, whose arrays are in the caches after the
+first row; taking turns after every row, with cold caches, doubles the times. Everything runs on one thread; CPU time is
+that of the whole process. Libraries that are not installed are left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 import mercer
-from benchmarks.harness import race, show, threads
+from benchmarks.harness import measure, show, threads
 
 ROWS = int(os.environ.get("MERCER_BENCH_SERVING_ROWS", "4000"))
 CALLS, BURST, DIFFERENT = 400, 50, 100
@@ -37,7 +37,7 @@ def run():
 
 
 def _table(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Twelve columns: numbers with gaps, whole numbers, categories of 2, 12 and 400 levels, a date and a flag."""
+    """Twelve columns: numbers with missing values, integers, columns of 2, 12 and 400 categories, a date and a flag."""
     rng = np.random.default_rng(seed)
     columns = {f"x{i}": rng.normal(size=n) for i in range(6)}
     columns["n0"] = rng.integers(0, 1000, n)
@@ -61,13 +61,13 @@ def _mixed(table, y, new, new_y):
     whole = model.predict(new)
     assert all(model.predict(row)[0] == value for row, value in zip(rows, whole, strict=False))
     assert all(model.predict(row)[0] == value for row, value in zip(dicts, whole, strict=False))
-    contestants = {"mercer, frame": (model.predict, rows), "mercer, dict": (model.predict, dicts)}
+    methods = {"mercer, frame": (model.predict, rows), "mercer, dict": (model.predict, dicts)}
     fast = mercer.fit(table, y, holdout=0.0, effort="fast")
     batches = dict(zip(EFFORTS, [partial(model.predict, new), partial(fast.predict, new)], strict=True))
     for name, (predict, as_frame) in _peers(table, y).items():
-        contestants[f"{name}, frame"] = (predict, [as_frame(row) for row in rows])
+        methods[f"{name}, frame"] = (predict, [as_frame(row) for row in rows])
         batches[name] = partial(predict, as_frame(new))
-    _tell("12 mixed columns", contestants, batches, new_y)
+    _compare("12 mixed columns", methods, batches, new_y)
 
 
 def _numbers(X, y, Z, new_y):
@@ -78,7 +78,7 @@ def _numbers(X, y, Z, new_y):
     fitted = dict(zip(EFFORTS, [model, mercer.fit(X, y, holdout=0.0, effort="fast")], strict=True))
     for name, make in _learners().items():
         fitted[name] = make().fit(X, y)
-    _tell(
+    _compare(
         f"{X.shape[1]} columns of numbers, an array",
         {name: (each.predict, rows) for name, each in fitted.items()},
         {name: partial(each.predict, Z) for name, each in fitted.items()},
@@ -93,32 +93,35 @@ def _classes(X, y, Z, new_y):
     fitted = {name: mercer.fit(X, labels.astype(str), holdout=0.0, effort=effort) for name, effort in EFFORTS.items()}
     for name, make in _learners("Classifier").items():
         fitted[name] = make().fit(X, labels)
-    told = {name: np.mean(model.predict_proba(Z).argmax(axis=1) == truth) for name, model in fitted.items()}
-    assert min(told.values()) > 0.5, told
+    results = {name: np.mean(model.predict_proba(Z).argmax(axis=1) == truth) for name, model in fitted.items()}
+    assert min(results.values()) > 0.5, results
     batches = {name: partial(model.predict_proba, Z) for name, model in fitted.items()}
-    shown = ", ".join(f"{name} {share:.3f}" for name, share in told.items())
-    show(f"{NEW:,} rows of {X.shape[1]} columns of numbers, three classes (right: {shown})", race(batches, "mercer", 3))
+    shown = ", ".join(f"{name} {score:.3f}" for name, score in results.items())
+    show(
+        f"{NEW:,} rows of {X.shape[1]} columns of numbers, three classes (accuracy: {shown})",
+        measure(batches, "mercer", 3),
+    )
 
 
-def _tell(title, contestants, batches, y):
-    """All must have learned something like the same; then how long each takes."""
+def _compare(title, methods, batches, y):
+    """Check that all models have similar scores, then measure their times."""
     explained = {name: 1 - np.mean((np.asarray(run()) - y) ** 2) / np.var(y) for name, run in batches.items()}
     assert min(explained.values()) > 0.5, explained
     print(f"\none row of {title} (R2 {', '.join(f'{name} {value:.3f}' for name, value in explained.items())})")
-    for name, wall, cpu in _latencies(contestants):
+    for name, wall, cpu in _latencies(methods):
         middle, slow = np.quantile(wall, [0.5, 0.99]) * 1e3
         print(f"  {name:<44} {middle:7.3f} ms median {slow:7.3f} ms p99 {np.median(cpu) * 1e3:7.3f} ms CPU")
-    show(f"{NEW:,} rows of {title}", race(batches, "mercer", 3))
+    show(f"{NEW:,} rows of {title}", measure(batches, "mercer", 3))
 
 
-def _latencies(contestants) -> list[tuple[str, np.ndarray, np.ndarray]]:
+def _latencies(methods) -> list[tuple[str, np.ndarray, np.ndarray]]:
     """Wall and CPU seconds of each call."""
-    taken = {name: np.empty((2, CALLS)) for name in contestants}
+    taken = {name: np.empty((2, CALLS)) for name in methods}
     gc.collect()
-    gc.disable()  # no contestant pays for the garbage of another
+    gc.disable()  # so that no method pays for the garbage of another
     try:
         for start in range(-BURST, CALLS, BURST):  # the first burst does not count
-            for name, (predict, rows) in contestants.items():
+            for name, (predict, rows) in methods.items():
                 for k in range(start, start + BURST):
                     row = rows[k % len(rows)]
                     wall, cpu = time.perf_counter(), time.process_time()
@@ -131,7 +134,7 @@ def _latencies(contestants) -> list[tuple[str, np.ndarray, np.ndarray]]:
 
 
 def _learners(task: str = "Regressor") -> dict:
-    """Boosted trees by default settings, on one thread."""
+    """Boosted trees with default settings, on one thread."""
     from sklearn import ensemble
 
     found = {"scikit-learn HistGradientBoosting": getattr(ensemble, f"HistGradientBoosting{task}")}
@@ -153,20 +156,20 @@ def _learners(task: str = "Regressor") -> dict:
 
 
 def _peers(table, y) -> dict:
-    """{name: (predict, how the frame is brought into its form beforehand)} of models of mixed columns."""
+    """{name: (predict, conversion of the frame to the input of the model)} of models of mixed columns."""
     learners = _learners()
     words = ["sex", "kind", "city"]
     found = {"scikit-learn pipeline": (_pipeline(words).fit(table, y).predict, lambda frame: frame)}
-    levels = {name: pd.CategoricalDtype(sorted(table[name].unique())) for name in words}
+    categories = {name: pd.CategoricalDtype(sorted(table[name].unique())) for name in words}
 
-    def categories(frame):
-        return frame.astype(levels).assign(when=frame["when"].astype(np.int64))
+    def with_categories(frame):
+        return frame.astype(categories).assign(when=frame["when"].astype(np.int64))
 
     def strings(frame):
         return frame.assign(when=frame["when"].astype(np.int64), **{name: frame[name].astype(object) for name in words})
 
     if "LightGBM" in learners:
-        found["LightGBM"] = learners["LightGBM"]().fit(categories(table), y).predict, categories
+        found["LightGBM"] = learners["LightGBM"]().fit(with_categories(table), y).predict, with_categories
     if "CatBoost" in learners:
         found["CatBoost"] = learners["CatBoost"](cat_features=words).fit(strings(table), y).predict, strings
     return found

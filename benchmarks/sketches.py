@@ -1,4 +1,4 @@
-"""RandomFeatures of polynomial kernels beside PolynomialCountSketch: 20,000 rows of 256 columns to 4,096 outputs."""
+"""RandomFeatures of polynomial kernels against PolynomialCountSketch: 20,000 rows of 256 columns to 4,096 outputs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.kernel_approximation import PolynomialCountSketch
 
-from benchmarks.harness import race, show, threads
+from benchmarks.harness import measure, show, threads
 from mercer.expand import RandomFeatures
 from mercer.kernels import Polynomial
 
@@ -23,35 +23,35 @@ def run() -> None:
             equal_columns(X.astype(dtype), degree)
             equal_error(X.astype(dtype), degree, "rows of norm 1")
             equal_error(4 * X.astype(dtype), degree, "rows of norm 4, beside which the offset is small")
-    thin = sparse.random(1000, 100_000, density=1e-3, format="csr", random_state=0)  # the peer makes it dense
+    thin = sparse.random(1000, 100_000, density=1e-3, format="csr", random_state=0)  # scikit-learn makes it dense
     with threads(1):
-        show("degree 2, CSR 1,000 x 100,000 with 100 entries per row", race(contestants(thin, 2, 1024), "Mercer", 3))
+        show("degree 2, CSR 1,000 x 100,000 with 100 entries per row", measure(methods(thin, 2, 1024), "Mercer", 3))
 
 
 def equal_columns(X, degree):
     for n in (1, 2):
         with threads(n):
             title = f"degree {degree}, {X.dtype}, {n} thread(s)"
-            show(title, race(contestants(X, degree), "Mercer", 3))
+            show(title, measure(methods(X, degree), "Mercer", 3))
     ours, theirs = errors(X, degree)
     print(f"  root mean square error of the kernel: Mercer {ours:.4f}, scikit-learn {theirs:.4f}")
     assert ours < 1.1 * theirs
 
 
 def equal_error(X, degree, which):
-    """The fewest of some numbers of Mercer's columns whose measured error is no larger than the peer's."""
+    """The smallest tried number of Mercer's columns whose measured error is no larger than scikit-learn's."""
     for few in (1028, 1280, 1536, 2048, 3072, OUT, 4352):
         ours, theirs = errors(X, degree, few)
         if ours <= theirs:
             break
-    told = f"{few} columns (error {ours:.4g}) against {OUT} ({theirs:.4g})"
+    sizes = f"{few} columns (error {ours:.4g}) against {OUT} ({theirs:.4g})"
     for n in (1, 2):
         with threads(n):
-            title = f"equal error: degree {degree}, {X.dtype}, {n} thread(s), {which}, {told}"
-            show(title, race(contestants(X, degree, few, OUT), "Mercer", 3))
+            title = f"equal error: degree {degree}, {X.dtype}, {n} thread(s), {which}, {sizes}"
+            show(title, measure(methods(X, degree, few, OUT), "Mercer", 3))
 
 
-def contestants(X, degree, n_components=OUT, of_peer=None):
+def methods(X, degree, n_components=OUT, of_peer=None):
     ours, peer = maps(degree, n_components, 0, of_peer)
     ours.fit(X)
     peer.fit(X)
@@ -67,7 +67,7 @@ def maps(degree, n_components, seed, of_peer=None):
 
 
 def errors(X, degree, n_components=OUT):
-    """Root mean square errors of the kernel over all pairs of 400 rows and a few seeds: Mercer's and the peer's."""
+    """Root mean square errors of the kernel over all pairs of 400 rows and a few seeds: Mercer's and scikit-learn's."""
     rows = X[:400]
     exact = Polynomial(degree)(rows)
     squares = []

@@ -42,8 +42,8 @@ def run() -> None:
 
 def fitted(source) -> bytes:
     scale = Standardize().fit(source)
-    waves = RandomFeatures(Gaussian(3.0), n_components=OUT).fit(scale.transform(source))
-    ridge = RidgeRegressor().fit(waves.transform(scale.transform(source)))
+    features = RandomFeatures(Gaussian(3.0), n_components=OUT).fit(scale.transform(source))
+    ridge = RidgeRegressor().fit(features.transform(scale.transform(source)))
     return bits(scale, ridge)
 
 
@@ -51,8 +51,8 @@ def merged(source) -> bytes:
     halves = source.halves()
     first, second = (Standardize().fit(half) for half in halves)
     scale = first.merge(second)
-    waves = RandomFeatures(Gaussian(3.0), n_components=OUT).fit(scale.transform(source))
-    one, other = (RidgeRegressor().fit(waves.transform(scale.transform(half))) for half in halves)
+    features = RandomFeatures(Gaussian(3.0), n_components=OUT).fit(scale.transform(source))
+    one, other = (RidgeRegressor().fit(features.transform(scale.transform(half))) for half in halves)
     return bits(scale, one.merge(other))
 
 

@@ -1,4 +1,4 @@
-"""Reading CSV beside pandas and polars, and encoding tables beside scikit-learn's encoders."""
+"""Reading CSV against pandas and polars, and encoding tables against scikit-learn's encoders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 import numpy as np
 import pandas as pd
 
-from benchmarks.harness import race, show, threads
+from benchmarks.harness import measure, show, threads
 from mercer.io import read_table
 from mercer.tables import TableEncoder
 
@@ -37,7 +37,7 @@ def _table(n) -> pd.DataFrame:
 
 
 def _check_the_same(path, frame):
-    """Mercer's kinds and values are those that were written."""
+    """Check that Mercer's column types and values are those that were written."""
     source = read_table(path)
     first = next(source.blocks()).X
     assert source.n_rows == len(frame)
@@ -46,7 +46,7 @@ def _check_the_same(path, frame):
 
 
 def _race_reading(path):
-    return race(
+    return measure(
         {
             "pandas.read_csv (dates named)": lambda: pd.read_csv(path, parse_dates=["when"]),
             "polars.read_csv (types of 1,000 rows)": lambda: _polars(path),
@@ -77,10 +77,10 @@ def _race_encoding(frame):
     assert ours.shape[1] == theirs.shape[1] + 1  # the frequency of the city
     z = theirs[:, : len(numbers)]  # from exact quartiles, ours from those of a sample
     np.testing.assert_allclose(ours[:, : len(numbers)], z / np.sqrt(1 + (z / 3) ** 2), atol=0.1)
-    return race(
+    return measure(
         {
-            "scikit-learn ColumnTransformer (roles told)": lambda: peer.fit_transform(X, y),
+            "scikit-learn ColumnTransformer (given roles)": lambda: peer.fit_transform(X, y),
             "mercer TableEncoder (roles guessed)": lambda: TableEncoder().fit_transform(X, y),
         },
-        "scikit-learn ColumnTransformer (roles told)",
+        "scikit-learn ColumnTransformer (given roles)",
     )

@@ -1,4 +1,4 @@
-"""Text beside scikit-learn's vectorizers: speed on about 50 MB of real text, accuracy on the sets of `--data`."""
+"""Text against scikit-learn's vectorizers: speed on about 50 MB of real text, accuracy on the sets of `--data`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from benchmarks.harness import REPEATS, race, show, threads
+from benchmarks.harness import REPEATS, measure, show, threads
 from mercer.linear import HingeClassifier
 from mercer.text import TextFeatures
 
@@ -27,12 +27,12 @@ SETS = ("sms_spam", "reuters_r8", "trec_questions", "movie_polarity_mr", "ag_new
 def run() -> None:
     accuracy()
     documents = corpus(int(MEGABYTES * 1e6))
-    for name, ours, peer, share in contests():
-        speed(name, ours, peer, documents[: int(len(documents) * share)])
+    for name, ours, peer, fraction in comparisons():
+        speed(name, ours, peer, documents[: int(len(documents) * fraction)])
 
 
-def contests():
-    """(name, Mercer's, scikit-learn's, share of the corpus): scikit-learn needs minutes for n-grams of characters."""
+def comparisons():
+    """(name, Mercer's, scikit-learn's, fraction of the corpus): n-grams of characters take scikit-learn minutes."""
     plain = {"weighting": "count"}
     hashed = {"n_buckets": 2**20, "hash": "murmur3", **plain}
     peer = {"n_features": 2**20, "norm": None}
@@ -54,16 +54,16 @@ def speed(name, ours, peer, documents):
         with threads(n):
             ours.fit_transform(documents)
 
-    contestants = {f"scikit-learn {type(peer).__name__}": lambda: peer.fit_transform(documents)}
-    contestants |= {f"TextFeatures, {n} thread(s)": lambda n=n: on(n) for n in (1, 2)}
-    rows = race(contestants, "TextFeatures, 2 thread(s)", repeats=min(REPEATS, 2))
+    methods = {f"scikit-learn {type(peer).__name__}": lambda: peer.fit_transform(documents)}
+    methods |= {f"TextFeatures, {n} thread(s)": lambda n=n: on(n) for n in (1, 2)}
+    rows = measure(methods, "TextFeatures, 2 thread(s)", repeats=min(REPEATS, 2))
     show(f"{name}, {len(documents):,} documents, {size:.1f} MB", rows)
     for row in rows:
         print(f"    {row.name:<44} {size / row.wall:8.1f} MB/s wall {size / row.user:8.1f} MB/s user")
 
 
 def accuracy() -> None:
-    """Test accuracy beside TfidfVectorizer and the two linear models of scikit-learn as they come.
+    """Test accuracy against TfidfVectorizer and two linear models of scikit-learn with default settings.
 
     Ours has the same settings on all sets: those with the best mean accuracy on three folds of the training rows of a
     split, over the first four sets, among words 1-2 and 1-3, letters 2-5 and a few penalties.
@@ -84,7 +84,7 @@ def models(seed):
 
 
 def splits(path):
-    """((documents, labels) to learn from, the same to judge by, seed): the official split, or three of 70/30."""
+    """(training documents and labels, test documents and labels, seed): the official split, or three of 70/30."""
     import pyarrow.parquet as pq
 
     table = pq.read_table(path).to_pydict()
@@ -99,7 +99,7 @@ def splits(path):
 
 
 def corpus(size: int) -> list[str]:
-    """Real text of many languages: the sets of `--data`, then what is written on this machine, in documents of 1 KB.
+    """Real text of many languages: the sets of `--data`, then text files of this machine, in documents of 1 KB.
 
     Text that runs out is repeated in another order.
     """

@@ -1,4 +1,4 @@
-"""Boosted trees beside those of scikit-learn and LightGBM: as many trees and leaves, on one thread."""
+"""Boosted trees against those of scikit-learn and LightGBM, with equal numbers of trees and leaves, on one thread."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import accuracy_score, r2_score
 
-from benchmarks.harness import race, show, threads
+from benchmarks.harness import measure, show, threads
 from mercer.learn import TreeFeatures
 from mercer.learn.trees.boosting import boost
 from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss
@@ -33,7 +33,7 @@ def run() -> None:
 
 
 def problem(n, d, classes=0):
-    """Rows and a target of steps and interactions; half of the rows are for testing."""
+    """Rows and a target of steps and interactions; half of the rows are test rows."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2 * n, d))
     score = (
@@ -51,7 +51,9 @@ def scores(title, X, y, X_test, y_test) -> None:
     kind = HistGradientBoostingClassifier if is_class else HistGradientBoostingRegressor
     peer = kind(max_iter=TREES, max_leaf_nodes=LEAVES, early_stopping=False)
     ours = TreeFeatures("score", n_estimators=TREES, max_leaf_nodes=LEAVES)
-    rows = race({kind.__name__: lambda: peer.fit(X, y), "TreeFeatures": lambda: ours.fit(X, y)}, kind.__name__, REPEATS)
+    rows = measure(
+        {kind.__name__: lambda: peer.fit(X, y), "TreeFeatures": lambda: ours.fit(X, y)}, kind.__name__, REPEATS
+    )
     show(f"{title}: fit", rows)
     if not is_class:
         print(
@@ -67,15 +69,15 @@ def scores(title, X, y, X_test, y_test) -> None:
 def leaves(title, X, y, X_test, _) -> None:
     peer = GradientBoostingRegressor(n_estimators=TREES, max_leaf_nodes=LEAVES, max_depth=None)
     ours = TreeFeatures("leaves", n_estimators=TREES // 2, max_leaf_nodes=LEAVES)  # two ensembles of half the trees
-    contestants = {
+    methods = {
         "GradientBoosting, fit and apply": lambda: peer.fit(X, y).apply(X_test),
         "TreeFeatures": lambda: ours.fit(X, y).transform(X_test),
     }
-    show(f"{title}: fit, and the leaves of other rows", race(contestants, next(iter(contestants)), 1))
+    show(f"{title}: fit, and the leaves of other rows", measure(methods, next(iter(methods)), 1))
 
 
 def out_of_fold(title, X, y) -> None:
-    """The score of the search: five ensembles, each watched on the rows it has not seen."""
+    """The out-of-fold score of the search: five ensembles with early stopping on their held-out rows."""
     is_class, folds = y.dtype.kind == "i", np.arange(len(X)) % 5
     params = TreeParams(n_estimators=TREES, early_stopping_rounds=TREES)
     loss = LogisticTreeLoss(y, 2) if is_class else SquaredTreeLoss(y)
@@ -87,7 +89,7 @@ def out_of_fold(title, X, y) -> None:
     def peer():
         found["LightGBM"] = _peer_out_of_fold(X, y, folds, params, is_class)
 
-    show(f"{title}: scores out of five folds", race({"LightGBM": peer, "boost": ours}, "LightGBM", REPEATS))
+    show(f"{title}: scores out of five folds", measure({"LightGBM": peer, "boost": ours}, "LightGBM", REPEATS))
     for name, scores in found.items():
         print(f"  {name}: {accuracy_score(y, scores > 0) if is_class else r2_score(y, scores):.4f}")
 

@@ -1,7 +1,7 @@
-"""`mercer.fit` on tables with fewer rows than columns, beside the linear models of scikit-learn made for them.
+"""`mercer.fit` on tables with fewer rows than columns, against linear models of scikit-learn.
 
-A dense signal is spread over all columns, a sparse one over five. Scores are those of 2,000 new rows. Times are of one
-thread and of one run; the search of Mercer tries much more than a linear model, which is all that its peers are.
+A dense signal depends on all columns, a sparse one on five. Scores are those of 2,000 new rows. Times are of one thread
+and one run. The search of Mercer tries more than a linear model; the others fit one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def run():
 
 
 def _table(n: int, p: int, signal: str):
-    """Columns that share eight factors, a target, and as many new rows as scores need."""
+    """Columns that share eight factors, a target, and new rows for the scores."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n + NEW, p)) + 0.7 * rng.normal(size=(n + NEW, 8)) @ rng.normal(size=(8, p))
     noise = rng.normal(size=n + NEW)
@@ -57,22 +57,22 @@ def _quantity(X, y, new, truth, signal: str):
     }
     if X.size > 1e6:
         del peers["LassoCV"]  # minutes
-    told = {name: _timed(lambda peer=peer: peer.fit(X, y)) for name, peer in peers.items()}
-    told["mercer"] = _timed(lambda: mercer.fit(X, y, effort=EFFORT))
-    spread = np.sum((truth - truth.mean()) ** 2)
-    scores = {name: 1 - np.sum((model.predict(new) - truth) ** 2) / spread for name, (model, _) in told.items()}
-    _show(f"{signal}, R2", scores, told)
+    results = {name: _timed(lambda peer=peer: peer.fit(X, y)) for name, peer in peers.items()}
+    results["mercer"] = _timed(lambda: mercer.fit(X, y, effort=EFFORT))
+    total = np.sum((truth - truth.mean()) ** 2)
+    scores = {name: 1 - np.sum((model.predict(new) - truth) ** 2) / total for name, (model, _) in results.items()}
+    _show(f"{signal}, R2", scores, results)
 
 
 def _classes(X, y, new, truth):
     cuts = np.quantile(y, [1 / 3, 2 / 3])
     label, right = np.digitize(y, cuts), np.digitize(truth, cuts)
-    told = {"mercer": _timed(lambda: mercer.fit(X, label, effort=EFFORT))}
+    results = {"mercer": _timed(lambda: mercer.fit(X, label, effort=EFFORT))}
     if X.size <= 1e6:
         peer = make_pipeline(StandardScaler(), LogisticRegressionCV(Cs=np.geomspace(1e-6, 1.0, 7), cv=5, max_iter=200))
-        told["LogisticRegressionCV"] = _timed(lambda: peer.fit(X, label))
-    scores = {name: np.mean(model.predict(new) == right) for name, (model, _) in told.items()}
-    _show("three classes, accuracy", scores, told)
+        results["LogisticRegressionCV"] = _timed(lambda: peer.fit(X, label))
+    scores = {name: np.mean(model.predict(new) == right) for name, (model, _) in results.items()}
+    _show("three classes, accuracy", scores, results)
 
 
 def _timed(work):
@@ -81,6 +81,6 @@ def _timed(work):
     return made, time.process_time() - start
 
 
-def _show(title: str, scores: dict, told: dict):
-    parts = [f"{name} {scores[name]:.3f} ({told[name][1]:.1f} s)" for name in told]
+def _show(title: str, scores: dict, results: dict):
+    parts = [f"{name} {scores[name]:.3f} ({results[name][1]:.1f} s)" for name in results]
     print(f"    {title:24s} " + "  ".join(parts))

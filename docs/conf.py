@@ -27,6 +27,8 @@ templates_path = ["templates"]
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 html_math_renderer = "mathml"
+# Words of parameter types, such as "list of names", match attributes of several classes.
+suppress_warnings = ["ref.python"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Mercer"
@@ -43,7 +45,7 @@ sphinx_gallery_conf = {
 
 
 def _prepare_sections(app, what, name, obj, options, lines):
-    """Indented formulas are shown line by line; an example right after the parameters is no parameter."""
+    """Show indented formulas line by line; end the parameters before an example that follows them."""
     sections = [i for i, line in enumerate(lines) if set(line) == {"-"}] or [len(lines)]
     for i in range(sections[0] - 1, 1, -1):
         text, blank, formula = lines[i - 2 : i + 1]
@@ -55,7 +57,7 @@ def _prepare_sections(app, what, name, obj, options, lines):
 
 
 def _escape_formulas(app, what, name, obj, options, lines):
-    """Docstrings write ||x|| and n_features_in_, which reStructuredText takes for substitutions and links."""
+    """Escape ||x|| and n_features_in_, which reStructuredText would take for substitutions and links."""
     inside_literal = False
     for i, line in enumerate(lines):
         inside_literal = inside_literal and (not line.strip() or line.startswith(" "))
@@ -70,7 +72,7 @@ def _escaped(text):
 
 
 def _mathml(display):
-    """Formulas as MathML, which browsers draw themselves: the pages need neither scripts nor the network."""
+    """Render formulas as MathML, which browsers display without scripts or network."""
 
     def visit(writer, node):
         source = node.astext()

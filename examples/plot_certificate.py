@@ -35,9 +35,9 @@ print(certificate.fitted_value_bound(alpha=10.0))
 # %%
 # Theory and measurement
 # ----------------------
-# The number of columns that theory asks for, such that all pairs of the 1,797 digits are right, and the errors that
-# were measured. Both fall like one over the root of the number of columns; theory must hold for the least favorable
-# data, and for every single pair.
+# The number of columns that theory requires for all pairs of the 1,797 digits, and the measured errors. Both fall like
+# one over the square root of the number of columns. Theory holds for the least favorable data and for all pairs at
+# once, so it requires more columns.
 
 columns = 2 ** np.arange(6, 13)
 measured = [RandomFeatures(kernel, n_components=n).fit(X).certificate(X) for n in columns]
@@ -55,7 +55,7 @@ axes.legend(frameon=False)
 # %%
 # The whole distribution
 # ----------------------
-# The band holds the true distribution function of the errors, everywhere at once.
+# The band contains the true distribution function of the errors everywhere, with 95 % confidence.
 
 sizes = np.sort(np.abs(certificate.errors))
 fraction = np.arange(1, len(sizes) + 1) / len(sizes)
@@ -66,10 +66,11 @@ axes.set(xlabel="error of a kernel value", ylabel="fraction of pairs", ylim=(0, 
 axes.legend(frameon=False)
 
 # %%
-# Distances, and a kernel that cannot keep them
-# ---------------------------------------------
-# A smooth kernel also keeps distances in relative terms. The Laplace kernel does not: the closer two rows, the larger
-# the relative error, without bound. Its certificate is refused, with the reason.
+# Distances, and a kernel that does not preserve them
+# ---------------------------------------------------
+# Random features of a smooth kernel also approximate distances with a small relative error. Those of the Laplace kernel
+# do not: the closer two rows are, the larger the relative error, without bound. `certify_distances` refuses it and says
+# why.
 
 print(certify_distances(RandomFeatures(kernel, n_components=1024).fit(X), X))
 try:

@@ -2,10 +2,10 @@
 The strokes that digits are made of
 ===================================
 
-Patches of handwritten digits, written as sums of a few atoms each, and the atoms learned from the patches: dark and
-bright areas and strokes for raw patches, finer edges and points once neighboring pixels are made uncorrelated. Codes of
-patches, pooled over the quarters of a picture, are features on which a linear model reads digits better than from
-pixels.
+Dictionary learning writes each patch of a handwritten digit as a sum of a few atoms, and learns the atoms from the
+patches. The atoms of raw patches are areas and strokes; those of whitened patches, whose pixels are uncorrelated, are
+finer edges and points. A linear model on the codes, pooled over the quarters of an image, is more accurate than one on
+the pixels.
 """
 
 import matplotlib.pyplot as plt
@@ -36,8 +36,8 @@ for part, (name, coding) in zip(figure.subfigures(1, 2), atoms.items(), strict=T
 
 
 # %%
-# Every picture has 5 x 5 patches. Positive and negative parts of their codes, summed over the four quarters of the
-# picture, make 512 features.
+# Every image has 5 x 5 patches. The positive and negative parts of their codes, summed over the four quarters of the
+# image, are 512 features.
 def pooled(pictures, whiten):
     rows = extract_patches(pictures, size=4)
     coding = atoms["whitened patches" if whiten else "raw patches"]

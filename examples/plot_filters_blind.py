@@ -1,9 +1,9 @@
 """
-What a filter cannot see
-========================
+What a filter misses
+====================
 
-A filter judges every column alone. Three small problems show what that misses, and which question to ask instead:
-useful to *which class of predictors*, and together with *which other columns*?
+A filter scores each column on its own. Three small problems show what that misses, and what to ask instead: useful to
+*which class of predictors*, and together with *which other columns*?
 """
 
 import matplotlib.pyplot as plt
@@ -25,8 +25,8 @@ bowl = np.column_stack([x1, parabola + rng.uniform(-0.01, 0.01, n)])
 print(compare_hypotheses(bowl, parabola))
 
 # %%
-# **A column that is useless alone and indispensable together.** x1 and z are random signs, x2 = (z - x1)/2, and the
-# target x1 + 2 x2 is z. Nothing about z can be read from x1; x2 alone explains half of its variance; both explain all.
+# **A column that is useless alone and indispensable with another.** x1 and z are random signs, x2 = (z - x1)/2, and the
+# target x1 + 2 x2 is z. x1 is independent of z; x2 alone explains half of its variance; together they explain it all.
 
 x1, z = rng.choice([-1.0, 1.0], size=(2, n))
 pair = np.column_stack([x1, (z - x1) / 2])
@@ -34,15 +34,16 @@ signs = pair @ [1.0, 2.0]
 print(compare_hypotheses(pair, signs))
 
 # %%
-# **Two columns that only interact.** The class is the sign of a product. Not even mutual information sees either.
+# **Two columns that only interact.** The class is the sign of a product. Even the mutual information of each column is
+# zero.
 
 cross = rng.normal(size=(n, 2))
 quadrant = np.where(cross.prod(axis=1) > 0, "same", "opposite")
 print(compare_hypotheses(cross, quadrant))
 
 # %%
-# The scores of the seven filters, column by column. "parabola, x1" is found by mutual information; "pair, x1" and both
-# columns of "product" by none that looks at columns alone, and at once by the one that looks at pairs.
+# The scores of the seven filters, column by column. Mutual information detects "parabola, x1". No filter of single
+# columns detects "pair, x1" or the columns of "product"; pair information, which scores pairs of columns, detects them.
 
 scores = ("pearson", "spearman", "mutual_information", "pair_information", "squared", "logistic", "hinge")
 problems = {"parabola": (bowl, parabola), "pair": (pair, signs), "product": (cross, quadrant)}
@@ -65,12 +66,12 @@ axes.set_yticks(range(len(names)), names)
 for i, row in enumerate(rows):
     for j, value in enumerate(row):
         axes.text(j, i, f"{value:.2f}", ha="center", va="center", color="white" if value > 0.6 else "black")
-axes.set_title("scores of columns, alone and (pair information) in company")
+axes.set_title("scores of single columns; pair information: beside one other column")
 figure.colorbar(picture, ax=axes)
 figure.tight_layout()
 plt.show()
 
 # %%
-# Learners that weigh columns together find the pair at once.
+# Methods that fit all columns jointly find the pair.
 
 print("the Lasso on the pair:", Lasso(alpha=0.01, debias=True).fit(pair, signs).coef_.round(2))

@@ -2,7 +2,7 @@
 Greedy paths
 ============
 
-How far do a few well-chosen columns go, when should the choosing stop, and what does the greedy rule miss?
+How accurate is a model on a few selected columns, when should selection stop, and what does a greedy rule miss?
 """
 
 import matplotlib.pyplot as plt
@@ -13,13 +13,13 @@ from mercer.select import AdaBoost, BestSubset, GreedySelector, OrthogonalMatchi
 # %%
 # Two rules
 # ---------
-# Thirty columns that share five hidden causes, so that many of them say nearly the same. Orthogonal least squares
-# asks how far the error will fall; orthogonal matching pursuit asks which column resembles what is left. The best
-# subsets of each size, found by branch and bound, show what is possible.
+# Thirty columns share five latent factors, so many of them are nearly collinear. Orthogonal least squares selects the
+# column that lowers the error most; orthogonal matching pursuit selects the one most correlated with the residual. The
+# best subset of each size, found by branch and bound, shows what is possible.
 
 rng = np.random.default_rng(0)
-causes = rng.normal(size=(300, 5))
-X = causes @ rng.normal(size=(5, 30)) + 0.3 * rng.normal(size=(300, 30))
+factors = rng.normal(size=(300, 5))
+X = factors @ rng.normal(size=(5, 30)) + 0.3 * rng.normal(size=(300, 30))
 y = X[:, :6] @ rng.normal(size=6) + 0.5 * rng.normal(size=300)
 
 sizes = np.arange(1, 9)
@@ -37,8 +37,8 @@ ax.legend()
 # %%
 # When to stop
 # ------------
-# The error on the rows learned from falls with every column. On folds that neither the fit nor the *selection* has
-# seen it turns; the information criterion charges for weights and turns nearby.
+# The training error falls with every column. The error on held-out folds, which took part neither in the fit nor in the
+# *selection*, has a minimum. The Bayesian information criterion penalizes the number of columns; its minimum is nearby.
 
 X = rng.normal(size=(200, 60))
 y = X[:, :5] @ [3.0, 2.0, 1.5, 1.0, 0.5] + 2.0 * rng.normal(size=200)
@@ -47,17 +47,17 @@ bic = GreedySelector(k=30, stop="bic").fit(X, y)
 
 fig, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
 steps = np.arange(1, 31)
-ax.plot(steps, folds.path_.risk, label="on the rows learned from")
-ax.plot(steps, folds.path_.score, label="on folds left out")
+ax.plot(steps, folds.path_.risk, label="training rows")
+ax.plot(steps, folds.path_.score, label="held-out folds")
 ax.axvline(folds.n_steps_, color="C1", linestyle=":", label=f"folds stop at {folds.n_steps_}")
 ax.axvline(bic.n_steps_, color="black", linestyle=":", label=f"BIC stops at {bic.n_steps_}")
-ax.set(xlabel="columns chosen", ylabel="mean squared error", title="Five of sixty columns matter")
+ax.set(xlabel="selected columns", ylabel="mean squared error", title="Five of sixty columns matter")
 ax.legend()
 
 # %%
 # Boosting is greedy too
 # ----------------------
-# AdaBoost takes thresholds on columns one at a time and moves one weight at a time. The product of its rounds'
+# AdaBoost selects one decision stump at a time and changes one weight at a time. The product of its rounds'
 # factors bounds the fraction of training errors from above, round by round.
 
 X = rng.normal(size=(600, 10))
@@ -74,6 +74,6 @@ for pick, step in zip(model.feature_indices_, model.steps_, strict=True):
 fig, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
 ax.plot(model.bounds_, label=r"bound $\prod 2\sqrt{\varepsilon(1-\varepsilon)}$")
 ax.plot(errors, label="training errors")
-ax.set(xlabel="rounds", title="AdaBoost keeps its promise", ylim=(0, 1))
+ax.set(xlabel="rounds", title="The bound of AdaBoost", ylim=(0, 1))
 ax.legend()
 plt.show()

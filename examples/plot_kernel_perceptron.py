@@ -2,8 +2,8 @@
 The kernel perceptron, with and without a budget
 ================================================
 
-The kernel perceptron keeps every row it was ever wrong about. On noisy data that is a good part of all rows. A budget
-bounds the support; the policies differ in what they do when it is used up.
+The kernel perceptron stores every row that it misclassified during training. On noisy data these are a large fraction
+of all rows. A budget bounds their number; the policies differ in what they do when the budget is used up.
 """
 
 import matplotlib.pyplot as plt
@@ -28,7 +28,8 @@ X_test, y_test = spirals(2000)
 # %%
 # Four machines
 # -------------
-# Without a budget, and with 60 rows: projected, shrunk and forgotten, or simply replaced.
+# Two machines without a budget, and two with a budget of 60 rows: Projectron++ projects new rows onto the stored ones,
+# Forgetron shrinks the coefficients and removes the oldest row.
 
 machines = {
     "no budget": KernelPerceptron(Gaussian(0.12)),

@@ -2,8 +2,8 @@
 Similarity to landmarks
 =======================
 
-Describe a row by its similarity to a few others, and a linear model on that description is a kernel machine. Which rows
-should the others be, and how narrow may the similarity get?
+The similarities of a row to a few landmarks are features, and a linear model on them is a kernel machine. Which rows
+should be landmarks, and how does the bandwidth matter?
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ from mercer.kernels import Gaussian
 # %%
 # A picture of the features
 # -------------------------
-# Two moons and nine landmarks. Each feature is a bump around its landmark; a linear model adds bumps.
+# Two moons and nine landmarks. Each feature is a bump around its landmark; a linear model is a weighted sum of bumps.
 
 X, y = make_moons(300, noise=0.1, random_state=0)
 bumps = mercer.Landmarks(9, Gaussian(0.4), whiten=False).fit(X)
@@ -40,14 +40,14 @@ axes[0].set(title="landmarks, and similarity to the first", xticks=[], yticks=[]
 draw(
     axes[1],
     model.decision_function(bumps.transform(plane)),
-    f"nine bumps added up: {np.mean(model.predict(bumps.transform(X)) == y):.2f}",
+    f"weighted sum of nine bumps: {np.mean(model.predict(bumps.transform(X)) == y):.2f}",
 )
 
 # %%
 # Choosing rows where the residual is large
 # -----------------------------------------
-# One large cluster and twenty small ones. Uniform landmarks fall into the large one again and again; randomly pivoted
-# Cholesky draws each next landmark in proportion to what the ones before leave unexplained.
+# One large cluster and twenty small ones. Most uniform landmarks fall into the large one; randomly pivoted Cholesky
+# draws each landmark with probability proportional to the residual of the kernel given the previous ones.
 
 rng = np.random.default_rng(0)
 centers = rng.uniform(-10, 10, size=(20, 2))
@@ -71,10 +71,10 @@ axes[2].set(xlabel="landmarks", title="fraction of the trace unexplained")
 axes[2].legend()
 
 # %%
-# How narrow: at the end is the nearest neighbor
-# ----------------------------------------------
-# Every training row is a landmark, and a row's score is the mean label weighted by similarity. Wide kernels see only
-# the mean of everything; narrow ones see only the nearest row.
+# Small bandwidths: the nearest neighbor
+# --------------------------------------
+# Every training row is a landmark, and the score of a row is the mean label weighted by similarity. For large
+# bandwidths it is close to the overall mean, for small ones to the label of the nearest row.
 
 labels = np.where(y == 1, 1.0, -1.0)
 nearest = labels[np.argmin(((plane[:, None] - X) ** 2).sum(axis=2), axis=1)]

@@ -1,9 +1,10 @@
 """
-A line that bends: lifting and random features
-==============================================
+Lifts and random features
+=========================
 
-No line separates a disc from the ring around it. Lift the points, and one does. Here are the two ways: a lift written
-by hand, which works because we know the answer, and random features, which work because a kernel knows none.
+No line separates a disc from the ring around it. In suitable features a hyperplane does. There are two ways to find
+such features: a lift written by hand, for which we must know the shape, and random features of a kernel, for which we
+need not.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +20,8 @@ train, test = slice(0, 400), slice(400, 600)
 # %%
 # The parabolic lift
 # ------------------
-# Send :math:`x` to :math:`(x, \|x\|^2)`. A plane above the paraboloid cuts it in a circle: a linear predictor of the
-# lifted points is a disc below.
+# Map :math:`x` to :math:`(x, \|x\|^2)`, a point of a paraboloid. A plane cuts the paraboloid in a curve above a circle:
+# a linear classifier of the lifted points separates a disc in the plane.
 
 
 def lifted(X):
@@ -36,13 +37,13 @@ fig = plt.figure(figsize=(6, 4))
 ax = fig.add_subplot(projection="3d")
 ax.scatter(*lifted(X[test]).T, c=y[test], cmap="RdBu_r", s=12)
 ax.set(xlabel="$x_1$", ylabel="$x_2$", zlabel=r"$\|x\|^2$")
-ax.set_title("The ring floats above the disc")
+ax.set_title("On the paraboloid the ring lies above the disc")
 
 # %%
 # Random features
 # ---------------
 # A Gaussian kernel :math:`k(x, z) = e^{-\|x - z\|^2 / 2\sigma^2}` is the inner product of infinitely many cosines. A
-# few hundred random ones approximate it, without constructing :math:`\|x\|^2`.
+# few hundred random ones approximate it well, without knowledge of the shape of the classes.
 
 fig, axes = plt.subplots(1, 3, figsize=(9, 3), layout="constrained", sharey=True)
 grid = np.linspace(-1.6, 1.6, 160)
@@ -56,10 +57,10 @@ for ax, n_components in zip(axes, (4, 16, 256), strict=True):
     ax.set(title=f"{n_components} features: {model.score(X[test], y[test]):.1%}", xticks=[], yticks=[])
 
 # %%
-# How close is close?
-# -------------------
-# The inner products of the features estimate the kernel. Their error falls like :math:`1/\sqrt{D}`, and orthogonal
-# frequencies, the default, start lower.
+# The error of the approximation
+# ------------------------------
+# Inner products of the features estimate the kernel. Their error falls like :math:`1/\sqrt{D}`; it is smaller for
+# orthogonal frequencies, the default.
 
 kernel = mercer.Gaussian(0.7)
 sizes = 2 ** np.arange(3, 12)
@@ -74,7 +75,7 @@ ax.set(xlabel="number of features $D$", ylabel="error of the kernel (RMS)", xtic
 ax.legend()
 
 # %%
-# The right penalty, for free
+# All penalties from one pass
 # ---------------------------
 # One pass collects the Gram matrix of the features per fold. Every penalty, and the exact cross-validated error of
 # each, follow from it without another pass over the rows.

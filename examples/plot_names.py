@@ -2,8 +2,8 @@
 Where does a name come from?
 ============================
 
-Made-up names of four languages, built from typical beginnings, middles and ends. No table of features: the kernel sees
-the names, counts the words of one to three letters they share, and landmarks turn that into columns.
+We classify made-up names of four languages. There is no table of features: the kernel counts the substrings of one to
+three letters that two names share, and landmarks turn these similarities into columns.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ SYLLABLES = {
 
 
 def name_of(language):
-    """A beginning, perhaps a middle, and an end; now and then one of them comes from abroad."""
+    """A beginning, perhaps a middle, and an end; each comes from another language with some probability."""
     sources = [language if rng.random() < 0.8 else rng.choice(list(SYLLABLES)) for _ in range(3)]
     first, middle, last = (rng.choice(SYLLABLES[source][i].split()) for i, source in enumerate(sources))
     return first + (middle if rng.random() < 0.7 else "") + last
@@ -40,7 +40,7 @@ print(list(zip(X, y.tolist(), strict=True))[:6])
 # %%
 # Landmarks on raw strings
 # ------------------------
-# A sum of spectra, normalized, so that long and short names compare; `Subsequence` allows gaps and is a little slower.
+# A sum of spectrum kernels is normalized to make long and short names comparable. `Subsequence` allows gaps.
 
 kernels = {
     "letters": Spectrum(1).normalized(),

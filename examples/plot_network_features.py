@@ -2,9 +2,9 @@
 The first layers of a network as features
 =========================================
 
-A network is a feature map followed by a linear model. Its hidden layers can serve as a map like any other: compute
-their activations, put them into a pipeline, and let a ridge path with exact cross-validation do the last, linear step,
-alone or beside other features.
+A neural network is a feature map followed by a linear model. Its hidden layers can be used like any other feature map:
+compute their activations in a pipeline, alone or beside other features, and fit ridge regression with exact
+cross-validation on them.
 """
 
 import matplotlib.pyplot as plt
@@ -25,8 +25,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_
 # %%
 # A small network
 # ---------------
-# Two hidden layers of rectified units, trained on a question of its own: is the digit even? `coefs_` and `intercepts_`
-# are all that its layers are.
+# Two hidden layers of rectified linear units, trained on another task: is the digit even? The layers are given by
+# `coefs_` and `intercepts_`.
 
 network = MLPClassifier((128, 32), max_iter=400, random_state=0).fit(X_train, y_train % 2)
 
@@ -41,9 +41,9 @@ def first_layers(X, n_layers):
 # %%
 # The map in a pipeline
 # ---------------------
-# Any function of rows becomes a step by `FunctionTransformer`: here the first layers of this network, elsewhere the
-# embedding of a network that others have trained. Here the network separates even digits from odd ones only;
-# its layers still help to separate all ten, and more so together with random features.
+# `FunctionTransformer` makes a step of any function of rows, such as the first layers of this network or the embedding
+# of a pretrained one. This network was trained to separate even digits from odd ones. Its layers still help to separate
+# all ten digits, and more so together with random features.
 
 layers = {n: FunctionTransformer(first_layers, kw_args={"n_layers": n}) for n in (1, 2)}
 features = mercer.RandomFeatures(Gaussian("median"), n_components=256)
@@ -63,9 +63,9 @@ ax.set(xlim=(0.85, 1.01), xlabel="accuracy on test rows")
 ax.invert_yaxis()
 
 # %%
-# What the first layer looks for
+# The weights of the first layer
 # ------------------------------
-# Each unit of the first layer is a picture of 8 by 8 weights; those with the largest weights are shown.
+# Each unit of the first layer has 8 by 8 weights; the 16 units with the largest norms are shown.
 
 strongest = np.argsort(-np.linalg.norm(network.coefs_[0], axis=0))[:16]
 fig, axes = plt.subplots(2, 8, figsize=(8, 2.2), layout="constrained")

@@ -2,13 +2,13 @@
 A circle becomes a halfspace
 ============================
 
-A linear rule cannot separate the inside of a circle from its outside. On the parabolic lift phi(x) = (x, ||x||^2) it
-can: the points of the plane move onto a paraboloid, the circle onto a slanted plane section of it, and the ball of
-center c and radius r is the halfspace
+No linear classifier separates the inside of a circle from its outside. On the parabolic lift phi(x) = (x, ||x||^2) one
+does: the lift maps the plane to a paraboloid and the circle to a plane section of it. The ball of center c and radius r
+is the halfspace
 
     <(2c, -1), phi(x)> >= ||c||^2 - r^2.
 
-The way back is `ParabolicLift.ball`: it reads center and radius off the coefficients of any linear rule.
+Conversely, `ParabolicLift.ball` computes center and radius from the coefficients of a linear classifier.
 """
 
 import matplotlib.pyplot as plt
@@ -25,14 +25,14 @@ lift = ParabolicLift().fit(X)
 Z = lift.transform(X)
 
 # %%
-# In the plane a linear classifier is lost; on the lift it is nearly perfect.
+# A linear classifier fails in the plane; on the lift it is nearly perfect.
 
 plain = LogisticRegression(C=100.0).fit(X, inside)
 lifted = LogisticRegression(C=100.0, max_iter=1000).fit(Z, inside)
 print(f"accuracy on x: {plain.score(X, inside):.3f}, on (x, ||x||^2): {lifted.score(Z, inside):.3f}")
 
 # %%
-# The rule it found is a ball of the plane.
+# Its decision region is a ball in the plane.
 
 region = lift.ball(lifted.coef_, lifted.intercept_)
 center, radius = region
@@ -40,7 +40,7 @@ print(f"the positive side is a {region.kind} around {center.round(2)} of radius 
 assert np.array_equal(region.contains(X), lifted.predict(Z))
 
 # %%
-# Left: the points on the paraboloid, and the plane that cuts them. Right: the same rule seen from above.
+# Left: the points on the paraboloid, and the plane that separates them. Right: the same classifier in the plane.
 
 figure = plt.figure(figsize=(9, 4))
 space = figure.add_subplot(1, 2, 1, projection="3d")

@@ -1,10 +1,10 @@
 r"""
-One machine, two sides: ordinary and special updates
-====================================================
+Primal and dual updates of a kernel machine
+===========================================
 
-A linear model on features :math:`\varphi(x)` can be trained by changing its weights w (the ordinary update), or by
-changing one coefficient per training row (the special update), :math:`w = \sum_i a_i \varphi(x_i)`. Both give the
-same predictions after every single step: here for the perceptron and for the hinge loss.
+A linear model on features :math:`\varphi(x)` can be trained by updating its weights w (primal), or by updating one
+coefficient per training row (dual), :math:`w = \sum_i a_i \varphi(x_i)`. Both give the same predictions after every
+step. This example shows it for the perceptron and for the hinge loss.
 """
 
 import matplotlib.pyplot as plt
@@ -31,14 +31,14 @@ print(f"largest difference between AA' and K: {np.abs(A @ A.T - K).max():.1e}")
 # %%
 # The perceptron
 # --------------
-# The ordinary update adds y times the features of the mistaken row to w; the special one adds y to its coefficient.
+# The primal update adds y times the features of the misclassified row to w; the dual update adds y to its coefficient.
 
 w, a, differences = np.zeros(6), np.zeros(n), []
 for _ in range(10):
     for k in range(n):
-        ordinary, special = A[k] @ w, K[k] @ a
-        differences.append(abs(ordinary - special))
-        if y[k] * special <= 0:
+        primal, dual = A[k] @ w, K[k] @ a
+        differences.append(abs(primal - dual))
+        if y[k] * dual <= 0:
             w += y[k] * A[k]
             a[k] += y[k]
 print(f"perceptron: scores differ by at most {max(differences):.1e} in {len(differences)} steps")
@@ -46,9 +46,9 @@ print(f"perceptron: scores differ by at most {max(differences):.1e} in {len(diff
 # %%
 # The hinge loss
 # --------------
-# For sum of hinge losses + alpha ||w||^2 both sides shrink (w, or all coefficients) and then add where the margin
-# is below 1. Shrinking the coefficients is the penalty on the *function*. The value reached is the optimum that
-# `KernelHinge` finds in the dual, with a proof: its duality gap.
+# Subgradient steps on the sum of hinge losses + alpha ||w||^2 shrink w (primal) or all coefficients (dual), then update
+# where the margin is below 1. Shrinking all coefficients alike corresponds to a penalty on the norm of the *function*.
+# The value tends to the optimum of `KernelHinge`, whose duality gap proves it.
 
 alpha, steps = 1.0, 20_000
 w, a, values, differences = np.zeros(6), np.zeros(n), [], []
@@ -56,9 +56,9 @@ mean = np.zeros(n)
 for t in range(1, steps + 1):
     k = rng.integers(n)
     eta = 1 / (2 * alpha * t)
-    ordinary, special = A[k] @ w, K[k] @ a
-    differences.append(abs(ordinary - special))
-    push = n * eta * y[k] * (y[k] * special < 1)
+    primal, dual = A[k] @ w, K[k] @ a
+    differences.append(abs(primal - dual))
+    push = n * eta * y[k] * (y[k] * dual < 1)
     w, a = (1 - 2 * eta * alpha) * w, (1 - 2 * eta * alpha) * a
     w += push * A[k]
     a[k] += push
@@ -74,5 +74,5 @@ print(f"value {values[-1]:.3f}; optimum {best:.3f} (duality gap {machine.dual_ga
 
 figure, axis = plt.subplots(figsize=(6, 3.5), layout="constrained")
 axis.loglog(np.arange(100, steps + 1, 100), np.array(values) - best)
-axis.set(xlabel="steps", ylabel="above the optimum", title="The special update finds the function penalty's optimum")
+axis.set(xlabel="steps", ylabel="above the optimum", title="The dual update tends to the optimum")
 plt.show()

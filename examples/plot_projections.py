@@ -1,10 +1,10 @@
 """
-What the number of nonzeros buys
-================================
+The number of nonzeros of a sparse projection
+=============================================
 
-A sparse projection keeps squared lengths on average, and the variance of the error does not depend on the number s of
-nonzeros per column. The tails do: for a vector with two heavy entries, one nonzero per column loses everything
-or nothing; with eight such losses are shared out, and the largest error of many shrinks.
+A sparse projection preserves squared lengths on average, and the variance of the error does not depend on the number s
+of nonzeros per column. The tails do. For a vector with two large entries and s = 1, either both entries collide or none
+does. With s = 8 only some of the eight copies collide, and the largest of many errors is much smaller.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,7 @@ from scipy import sparse
 
 from mercer.project import GaussianProjection, SparseProjection
 
-# Twenty thousand vectors (e_i + e_j)/sqrt(2) with columns of their own: as many independent draws of the map.
+# Twenty thousand vectors (e_i + e_j)/sqrt(2) of disjoint columns: as many independent draws of the map.
 n, m = 20_000, 64
 columns = np.arange(2 * n)
 X = sparse.csr_matrix((np.full(2 * n, 0.5**0.5), columns, np.arange(0, 2 * n + 1, 2)))

@@ -1,9 +1,9 @@
 """
-How far off are random features?
-================================
+The error of random features
+============================
 
-Random features estimate a kernel without bias; what differs between the ways of drawing them is the variance. Here is
-the root mean square error of the Gaussian kernel over pairs of rows, for a growing number of columns.
+Random features estimate a kernel without bias; methods of sampling differ in the variance. This example shows the root
+mean square error of the Gaussian kernel over pairs of rows as a function of the number of columns.
 """
 
 import matplotlib.pyplot as plt
@@ -12,7 +12,7 @@ import numpy as np
 from mercer.expand import RandomFeatures
 from mercer.kernels import Gaussian, Polynomial
 
-WAYS = ("iid", "orthogonal", "structured", "quasi")
+SAMPLINGS = ("iid", "orthogonal", "structured", "quasi")
 SIZES = 2 ** np.arange(6, 12)
 
 
@@ -27,17 +27,19 @@ def error(kernel, X, n_components, **options):
 
 
 # %%
-# Few columns and many
-# --------------------
-# In 4 dimensions quasi-random frequencies are far ahead, and their error falls faster than one over the square root of
-# the number of columns. In 64 dimensions orthogonal ones are the best; structured ones are nearly as good.
+# Few and many input columns
+# --------------------------
+# In 4 dimensions quasi-random frequencies are the most accurate, and their error falls faster than one over the square
+# root of the number of columns. In 64 dimensions orthogonal ones are the best; structured ones are nearly as good.
 
 rng = np.random.default_rng(0)
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True)
 for ax, d in zip(axes, (4, 64), strict=True):
     X = rng.normal(size=(100, d))
-    for way in WAYS:
-        ax.loglog(SIZES, [error(Gaussian(np.sqrt(d)), X, n, sampling=way) for n in SIZES], marker="o", label=way)
+    for sampling in SAMPLINGS:
+        ax.loglog(
+            SIZES, [error(Gaussian(np.sqrt(d)), X, n, sampling=sampling) for n in SIZES], marker="o", label=sampling
+        )
     ax.set(title=f"Gaussian kernel, {d} columns", xlabel="n_components")
 axes[0].set_ylabel("root mean square error")
 axes[0].legend()
@@ -46,9 +48,9 @@ fig.tight_layout()
 # %%
 # Polynomials
 # -----------
-# Sketches of polynomial kernels need more columns the higher the degree. From 4 times 65 columns on, the constant and
-# the linear term of degree 2 and 3 have columns of their own and no error. Divided by the size of the kernel, for rows
-# of norm one:
+# Sketches of polynomial kernels need more columns for higher degrees. From 4 x 65 columns on, the constant and the
+# linear term of degrees 2 and 3 have their own columns and no error. The figure shows errors relative to the size of
+# the kernel, for rows of norm one.
 
 X = rng.normal(size=(100, 64))
 X /= np.linalg.norm(X, axis=1, keepdims=True)

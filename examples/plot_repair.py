@@ -1,10 +1,10 @@
 """
-Repairing pictures
-==================
+Repair of images
+================
 
-Pictures of digits have much in common: of 64 pixels, 25 directions say nearly all there is. What the other pictures do
-not share can be found and undone. Here are digits with small noise everywhere, with missing pixels, and with pixels
-that are grossly wrong, before and after `PCA.repair`, which never saw the originals.
+Images of digits lie close to a subspace: 25 of 64 principal components explain most of their variance. Deviations from
+the subspace can be detected and corrected. This example shows digits with noise, with missing pixels and with gross
+errors, before and after `PCA.repair`. The originals took no part in the fit.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ noisy = shown + 3 * rng.normal(size=shown.shape)
 missing = np.where(rng.uniform(size=shown.shape) < 0.25, np.nan, shown)
 wrong = np.where(rng.uniform(size=shown.shape) < 0.05, shown + 40, shown)
 
-# The noise to be removed must be known: it is measured on pictures that have it.
+# The variance of the noise is estimated from noisy images.
 of_noisy = PCA(25).fit(training + 3 * rng.normal(size=training.shape))
 of_clean = PCA(25).fit(training)
 after_noise = of_noisy.repair(noisy, gross=np.inf)
@@ -46,7 +46,7 @@ for (name, pictures), line in zip(rows.items(), axes, strict=True):
         cell.set(xticks=[], yticks=[])
 
 # %%
-# `changes` says what was done, and where.
+# `Changes` lists what was changed, and where.
 print(filled)
 print(replaced)
 

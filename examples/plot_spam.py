@@ -2,9 +2,9 @@
 Spam in short messages
 ======================
 
-Messages are generated from two small grammars, one of friends and one of advertisers, who spell as they like. Words
-that were never seen say nothing to a bag of words; n-grams of characters recognize a misspelled "fr3e priize" by its
-pieces. Hashed into buckets they need no vocabulary, and too few buckets are what they cost.
+Messages are generated from two small grammars, one of friends and one of advertisers, with spelling mistakes. A bag of
+words ignores unseen words; n-grams of characters recognize parts of a misspelled "fr3e priize". Hashed features need no
+vocabulary, but lose accuracy if the buckets are too few.
 """
 
 import matplotlib.pyplot as plt
@@ -26,25 +26,25 @@ ADVERTISERS = {
 }
 
 
-def misspelled(message, rate):
+def misspelled(message, probability):
     """Letters doubled, dropped or replaced by digits that look like them."""
-    looks = {"e": "3", "i": "1", "o": "0", "a": "4"}
+    similar = {"e": "3", "i": "1", "o": "0", "a": "4"}
     letters = []
     for letter in message:
-        if rng.random() < rate and letter != " ":
-            letter = rng.choice([letter * 2, "", looks.get(letter, letter.upper())])
+        if rng.random() < probability and letter != " ":
+            letter = rng.choice([letter * 2, "", similar.get(letter, letter.upper())])
         letters.append(letter)
     return "".join(letters)
 
 
-def messages(n, rate):
+def messages(n, probability):
     spam = rng.random(n) < 0.3
     texts = [" ".join(rng.choice(part) for part in (ADVERTISERS if s else FRIENDS).values()) for s in spam]
-    return [misspelled(text, rate) for text in texts], np.where(spam, "spam", "ham")
+    return [misspelled(text, probability) for text in texts], np.where(spam, "spam", "ham")
 
 
-train, y = messages(300, rate=0.1)
-test, truth = messages(2000, rate=0.5)
+train, y = messages(300, probability=0.1)
+test, truth = messages(2000, probability=0.5)
 print(*test[:3], sep="\n")
 
 sizes = 2 ** np.arange(3, 15)
@@ -62,6 +62,6 @@ for name, how in features.items():
     score = model.score(text.transform(test), truth)
     axes.axhline(score, color=line.get_color(), linestyle=":", label=f"{name}, vocabulary of {len(text.idf_)}")
     heavy = np.argsort(model.coef_[0])
-    print(f"{name}: accuracy {score:.3f}; most like spam: {text.get_feature_names_out()[heavy[-4:]].tolist()}")
+    print(f"{name}: accuracy {score:.3f}; strongest signs of spam: {text.get_feature_names_out()[heavy[-4:]].tolist()}")
 axes.set(xscale="log", xlabel="buckets", ylabel="accuracy on misspelled messages")
 axes.legend()

@@ -1,10 +1,10 @@
 """
-Splice sites: where a word stands
-=================================
+Splice sites: words and their positions
+=======================================
 
-At the end of an exon DNA often reads ``AG|GTAAGT``, and before the next one ``(C or T) x 12 CAG|G``. We generate sites
-of both kinds and decoys with the same letters, and compare three views of them: how often each letter occurs, how often
-each word occurs (`Spectrum`), and which word stands where (`WeightedDegree`).
+The DNA at the end of an exon often reads ``AG|GTAAGT``, and before the next one ``(C or T) x 12 CAG|G``. We generate
+sites of both kinds and decoys with the same letters, and compare kernels of three kinds: counts of letters, counts of
+words (`Spectrum`, `Mismatch`), and words at their positions (`WeightedDegree`).
 """
 
 import matplotlib.pyplot as plt
@@ -44,18 +44,18 @@ X, X_test = [site(kind) for kind in y], [site(kind) for kind in y_test]
 print(*X[:3], sep="\n")
 
 # %%
-# Three views
-# -----------
-# Each kernel has a sparse lift, and the linear model on the lift is the kernel machine.
+# Comparison of kernels
+# ---------------------
+# Each kernel has a sparse lift, and a linear model on the lift is a kernel machine.
 
-views = {
+kernels = {
     "letters": Spectrum(1, alphabet="dna"),
     "words of 5": Spectrum(5, alphabet="dna"),
     "words of 6, 1 mismatch": Mismatch(6, 1),
     "words of 1 to 5 by position": WeightedDegree(5, alphabet="dna"),
 }
 scores = {}
-for name, kernel in views.items():
+for name, kernel in kernels.items():
     model = make_pipeline(lift(kernel.normalized()), LogisticClassifier(alpha=0.1)).fit(X, y)
     scores[name] = model.score(X_test, y_test)
     print(f"{name:26} {model[0].n_output_features_:6} features, accuracy {scores[name]:.3f}")

@@ -2,10 +2,9 @@
 Why normalize?
 ==============
 
-A linear model with a penalty cares about the scale of its features. Two small examples, after the notes on
-feature manipulation (with y and the noise equal to +1 or -1): in the first, the better of two features is
-dropped because it is small; in the second, one feature is useless because a few of its values are large. One
-line repairs each.
+A penalized linear model depends on the scale of its features. In the first of two small examples, the better of two
+features is ignored because its values are small. In the second, a feature is useless because a few of its values are
+large. One line of code repairs each.
 """
 
 import matplotlib.pyplot as plt
@@ -30,10 +29,9 @@ def squared_error(model, X, y):
 # %%
 # Features of different scale
 # ---------------------------
-# The first feature is y plus noise, the second is y itself, but ten thousand times smaller. The perfect
-# predictor needs the weight 10,000, for which a penalty of strength s charges s * 10^8. So ridge regression
-# leaves it out and keeps the error 0.2 of the noisy feature, unless s is below about 1e-8. Standardized, both
-# features cost the same.
+# The first feature is y plus noise, the second is y divided by ten thousand. The perfect predictor needs the weight
+# 10,000, and a penalty of strength s adds s * 10^8 to its loss. Ridge regression therefore uses the noisy feature, with
+# error 0.2, unless s is below about 1e-8. After standardization both features are penalized alike.
 
 y = signs()
 X = np.stack([y + signs() / 2, 1e-4 * y], axis=1)
@@ -45,9 +43,8 @@ print(f"strength 0.01: error {raw[8]:.4f} on raw features, {normalized[8]:.6f} o
 # %%
 # A heavy tail
 # ------------
-# The feature is y, except that one value in a is a times too large. The best weight is about 2/a and the
-# error tends to 1, that of predicting nothing. Clipping at 1 (values beyond mean nothing more) makes the
-# feature perfect again.
+# The feature is y, except that one of a values is a times too large. The best weight is about 2/a, and the error tends
+# to 1, that of the prediction 0. Clipping at 1 makes the feature perfect again.
 
 tails = np.array([2, 5, 10, 20, 50, 100, 200, 500, 1000])
 errors = {"raw": [], "clipped at 1": [], "clipped at a learned bound": []}
@@ -67,7 +64,7 @@ left.loglog(strengths, normalized, "s-", label="standardized")
 left.set(xlabel="strength of the penalty", ylabel="squared error", title="Features of different scale")
 for (label, error), marker in zip(errors.items(), "os^", strict=True):
     right.semilogx(tails, error, marker + "-", label=label)
-right.set(xlabel="size a of one value in a", title="A heavy tail")
+right.set(xlabel="a: one of a values is a times too large", title="A heavy tail")
 for axes in (left, right):
     axes.legend()
 plt.show()

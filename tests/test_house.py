@@ -27,8 +27,10 @@ def nodes(*kinds):
 
 
 def folders():
-    """The packages below `mercer`, as paths from there."""
-    return sorted(path.parent.relative_to(SOURCE).as_posix() for path in SOURCE.glob("*/**/__init__.py"))
+    """Every folder of code and data of the package and of the compiled core, as a path from the root."""
+    below = [path for top in (SOURCE, ROOT / "native") for path in top.rglob("*") if path.is_dir()]
+    found = [path for path in below if path.name != "__pycache__" and any(each.is_file() for each in path.iterdir())]
+    return sorted(path.relative_to(ROOT).as_posix() for path in [*found, ROOT / "native"])
 
 
 def test_class_names_are_unique():
@@ -55,27 +57,29 @@ def test_functions_are_short():
     assert long == []
 
 
-def table_of_rooms():
-    """(first cell, whole row) of each row of the table of folders in CONTRIBUTING.md."""
+def listed_folders():
+    """The folders of the table in CONTRIBUTING.md: the first cell of a row, and its sub-folders named in the second."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    rows = [line for line in text.splitlines() if line.startswith("|")]
-    return [(row.split("|")[1], row) for row in rows]
+    rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| `")]
+    for first, second in rows:
+        (folder,) = re.findall(r"`([\w/.]+)`", first)
+        if folder.endswith("/"):
+            yield folder.rstrip("/")
+            yield from (folder + name for name in re.findall(r"`(\w+)/`", second))
+        else:
+            assert (ROOT / folder).is_file(), folder
 
 
-def named_in(text, name):
-    return re.search(rf"`(src/mercer/)?{re.escape(name)}/`", text) is not None
+def test_contributing_lists_every_folder_once():
+    assert sorted(listed_folders()) == folders()
 
 
-def is_listed(folder, rows):
-    """In a row of its own, or by its name in the row of the folder around it."""
-    parent, _, name = folder.rpartition("/")
-    own = any(named_in(first, folder) for first, _ in rows)
-    return own or (bool(parent) and any(named_in(first, parent) and named_in(row, name) for first, row in rows))
-
-
-def test_contributing_lists_every_folder():
-    rows = table_of_rooms()
-    assert [folder for folder in folders() if not is_listed(folder, rows)] == []
+def test_contributing_names_files_that_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:src|tests|docs|native)/[\w/.]+)`", text)) - {"src/mercer/auto/search/quantiles.py"}
+    named |= {f"src/mercer/{name}" for name in re.findall(r"`(?:mercer/)?((?:_\w+|io|kernels)/[\w/]+\.py)`", text)}
+    assert len(named) > 20
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
 
 
 def public_callables(name):
