@@ -154,9 +154,9 @@ def shrink_search() -> None:
     from mercer.auto.text import scored_encoder
 
     for name, effort in EFFORTS.items():
-        growths = tuple(replace(growth, n_trees=2) for growth in effort.growths[:1])
-        EFFORTS[name] = replace(effort, growths=growths, tree_folds=2)
-    scored_encoder.WIDE = 30
+        params = tuple(replace(params, n_estimators=2) for params in effort.tree_params[:1])
+        EFFORTS[name] = replace(effort, tree_params=params, tree_folds=2)
+    scored_encoder.MAX_DENSE_TERMS = 30
 
 
 def block_models(rng: np.random.Generator) -> Iterator[Case]:
