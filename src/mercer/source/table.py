@@ -201,12 +201,6 @@ def table_in_memory(data: Any, target: Any = None, weight: Any = None, notes: It
     return source
 
 
-def is_table_source(source: Source) -> bool:
-    """Whether the blocks of a source hold `Columns`."""
-    first = first_block(source)
-    return first is not None and isinstance(first.X, Columns)
-
-
 def first_block(source: Source) -> Any:
     """The first `Block` that has rows, or None."""
     blocks = (task.read() for task in source.tasks())

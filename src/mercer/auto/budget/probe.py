@@ -72,4 +72,5 @@ def first_rows(source: Source, size: int) -> MemorySource:
 
 def gathered(source: Source) -> Source:
     """The rows of a source in memory: a sample is read from its file once, not in every pass of the encoders."""
-    return source if first_block(source) is None else MemorySource.of(source.collect())
+    blocks = [block for block in source.blocks() if len(block)]
+    return MemorySource.of(collected(blocks)) if blocks else source

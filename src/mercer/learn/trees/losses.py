@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer import _numeric
-from mercer.linear.losses import Logistic
+from mercer.linear.losses import LogLoss
 
 #: Initial class probabilities lie at least this far from 0 and 1.
 _MIN_PROBABILITY = 1e-4
@@ -99,8 +99,4 @@ class LogisticTreeLoss(TreeLoss):
         return LogisticTreeLoss(self.label[rows], self.n_classes, self._weight_of(rows))
 
     def loss(self, scores: np.ndarray) -> float:
-        if self.n_classes == 2:
-            return self._sum(Logistic().value(np.where(self.targets > 0, 1.0, -1.0), scores)[:, 0])
-        top = scores.max(axis=1, keepdims=True)
-        logs = np.log(np.exp(scores - top).sum(axis=1)) + top[:, 0]
-        return self._sum(logs - scores[np.arange(len(scores)), self.label])
+        return self._sum(LogLoss().value(self.label, scores))
