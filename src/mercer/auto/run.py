@@ -19,6 +19,7 @@ from mercer.auto.budget.memory import AMPLE, bytes_of_reading, narrower, rows_al
 from mercer.auto.budget.probe import gathered, predicting_seconds, seconds_per_row, some_of
 from mercer.auto.budget.progress import Steps
 from mercer.auto.budget.time_model import MARGIN, TimeUp
+from mercer.auto.constants import TIME_FOR_SAMPLE, TIME_FOR_SEARCH, TIME_FOR_SEARCH_ALONE
 from mercer.auto.final.all_rows import StreamedRows, sample_of, weights_from_all
 from mercer.auto.final.baselines import EncodedPredictor, SharedEncoder, baseline
 from mercer.auto.final.predictor import Predictor
@@ -30,8 +31,6 @@ from mercer.source import Source, split_holdout
 from mercer.source.holdout import split_by_position
 from mercer.source.table import first_block
 
-#: Fraction of a time budget for the search where a refit follows, where nothing does, and where weights of all rows do.
-_SEARCH, _SEARCH_ALONE, _SEARCH_SAMPLE = 0.45, 0.95, 0.6
 #: Fraction of the time left that encoding may take, and the fewest rows to search with.
 _ENCODE, _MIN_SEARCH_ROWS = 0.2, 500
 #: The fewest rows of a sample, however little memory there is.
@@ -93,8 +92,8 @@ class FitRun:
 
     def _search_fraction(self, held_out: Source | None, fraction: float) -> float:
         if held_out is not None:
-            return _SEARCH
-        return _SEARCH_ALONE if fraction == 1 else _SEARCH_SAMPLE
+            return TIME_FOR_SEARCH
+        return TIME_FOR_SEARCH_ALONE if fraction == 1 else TIME_FOR_SAMPLE
 
     def _split(self, source: Source, holdout: float) -> tuple[Source, Source | None]:
         """The training rows and the holdout: equal rows together, unless there are hardly any others."""
@@ -156,7 +155,7 @@ class FitRun:
             encoded = _ENCODE * self.clock.left() / max(seconds, 1e-12)
             first = first_block(train)
             n_columns = 1 if first is None else max(1, first.X.shape[1])
-            searched = _SEARCH * self.clock.left() * self.effort.entries_per_second / n_columns
+            searched = TIME_FOR_SEARCH * self.clock.left() * self.effort.entries_per_second / n_columns
             most = max(most, min(encoded, searched) / trained)
         if most >= fraction * self.n_rows:
             return fraction

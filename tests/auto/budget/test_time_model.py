@@ -91,7 +91,7 @@ def test_no_more_rows_than_the_search_has_time_for(monkeypatch):
     data, y = table(3000)
     brief = Clock(0.01, now=lambda: 0.0)
     fit_run = run.FitRun(None, EFFORTS["fast"], 0, Steps(), brief, n_rows=3000)
-    rows = run._SEARCH * 0.01 * EFFORTS["fast"].entries_per_second / 2  # of two columns
+    rows = run.TIME_FOR_SEARCH * 0.01 * EFFORTS["fast"].entries_per_second / 2  # of two columns
     assert fit_run._fraction_in_time(read_table(data, y), 1.0, 1.0) == pytest.approx(rows / 3000)
 
 

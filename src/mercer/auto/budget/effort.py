@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from mercer.auto.constants import COARSE_BINS, FEW_ROWS, FEW_TREE_ROWS, MAX_SCREENED_COLUMNS
 from mercer.learn.trees.params import TreeParams, full_intervals
 
 
@@ -49,9 +50,6 @@ class Effort:
     #: Entries of a table (rows times columns) that a search processes in a second, about, on two cores.
     entries_per_second: float = 2e5
 
-
-#: Distinct rows below which there are twice the folds: where rows are few, an ensemble should miss few of them.
-_FEW_ROWS = 2500
 
 EFFORTS = {
     "fast": Effort(
@@ -99,10 +97,6 @@ EFFORTS = {
 }
 
 
-#: Columns that a tree considers, and bins of each, where there are fewer rows than columns.
-_SCREENED, _COARSE = 512, 32
-
-
 def sized(effort: Effort, n: int, n_outputs: int, wide: bool = False) -> Effort:
     """The effort for data of this size.
 
@@ -115,17 +109,19 @@ def sized(effort: Effort, n: int, n_outputs: int, wide: bool = False) -> Effort:
         first = tree_params[0]
         n_rounds, learning_rate = max(60, int(first.n_estimators * fraction)), min(0.2, first.learning_rate / fraction)
         tree_params = (replace(first, n_estimators=full_intervals(n_rounds), learning_rate=learning_rate),)
-    few = n < 500
+    few = n < FEW_ROWS
     if few or wide:
         small = _small(tree_params[0])
-        tree_params = (replace(small, max_bins=_COARSE, max_screened_columns=_SCREENED) if wide else small,)
+        tree_params = (
+            replace(small, max_bins=COARSE_BINS, max_screened_columns=MAX_SCREENED_COLUMNS) if wide else small,
+        )
         folds, width = (10, 64) if few else (effort.tree_folds, effort.search_features)
         folds = folds if effort.sharpen or not wide else min(folds, 5)
         return replace(
             effort, tree_params=tree_params, tree_folds=folds, search_features=min(width, 128), max_fourier=2 * width,
             multiples=(1.0,), kernels=("Gaussian",), n_rounds=0, min_fourier_gain=0.0,
         )  # fmt: skip
-    more = 2 if n < _FEW_ROWS and n_outputs <= 2 else 1
+    more = 2 if n < FEW_TREE_ROWS and n_outputs <= 2 else 1
     return replace(effort, tree_params=tree_params, tree_folds=more * effort.tree_folds)
 
 

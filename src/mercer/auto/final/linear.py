@@ -13,6 +13,18 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer._runtime.pool import for_each, ordered_map
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.time_model import LogisticTime
+from mercer.auto.constants import (
+    FEW_LOGISTIC_ROWS,
+    MANY_WEIGHTS,
+    PAIRS_WITH_TREES,
+    PAIRS_WITHOUT_TREES,
+    RELATIVE_PENALTIES,
+    SMALL_PENALTIES,
+    STRONG_PENALTIES,
+    TEMPERATURES,
+    TEST_ROWS,
+    TRAIN_ROWS,
+)
 from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.rows.targets import NumericTarget
@@ -25,24 +37,9 @@ from mercer.linear.ridge.fold_loss import FoldLoss, GramFoldLoss
 from mercer.linear.ridge.row_space import row_basis, row_coordinates
 
 _BATCH_ROWS = 4096
-#: Penalties of the logistic loss to try, relative to those of the squared error. Near even odds the logistic loss of
-#: a score is an eighth of the squared error of targets four apart, so an eighth is where the two agree.
-_RELATIVE_PENALTIES = (1 / 64, 1 / 16, 1 / 4)
-#: The same for several classes without trees: where classes are well separated, odds are anything but even.
-_SMALL_PENALTIES = (1 / 1024, 1 / 256, 1 / 64)
-#: Rows that penalty and temperature are chosen on: to fit, and to evaluate.
-_TRAIN_ROWS, _TEST_ROWS = 6000, 4000
-_TEMPERATURES = np.geomspace(0.7, 2.0, 22)
 _TOL, _MAX_ITER = 1e-3, 24
 #: Relative error of sums of float32 products.
 _ROUNDING = 1e-7
-#: Weights from which on a penalty is chosen by half as many iterations.
-_MANY_WEIGHTS = 4000
-#: Pairs of random features that penalty and temperature are chosen with, beside trees and without them.
-_PAIRS_WITH_TREES, _PAIRS_WITHOUT = 192, 512
-#: Distinct rows up to which each fold is held out in turn, and stronger penalties are tried: classes may be separable.
-_FEW_ROWS = 1500
-_STRONG_PENALTIES = (1.0, 8.0)
 
 #: A model and the candidates that were compared for it.
 Fitted = tuple[Predictor, list[Candidate]]
@@ -92,7 +89,7 @@ def _logistic(
     if like is not None:
         alpha, temperature = like.alpha, like.temperature
     elif out_of_time:
-        alpha, temperature = _RELATIVE_PENALTIES[1], 1.0
+        alpha, temperature = RELATIVE_PENALTIES[1], 1.0
     else:
         found, alpha, temperature, tried = _best_alternative(found.alternatives(), rows, labels, seed)
     Z, scale = scaled(found, rows.X, found.scores), column_scales(found)
@@ -110,9 +107,9 @@ def _iterations_in_time(found: SearchResult, rows: TrainingRows, clock: Clock | 
         return _MAX_ITER, False
     model = LogisticTime.of(found.features.over(rows.X, found.scores), len(rows), rows.Y.shape[1], clock)
     others = sum(len(_leading(other.features)) for other in found.alternatives()) / max(found.features.width, 1)
-    few = rows.distinct() <= _FEW_ROWS  # then every fold is held out in turn, for more penalties
-    fits = N_FOLDS * (len(_RELATIVE_PENALTIES) + len(_STRONG_PENALTIES)) if few else len(_RELATIVE_PENALTIES)
-    chosen = fits * (1 + others) * model.seconds(min(len(rows), _TRAIN_ROWS + _TEST_ROWS), _MAX_ITER)
+    few = rows.distinct() <= FEW_LOGISTIC_ROWS  # then every fold is held out in turn, for more penalties
+    fits = N_FOLDS * (len(RELATIVE_PENALTIES) + len(STRONG_PENALTIES)) if few else len(RELATIVE_PENALTIES)
+    chosen = fits * (1 + others) * model.seconds(min(len(rows), TRAIN_ROWS + TEST_ROWS), _MAX_ITER)
     out_of_time = chosen + model.seconds(len(rows), _MAX_ITER) > clock.left()
     return (model.steps(len(rows), clock.left(), _MAX_ITER) if out_of_time else _MAX_ITER), out_of_time
 
@@ -162,7 +159,7 @@ def _best_alternative(
     """
     splits = _splits(rows, labels)
     if not splits:
-        return alternatives[0], _RELATIVE_PENALTIES[1], 1.0, []
+        return alternatives[0], RELATIVE_PENALTIES[1], 1.0, []
 
     def evaluated(found: SearchResult) -> tuple[Candidate, float, float]:
         start = time.perf_counter()
@@ -184,11 +181,11 @@ def _best_alternative(
 def _splits(rows: TrainingRows, labels: np.ndarray) -> list[Split]:
     """The largest fold held out, or each one where rows are few; none if a class would be missing."""
     folds, order = rows.folds, rows.smallest(len(rows))
-    few = rows.distinct() <= _FEW_ROWS
+    few = rows.distinct() <= FEW_LOGISTIC_ROWS
     splits = []
     for fold in np.unique(folds) if few else [np.argmax(np.bincount(folds, rows.counts))]:
         held_out = folds[order] == fold
-        train, test = order[~held_out][:_TRAIN_ROWS], order[held_out][:_TEST_ROWS]
+        train, test = order[~held_out][:TRAIN_ROWS], order[held_out][:TEST_ROWS]
         if len(np.unique(labels[train])) <= labels.max() or len(test) == 0:
             return []
         splits.append((int(fold), train, test))
@@ -200,8 +197,8 @@ def _losses(
 ) -> list[tuple[float, float, float]]:
     """(log-loss, penalty, temperature) of all choices, over all the held-out rows of the splits."""
     columns, alphas = _leading(found.features), _penalties(found, rows)
-    max_iter = _MAX_ITER if len(columns) * rows.Y.shape[1] < _MANY_WEIGHTS else _MAX_ITER // 2
-    total = dict.fromkeys(((alpha, t) for alpha in alphas for t in _TEMPERATURES), 0.0)
+    max_iter = _MAX_ITER if len(columns) * rows.Y.shape[1] < MANY_WEIGHTS else _MAX_ITER // 2
+    total = dict.fromkeys(((alpha, t) for alpha in alphas for t in TEMPERATURES), 0.0)
     known = None
     for fold, train, test in splits:
         features = found.features.without_fold(fold)
@@ -215,7 +212,7 @@ def _losses(
         for alpha in alphas:
             model = _solved(Z_train, labels[train], alpha, seed, weight, max_iter)
             scores = model.decision_function(Z_test).astype(np.float64).reshape(len(test), -1)
-            for t, loss in zip(_TEMPERATURES, _log_losses(scores, labels[test], counts), strict=True):
+            for t, loss in zip(TEMPERATURES, _log_losses(scores, labels[test], counts), strict=True):
                 total[alpha, t] += counts.sum() * loss
     weight = sum(rows.counts[test].sum() for *_, test in splits)
     return [(loss / weight, alpha, float(t)) for (alpha, t), loss in total.items()]
@@ -225,10 +222,10 @@ def _penalties(found: SearchResult, rows: TrainingRows) -> tuple[float, ...]:
     """Relative penalties worth trying."""
     alone = rows.Y.shape[1] > 2 and not found.features.has("trees")
     if alone and len(found.features.blocks) > 1:
-        alphas: tuple[float, ...] = _SMALL_PENALTIES
+        alphas: tuple[float, ...] = SMALL_PENALTIES
     else:
-        alphas = _RELATIVE_PENALTIES if found.thorough else _RELATIVE_PENALTIES[1:2]
-    return (*alphas, *_STRONG_PENALTIES) if rows.distinct() <= _FEW_ROWS else alphas
+        alphas = RELATIVE_PENALTIES if found.thorough else RELATIVE_PENALTIES[1:2]
+    return (*alphas, *STRONG_PENALTIES) if rows.distinct() <= FEW_LOGISTIC_ROWS else alphas
 
 
 def _features(found: SearchResult, columns: np.ndarray, rows: TrainingRows) -> Callable[[np.ndarray], np.ndarray]:
@@ -245,11 +242,11 @@ def _features(found: SearchResult, columns: np.ndarray, rows: TrainingRows) -> C
 
 def _leading(features: Features) -> np.ndarray:
     """The columns of all blocks but with the first random features only."""
-    return features.leading(_PAIRS_WITH_TREES if features.has("trees") else _PAIRS_WITHOUT)
+    return features.leading(PAIRS_WITH_TREES if features.has("trees") else PAIRS_WITHOUT_TREES)
 
 
 def _log_losses(scores: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> list[float]:
     """The mean log-loss of the scores at each of the temperatures."""
-    losses = (LogLoss().value(labels, scores / t) for t in _TEMPERATURES)
+    losses = (LogLoss().value(labels, scores / t) for t in TEMPERATURES)
     total = weight.sum()
     return [float((each * weight).sum() / total) for each in losses]

@@ -11,13 +11,12 @@ import numpy as np
 from mercer import _numeric
 from mercer._numeric.block import Block
 from mercer._numeric.hashing.rows import fold_of
+from mercer.auto.constants import FEW_ROWS
 from mercer.source import MemorySource
 from mercer.stats import Gram
 from mercer.stats.gram import GramPerFold
 
 N_FOLDS = 5
-#: Rows below which supervised blocks are fitted without each fold as well, to be evaluated by the folds.
-FEW = 500
 
 
 @dataclass
@@ -79,7 +78,7 @@ class TrainingRows:
     @property
     def few(self) -> bool:
         """Whether there are fewer rows than columns, or so few rows at all that equations in the rows cost least."""
-        return self.wide or len(self.X) < FEW
+        return self.wide or len(self.X) < FEW_ROWS
 
     def weight_of(self, index: np.ndarray | slice) -> np.ndarray | None:
         """The weights of some rows; None if all are equal."""

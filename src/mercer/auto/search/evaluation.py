@@ -12,9 +12,9 @@ import numpy as np
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import Effort
 from mercer.auto.budget.progress import Steps
+from mercer.auto.constants import MANY_COLUMNS, MIN_GAIN
 from mercer.auto.features.union import Features
 from mercer.auto.rows.training import TrainingRows
-from mercer.auto.search.constants import MANY_COLUMNS, MIN_GAIN
 from mercer.auto.search.equations import KernelCache, row_space_loss
 from mercer.auto.search.state import Candidate, SearchState, Trial
 from mercer.linear.ridge.fold_loss import FoldLoss, GramFoldLoss

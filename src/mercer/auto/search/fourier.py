@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.auto.features.union import Features
-from mercer.auto.search.constants import (
+from mercer.auto.constants import (
     FINALIST_MULTIPLE,
     LARGE_GAIN,
     MEDIAN_ROWS,
@@ -22,6 +21,7 @@ from mercer.auto.search.constants import (
     ROWS_PER_METRIC_ENTRY,
     TIME_FOR_FOURIER,
 )
+from mercer.auto.features.union import Features
 from mercer.auto.search.evaluation import Evaluator, relative_loss
 from mercer.auto.search.kernels import KernelCandidate, kernel_candidates
 from mercer.auto.search.state import Candidate, SearchState, Trial

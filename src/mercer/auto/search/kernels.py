@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer import kernels
+from mercer.auto.constants import MIN_COLUMN_WEIGHT, SUBSET_SIZE, UNIFORM_FRACTION
 from mercer.auto.features.base import FeatureBlock
 from mercer.auto.features.cross_fitted import CrossFitted
 from mercer.auto.features.fourier import FourierBlock
-from mercer.auto.search.constants import MIN_COLUMN_WEIGHT, SUBSET_SIZE, UNIFORM_FRACTION
 from mercer.expand.random.sampling import applicable, draw_frequencies
 from mercer.kernels.stationary import Stationary, median_distance
 from mercer.kernels.subsets import OnSubsets

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer.auto.features.piecewise import PiecewiseBlock
-from mercer.auto.search.constants import (
+from mercer.auto.constants import (
     MAX_PIECEWISE_FEATURES,
     MIN_ROWS,
     ROWS_PER_BIN,
     TIME_FOR_BINS,
     TOTAL_BINS,
 )
+from mercer.auto.features.piecewise import PiecewiseBlock
 from mercer.auto.search.evaluation import Evaluator
 from mercer.auto.search.state import SearchState
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from mercer.auto.features.products import ProductBlock
-from mercer.auto.features.union import Features
-from mercer.auto.rows.training import TrainingRows
-from mercer.auto.search.constants import (
+from mercer.auto.constants import (
     MAX_PRODUCT_COLUMNS,
     MIN_EFFECTIVE_ROWS,
     MIN_PRODUCT_ROWS,
     SELECTED_ERRORS,
     TIME_FOR_PRODUCTS,
 )
+from mercer.auto.features.products import ProductBlock
+from mercer.auto.features.union import Features
+from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.evaluation import Evaluator, verdict
 from mercer.auto.search.state import SearchState
 from mercer.select.greedy.forward import forward_selection

@@ -10,10 +10,10 @@ import numpy as np
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import Effort
 from mercer.auto.budget.progress import Steps
+from mercer.auto.constants import SEPARATED_LOSS
 from mercer.auto.features.linear import LinearBlock
 from mercer.auto.features.union import Features
 from mercer.auto.rows.training import TrainingRows
-from mercer.auto.search.constants import SEPARATED_LOSS
 from mercer.auto.search.evaluation import Evaluator
 from mercer.auto.search.fourier import add_fourier
 from mercer.auto.search.piecewise import add_piecewise

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer.auto.features.cross_fitted import CrossFitted
-from mercer.auto.features.linear import SelectedBlock
-from mercer.auto.rows.training import N_FOLDS, TrainingRows
-from mercer.auto.search.constants import (
+from mercer.auto.constants import (
     MIN_ROWS,
     ROWS_PER_SELECTED,
     SELECTED_ERRORS,
     SELECTED_SIZES,
     TIME_FOR_SELECTED,
 )
+from mercer.auto.features.cross_fitted import CrossFitted
+from mercer.auto.features.linear import SelectedBlock
+from mercer.auto.rows.training import N_FOLDS, TrainingRows
 from mercer.auto.search.evaluation import Evaluator
 from mercer.auto.search.state import SearchState
 from mercer.select.greedy.candidates import ColumnCandidates

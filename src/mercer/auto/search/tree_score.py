@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from mercer.auto.constants import MIN_ROWS, TIME_FOR_TREES
 from mercer.auto.features.trees import TreeScoreBlock
 from mercer.auto.features.union import Features
-from mercer.auto.search.constants import MIN_ROWS, TIME_FOR_TREES
 from mercer.auto.search.evaluation import Evaluator, relative_loss
 from mercer.auto.search.state import Candidate, SearchState, TreeSearch
 from mercer.auto.search.trees import grow_score

@@ -9,15 +9,15 @@ import numpy as np
 from scipy import sparse
 
 from mercer.auto.budget.clock import Clock
+from mercer.auto.constants import MAX_DENSE_TERMS
 from mercer.auto.search.state import Candidate
 from mercer.auto.text.sparse_linear import SparseLinear, fit_sparse
 from mercer.source import Source
 from mercer.tables import TableEncoder
 from mercer.tables.columns import ColumnBlock
 
-#: Kinds of encoded columns that are sparse, and how many of these a dense search may have.
+#: Kinds of encoded columns that are sparse.
 SPARSE = ("text", "sequence")
-MAX_DENSE_TERMS = 2000
 
 
 def has_sparse_text(encoder: TableEncoder) -> bool:

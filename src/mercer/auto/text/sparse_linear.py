@@ -18,15 +18,12 @@ from sklearn.svm import LinearSVC
 
 from mercer._numeric.hashing.rows import fold_of
 from mercer.auto.budget.clock import Clock
+from mercer.auto.constants import HINGE_COSTS, RIDGE_PENALTIES, TEXT_TEMPERATURES
 from mercer.auto.rows.training import N_FOLDS
 from mercer.auto.search.evaluation import relative_loss
 from mercer.auto.search.state import Candidate
 from mercer.linear.losses import LogLoss
 
-#: Costs of the hinge, and penalties of the squared error; rows are of length one.
-_COSTS = (0.03, 0.1, 0.3, 1.0, 3.0)
-_ALPHAS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-_TEMPERATURES = np.geomspace(0.1, 30.0, 58)
 _TOL, _MAX_ITER, _MIN_ITER = 1e-4, 2000, 3
 
 
@@ -113,7 +110,7 @@ def refit_sparse(
 
 def _alphas(classes: np.ndarray | None) -> list[float]:
     """Penalties to try, the likeliest first: time may end before all have been tried."""
-    alphas = _ALPHAS if classes is None else tuple(1 / cost for cost in _COSTS)
+    alphas = RIDGE_PENALTIES if classes is None else tuple(1 / cost for cost in HINGE_COSTS)
     return sorted(alphas, key=lambda alpha: abs(np.log(alpha / 3.0)))
 
 
@@ -210,7 +207,7 @@ def _loss(
     """The mean squared error, at the best temperature for classes, and that temperature."""
     if classes is None:
         return float(np.average(np.sum((scores - indicators) ** 2, axis=1), weights=weight)), 1.0
-    errors = (np.sum((LogLoss().class_probabilities(scores / t) - indicators) ** 2, axis=1) for t in _TEMPERATURES)
+    errors = (np.sum((LogLoss().class_probabilities(scores / t) - indicators) ** 2, axis=1) for t in TEXT_TEMPERATURES)
     losses = [float(np.average(each, weights=weight)) for each in errors]
     best = int(np.argmin(losses))
-    return losses[best], float(_TEMPERATURES[best])
+    return losses[best], float(TEXT_TEMPERATURES[best])
