@@ -103,10 +103,12 @@ def test_the_report_lists_candidates_blocks_and_schema(regression):
 
 
 def test_repr_shows_task_size_and_score(regression):
-    shown = repr(regression[0])
-    assert shown.startswith("Model(regression: linear on ")
-    assert shown.endswith("held-out rows)")
-    assert repr(mercer.fit({"a": np.arange(20.0)}, np.arange(20.0), effort="fast", holdout=0)).endswith("features)")
+    first, second, third = repr(regression[0]).splitlines()
+    assert first.startswith("Mercer model: regression from 4 columns, linear on ")
+    assert second.startswith("Holdout of 136 rows: R2 0.9")
+    assert third.startswith("Features: the columns themselves")
+    without = mercer.fit({"a": np.arange(20.0)}, np.arange(20.0), effort="fast", holdout=0)
+    assert repr(without).splitlines()[1] == "No holdout: the score on new rows is unknown"
 
 
 def test_a_file_and_its_rows_give_the_same_model(tmp_path):

@@ -32,6 +32,8 @@ class Block:
     raw: Any = None
     #: Cached hashes of the rows; selected rows keep theirs.
     _ids: np.ndarray | None = field(default=None, init=False, repr=False, compare=False)
+    #: Indices of the rows in the data set, where they are not consecutive.
+    _positions: np.ndarray | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.raw is None:
@@ -49,6 +51,11 @@ class Block:
             self._ids = hash_rows(self.raw)
         return self._ids
 
+    @property
+    def positions(self) -> np.ndarray:
+        """The index of each row in the data set."""
+        return np.arange(self.start, self.start + len(self)) if self._positions is None else self._positions
+
     def rows(self, selection: Any) -> Block:
         """Select rows by a slice, an index array or a mask."""
         start = self.start + (selection.start or 0) if isinstance(selection, slice) else self.start
@@ -60,12 +67,14 @@ class Block:
             None if self.raw is self.X else take_rows(self.raw, selection),
         )
         chosen._ids = None if self._ids is None else self._ids[selection]
+        consecutive = self._positions is None and isinstance(selection, slice) and selection.step in (None, 1)
+        chosen._positions = None if consecutive else self.positions[selection]
         return chosen
 
     def with_X(self, X: Any) -> Block:
         """Return the same rows with transformed features X."""
         new = replace(self, X=X)
-        new._ids = self._ids
+        new._ids, new._positions = self._ids, self._positions
         return new
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Real
@@ -12,6 +13,7 @@ from mercer._runtime.errors import Message, ParameterError, Setting
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS, Effort
 from mercer.auto.budget.progress import Steps
+from mercer.auto.diagnostics.gather import gather
 from mercer.auto.model import Model
 from mercer.auto.rows.task import profile_target
 from mercer.auto.run import FitRun, Learned
@@ -36,6 +38,8 @@ def fit(
     random_state: Any = 0,
     progress: Callable[[str], None] | None = None,
     n_seeds: int = 1,
+    report: bool = True,
+    report_rows: int = 3,
 ) -> Model:
     """Fit a linear model on features found for the data, and evaluate it on rows it has never seen.
 
@@ -76,6 +80,11 @@ def fit(
         Average `n_seeds` models with independently drawn random features. The result is one linear model on all their
         features: less variance, for `n_seeds` final fits and as many times the random features. Fewer models are
         averaged where `max_features` or `time_budget` requires it, and one where the search keeps no random features.
+    report : bool, default=True
+        Compute what `Model.report_html` shows besides the scores: effects of columns, errors, calibration, a learning
+        curve and more, on the holdout. That takes about a second, or 15 % of the time of the fit.
+    report_rows : int, default=3
+        Held-out rows that the report shows as the worst, and as typical ones; 0 keeps no values of rows in the model.
 
     Returns
     -------
@@ -97,7 +106,8 @@ def fit(
     _check_budgets(time_budget, memory)
     if not _is_number(holdout) or not 0 <= holdout < 1:
         raise ParameterError("holdout", holdout, "must be a fraction of at least 0 and below 1")
-    run = FitRun(roles, sizes, random_state, steps, clock)
+    check_whole("report_rows", report_rows, minimum=0)
+    run = FitRun(roles, sizes, random_state, steps, clock, report=bool(report), report_rows=int(report_rows))
     with steps("read"):
         source = read_table(data, target, weight)
         _refuse_no_columns(source)
@@ -107,10 +117,24 @@ def fit(
     run.n_classes, run.n_distinct = profile.n_classes, profile.n_distinct
     run.notes += profile.notes
     learned, scores = run.run(source, holdout, memory)
-    report: dict[str, Any] = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
-    report |= {"notes": run.notes}
-    report |= {"weight": weight} if isinstance(weight, str) else {}
-    report |= {} if scores is None else {"holdout": scores}
+    found: dict[str, Any] = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
+    found |= {"weight": weight} if isinstance(weight, str) else {}
+    found |= {} if scores is None else {"holdout": scores}
+    _note_many_features(run, learned, max_features)
+    given = {
+        "task": task, "effort": effort, "time_budget": time_budget, "max_features": max_features, "memory": memory,
+        "holdout": holdout, "roles": roles, "random_state": random_state, "n_seeds": n_seeds,
+    }  # fmt: skip
+    options = {name: value for name, value in given.items() if value != _DEFAULTS[name]}
+    found |= gather(run, learned, source, scores, (data, target, options), holdout)
+    found |= {"notes": run.notes} | search_report(learned, steps)
+    return model_of(profile.task, learned.encoder, learned.predictor, learned.rows.X, found, random_state)
+
+
+_DEFAULTS = {name: parameter.default for name, parameter in inspect.signature(fit).parameters.items()}
+
+
+def _note_many_features(run: FitRun, learned: Learned, max_features: int | None) -> None:
     width = learned.predictor.features.width
     if max_features is not None and width > max_features:
         run.notes.append(
@@ -120,8 +144,6 @@ def fit(
                 " allows: leave some out (mercer select ranks them).",
             )
         )
-    report |= search_report(learned, steps)
-    return model_of(profile.task, learned.encoder, learned.predictor, learned.rows.X, report, random_state)
 
 
 def _check_budgets(time_budget: float | None, memory: float | None) -> None:
@@ -157,14 +179,8 @@ def search_report(learned: Learned, steps: Steps) -> dict[str, Any]:
     """What was tried, what was kept and what it cost."""
     predictor, encoder = learned.predictor, learned.encoder
     fields = ("stage", "name", "loss", "seconds", "width", "kept", "why")
-    blocks = [
-        {"kind": block.kind, "width": block.width, "penalty": float(penalty), "note": block.note}
-        for block, penalty in zip(predictor.features.blocks, predictor.penalties, strict=True)
-    ]
     tried = [*getattr(encoder, "candidates", []), *predictor.candidates]
     return {
-        "model": f"linear on {predictor.features.width} explicit features",
-        "blocks": blocks,
         "candidates": [{name: getattr(each, name) for name in fields} for each in tried],
         "seconds": dict(steps.log),
         "columns": list(encoder.notes_),

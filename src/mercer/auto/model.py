@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from mercer.auto.diagnostics.summary import block_reports, summary
+from mercer.auto.diagnostics.verdict import verdict
 from mercer.auto.explain.contributions import (
     Explanation,
     contributions,
@@ -79,14 +81,13 @@ class Model:
         return made
 
     def __repr__(self) -> str:
-        scores = self._report.get("holdout")
-        score = (
-            f", {scores['metric']} {scores['model']['value']:.3g} ({scores['model']['low']:.3g} to "
-            f"{scores['model']['high']:.3g}) on {scores['n']} held-out rows"
-            if scores
-            else ""
-        )
-        return f"{type(self).__name__}({self.task}: {self._report.get('model', '')}{score})"
+        return summary(self.report())
+
+    def _repr_html_(self) -> str:
+        """The first screen of the report, for notebooks."""
+        from mercer.report.html import render_first_screen
+
+        return render_first_screen(self.report())
 
     @property
     def groups(self) -> dict[str, np.ndarray]:
@@ -175,8 +176,34 @@ class Model:
         return dict(self._importance)
 
     def report(self) -> dict[str, Any]:
-        """The report of the search, as plain numbers and words."""
-        return {**self._report, "importance": self.importance(), "schema": self.schema}
+        """The report as plain numbers and words: see `mercer.auto.diagnostics.schema.Report` for its keys."""
+        found = {**self._report, "blocks": block_reports(self.predictor, self._report.get("block_gains"))}
+        found.pop("block_gains", None)
+        found |= {
+            "model": f"linear on {self.predictor.features.width:,} explicit features",
+            "classes": None if self.classes_ is None else [str(label) for label in self.classes_],
+            "importance": self.importance(),
+            "schema": self.schema,
+        }
+        return {**found, "verdict": verdict(found)}
+
+    def report_html(self, path: Any = None, rows: bool = True) -> str:
+        """The report as one HTML page that needs no other file and no network; also written to `path`.
+
+        `rows=False` leaves out the rows of the data that the report shows.
+        """
+        from mercer.io.atomic_file import write_text
+        from mercer.report.html import render_html
+
+        page = render_html(self.report(), rows=rows)
+        if path is not None:
+            write_text(path, page)
+        return page
+
+    def record_origin(self, command: str | None, files: list[dict[str, Any]]) -> None:
+        """Record in the report the command that made the model, and name, rows and SHA-256 of the files it read."""
+        known = self._report.get("reproduction", {})
+        self._report = {**self._report, "reproduction": {**known, "command": command, "data": list(files)}}
 
     def to_pipeline(self) -> Pipeline:
         """The model as a fitted scikit-learn pipeline of public estimators: encoder, union of features, linear model.

@@ -20,10 +20,13 @@ from mercer.auto.budget.probe import gathered, predicting_seconds, seconds_per_r
 from mercer.auto.budget.progress import Steps
 from mercer.auto.budget.time_model import MARGIN, TimeUp
 from mercer.auto.constants import TIME_FOR_SAMPLE, TIME_FOR_SEARCH, TIME_FOR_SEARCH_ALONE
+from mercer.auto.diagnostics.block_gains import block_gains
+from mercer.auto.diagnostics.evaluation import HoldoutEvaluation, evaluate_holdout, shared
+from mercer.auto.diagnostics.learning_curve import learning_curve
+from mercer.auto.diagnostics.sections import diagnose
 from mercer.auto.final.all_rows import StreamedRows, sample_of, weights_from_all
-from mercer.auto.final.baselines import EncodedPredictor, SharedEncoder, baseline
+from mercer.auto.final.baselines import EncodedPredictor, baseline
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.holdout.evaluate import evaluate
 from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.search.learning import learn, learn_again
 from mercer.auto.text.sparse_model import SparsePredictor, encode_training_rows, learn_terms
@@ -39,6 +42,8 @@ _MIN_SAMPLE_ROWS = 100
 _READ_MULTIPLE = 5.0
 #: Fractions of the time budget by which the holdout should have been evaluated, and the last step should have ended.
 _EVALUATED, _ENDED = 0.6, 0.95
+#: Fraction of the time so far that diagnostics may take, and the seconds that they may take anyway.
+_DIAGNOSTICS, _MIN_DIAGNOSTICS = 0.15, 1.0
 #: Fractions of the steps of a search that a refit repeats; random features and terms are no longer searched for.
 _REFIT = {"sample": 1.0, "encode": 1.0, "trees": 1.0, "fourier": 0.4, "terms": 0.1, "final": 0.7}
 #: The same for weights from all rows.
@@ -58,9 +63,11 @@ class Learned:
 
 @dataclass
 class FitRun:
-    """The settings of one fit, and `notes` for the reader of its report.
+    """The settings of one fit, and `notes` and `sections` for its report.
 
     n_distinct : the number of distinct rows if these are few, else None
+    report : whether diagnostics of the model on the holdout are computed
+    report_rows : the number of held-out rows of each kind that the report may show
     """
 
     roles: dict[str, str] | None
@@ -72,7 +79,10 @@ class FitRun:
     n_rows: int = 0
     n_classes: int = 0
     n_distinct: int | None = None
+    report: bool = False
+    report_rows: int = 0
     notes: list[str] = field(default_factory=list)
+    sections: dict[str, Any] = field(default_factory=dict)
 
     def run(self, source: Source, holdout: float, memory: float | None) -> tuple[Learned, dict[str, Any] | None]:
         """The model of a source, and its scores on the holdout, if there is one."""
@@ -83,7 +93,11 @@ class FitRun:
         excluded, scores = 0.0, None
         if held_out is not None:
             with self.steps("holdout"):
-                scores = self._evaluated(learned, held_out, holdout)
+                found = self._evaluated(learned, held_out, holdout)
+            scores = found.section
+            if self.report:
+                with self.steps("diagnostics"):
+                    self.sections |= self._diagnosed(found, learned, train)
             again = self._refit(lambda: self._part(source, fraction), learned, holdout)
             learned, excluded = (learned, holdout) if again is None else (again, 0.0)
         if fraction < 1:
@@ -190,22 +204,54 @@ class FitRun:
             predictor = weights_from_all(every, self.steps.seconds_of(_ALL_ROWS), self.notes)
         return replace(learned, predictor=predictor)
 
-    def _evaluated(self, learned: Learned, held_out: Source, holdout: float) -> dict[str, Any]:
+    def _evaluated(self, learned: Learned, held_out: Source, holdout: float) -> HoldoutEvaluation:
         """Scores on the holdout; on a part of it if all rows would take too much of the time left."""
         name, plain = baseline(learned.encoder, learned.rows, self.classify, self.seed, self.clock.part(_EVALUATED))
-        model = EncodedPredictor(SharedEncoder(learned.encoder), learned.predictor)
-        plain = replace(plain, encoder=model.encoder) if isinstance(plain, EncodedPredictor) else plain
+        model, plain = shared(learned.encoder, learned.predictor, plain)
+        n_held_out = holdout * self.n_rows
         if self.clock.budget is not None:
-            n_held_out = holdout * self.n_rows
             seconds = predicting_seconds(held_out, model, n_held_out, self.clock)
             allowed = max(self.clock.part(_EVALUATED).left(), 0.1 * self.clock.left())
             if seconds > allowed:
                 fraction = float(np.clip(allowed / seconds, min(_MIN_SEARCH_ROWS / n_held_out, 0.999), 0.999))
-                held_out = some_of(held_out, fraction, self.seed)
+                held_out, n_held_out = some_of(held_out, fraction, self.seed), fraction * n_held_out
                 self.notes.append(f"The time budget was short: about {fraction:.2%} of the holdout were evaluated.")
-        task = "classification" if self.classify else "regression"
-        scores = evaluate(plain, model, held_out, task, random_state=self.seed)
-        return scores.report() | {"baseline": name}
+        return evaluate_holdout(model, plain, name, learned.rows, held_out, n_held_out, self.seed)
+
+    def _diagnosed(self, found: HoldoutEvaluation, learned: Learned, train: Source) -> dict[str, Any]:
+        """Sections of the report that need rows the model has not seen."""
+        clock = Clock(max(_MIN_DIAGNOSTICS, _DIAGNOSTICS * self.clock.spent()))
+        if self.clock.budget is not None:
+            clock = Clock(min(_DIAGNOSTICS * self.clock.budget, 0.3 * self.clock.left()))
+        baseline_row = np.asarray(learned.rows.X.mean(axis=0)).ravel()
+        rows = found.rows(baseline_row, self.seed)
+        sections, left_out = diagnose(rows, learned.rows, self.report_rows, clock.left())
+        sections["block_gains"] = block_gains(rows)
+        curve = learning_curve(
+            rows,
+            found.predictions(),
+            self.n_rows - found.section["n"],
+            lambda fraction: self._fitted_part(train, learned, fraction),
+            lambda fraction: MARGIN * fraction * self.steps.seconds_of(_REFIT) < clock.left(),
+        )
+        if curve is None:
+            left_out = [*left_out, "learning_curve"]
+        return sections | ({} if curve is None else {"learning_curve": curve}) | {"left_out": left_out}
+
+    def _fitted_part(self, train: Source, learned: Learned, fraction: float) -> EncodedPredictor | None:
+        """The configuration of a model fitted to about a fraction of the training rows; None if that has no model."""
+        if learned.predictor.result is None and not isinstance(learned.predictor, SparsePredictor):
+            return None
+        roles = {name: role.role for name, role in learned.encoder.roles_.items()}
+        run = replace(self, roles=roles, notes=[], sections={}, steps=Steps(), report=False)
+        part = gathered(sample_of(train, fraction, self.seed)[0])
+        if self.classify and len(np.unique(np.asarray(part.collect().y))) < 2:
+            return None
+        try:
+            again = run._learned_again(part, learned)
+        except TimeUp:
+            return None
+        return EncodedPredictor(again.encoder, again.predictor)
 
     def _refit(self, source: Callable[[], Source], learned: Learned, holdout: float) -> Learned | None:
         """The model of all rows, configured like that of some of them; None, and a note, if time is too short."""

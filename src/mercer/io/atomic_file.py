@@ -40,6 +40,12 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
             yield file
 
 
+def write_text(path: str | os.PathLike, text: str) -> None:
+    """Write a text in UTF-8, all of it or nothing."""
+    with atomic_write(path) as file:
+        file.write(text.encode("utf-8"))
+
+
 @contextmanager
 def _replacing(path: str) -> Iterator[BinaryIO]:
     folder = os.path.dirname(path)

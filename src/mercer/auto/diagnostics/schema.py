@@ -76,6 +76,8 @@ class Holdout(TypedDict):
     linear: ModelScores
     naive: ModelScores
     gain: ScoreEstimate
+    #: Paired gains over "linear" and "naive" by metric, positive where the model is better.
+    gains: dict[str, dict[str, ScoreEstimate]]
     interval: str
     baseline: str
     metrics: dict[str, ScoreEstimate]
@@ -380,8 +382,8 @@ class Reproduction(TypedDict):
     versions: dict[str, str]
     #: Name, rows and SHA-256 of the files, where the data came from files.
     data: list[dict[str, Any]]
-    #: Hash of all rows as read, whatever their order.
-    rows_hash: str
+    #: Sum of the hashes of all rows as read, whatever their order; None if they were not all in memory.
+    rows_hash: str | None
     seconds: list[StageSeconds]
     created: str
 

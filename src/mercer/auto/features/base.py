@@ -71,6 +71,11 @@ class FeatureBlock:
         made = [str(name) for name in self.transformer.get_feature_names_out(columns)]
         return [f"{self.kind}_{name}" if name in columns else name for name in made]
 
+    @property
+    def title(self) -> str:
+        """The block in words, for reports."""
+        return f"{self.width:,} features of kind {self.kind!r}"
+
     def without_fold(self, fold: int) -> FeatureBlock:
         """The block fitted without the targets of a fold: the block itself unless it is supervised."""
         return self

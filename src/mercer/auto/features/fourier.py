@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,11 @@ class FourierBlock(FeatureBlock):
 
     def names(self, columns: list[str]) -> list[str]:
         return [f"rff_{i}_{function}" for function in ("cos", "sin") for i in range(self.width // 2)]
+
+    @property
+    def title(self) -> str:
+        kernel = re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.3g}", self.note)
+        return f"{self.width:,} random Fourier features" + (f" of {kernel}" if kernel else "")
 
     def first(self, width: int) -> FourierBlock:
         """The leading frequencies, with features scaled to a kernel of the same size."""

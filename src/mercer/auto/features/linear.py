@@ -32,6 +32,10 @@ class LinearBlock(FeatureBlock):
     def names(self, columns: list[str]) -> list[str]:
         return list(columns)
 
+    @property
+    def title(self) -> str:
+        return f"the columns themselves ({self.width:,} encoded)"
+
     def refit(self, other: Refit) -> LinearBlock:
         return LinearBlock(other.rows.X.shape[1])
 
@@ -67,6 +71,10 @@ class SelectedBlock(FeatureBlock):
 
     def names(self, columns: list[str]) -> list[str]:
         return [f"{columns[j]}_selected" for j in self.columns]
+
+    @property
+    def title(self) -> str:
+        return f"{self.width:,} selected columns, with a penalty of their own"
 
     def refit(self, other: Refit) -> SelectedBlock | None:
         """The same columns wherever they are now."""

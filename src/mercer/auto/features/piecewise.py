@@ -50,6 +50,10 @@ class PiecewiseBlock(FeatureBlock):
     def names(self, columns: list[str]) -> list[str]:
         return list(self.bins.get_feature_names_out([str(columns[j]) for j in self.columns]))
 
+    @property
+    def title(self) -> str:
+        return f"piecewise-linear curves of {len(self.columns):,} columns ({self.width:,} bins)"
+
     def refit(self, other: Refit) -> PiecewiseBlock:
         return PiecewiseBlock.fitted(other.rows.X, int(self.bins.n_bins), other.rows.weight) or self
 

@@ -37,6 +37,10 @@ class ProductBlock(FeatureBlock):
     def names(self, columns: list[str]) -> list[str]:
         return [f"{columns[i]}^2" if i == j else f"{columns[i]} * {columns[j]}" for i, j in self.pairs.tolist()]
 
+    @property
+    def title(self) -> str:
+        return f"products of {self.width:,} pairs of columns"
+
     def refit(self, other: Refit) -> ProductBlock | None:
         """The same products, centers and scales wherever their columns are now."""
         if other.positions is None:

@@ -52,6 +52,12 @@ class TreeScoreBlock(FeatureBlock):
         kinds, n_outputs = ("score", "probability"), self.score.n_outputs
         return [f"tree_{kind}_{k}" for kind in kinds for k in range(n_outputs)][: self.width]
 
+    @property
+    def title(self) -> str:
+        ensembles, n_outputs = self.score.ensembles, self.score.n_outputs
+        rounds = np.mean([len(each.roots) for each in ensembles]) / n_outputs
+        return f"score of {rounds:,.0f} boosting rounds (mean of {len(ensembles)} ensembles of trees)"
+
     def refit(self, other: Refit) -> FeatureBlock:
         return other.trees()[0]
 

@@ -42,10 +42,26 @@ class EncodedPredictor:
     predictor: Predictor
     width: int | None = None
 
+    def encode(self, X: Any) -> Any:
+        """Raw rows as the predictor takes them."""
+        X = self.encoder.transform(X)
+        return X if isinstance(self.predictor, SparsePredictor) else dense(X)[:, : self.width]
+
     def predict(self, X: Any) -> np.ndarray:
         """Predictions of raw rows."""
-        X = self.encoder.transform(X)
-        return self.predictor.predict(X if isinstance(self.predictor, SparsePredictor) else dense(X)[:, : self.width])
+        return self.predictor.predict(self.encode(X))
+
+    def scores(self, X: Any) -> np.ndarray:
+        """Scores of raw rows, one column per output."""
+        return self.predictor.scores(self.encode(X))
+
+    def predictions_of(self, scores: np.ndarray) -> np.ndarray:
+        """The predictions that follow from scores."""
+        return self.predictor.predictions_of(scores)
+
+    def probabilities_of(self, scores: np.ndarray) -> np.ndarray:
+        """The probabilities of the classes that follow from scores."""
+        return self.predictor.probabilities_of(scores)
 
 
 class SharedEncoder:
@@ -63,13 +79,28 @@ class SharedEncoder:
 
 @dataclass(frozen=True)
 class ConstantPredictor:
-    """The same prediction for every row."""
+    """The same prediction for every row; for classes the frequencies of the training rows as probabilities."""
 
     value: Any
+    frequencies: np.ndarray | None = None
 
     def predict(self, X: Any) -> np.ndarray:
         """The value, as many times as there are rows."""
-        return np.full((len(X), *np.shape(self.value)), self.value)
+        return self.predictions_of(self.scores(X))
+
+    def scores(self, X: Any) -> np.ndarray:
+        """A row of no scores for each row."""
+        return np.zeros((len(X), 0))
+
+    def predictions_of(self, scores: np.ndarray) -> np.ndarray:
+        """The value, as many times as there are rows."""
+        return np.full((len(scores), *np.shape(self.value)), self.value)
+
+    def probabilities_of(self, scores: np.ndarray) -> np.ndarray:
+        """The frequencies, as many times as there are rows."""
+        if self.frequencies is None:
+            raise ValueError("A mean has no probabilities of classes.")
+        return np.tile(self.frequencies, (len(scores), 1))
 
     @classmethod
     def of(cls, rows: EncodedRows, classify: bool) -> ConstantPredictor:
@@ -78,7 +109,8 @@ class ConstantPredictor:
         if not classify:
             return cls(np.average(y, axis=0, weights=rows.weight))
         classes, codes = np.unique(y, return_inverse=True)
-        return cls(classes[int(np.argmax(np.bincount(codes, rows.weight)))])
+        counts = np.bincount(codes, rows.weight)
+        return cls(classes[int(np.argmax(counts))], counts / counts.sum())
 
 
 def baseline(encoder: Any, rows: EncodedRows, classify: bool, seed: int, clock: Clock | None = None) -> tuple[str, Any]:

@@ -53,7 +53,10 @@ class Predictor:
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Values, or the most probable classes."""
-        scores = self.scores(X)
+        return self.predictions_of(self.scores(X))
+
+    def predictions_of(self, scores: np.ndarray) -> np.ndarray:
+        """The predictions that follow from the scores of some rows."""
         if self.classes is None:
             return scores[:, 0] if scores.shape[1] == 1 else scores
         if len(self.classes) == 2:
@@ -62,6 +65,9 @@ class Predictor:
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """Probabilities of the classes, one column each."""
-        scores = self.scores(X) / self.temperature
+        return self.probabilities_of(self.scores(X))
+
+    def probabilities_of(self, scores: np.ndarray) -> np.ndarray:
+        """The probabilities of the classes that follow from the scores of some rows."""
         one_class = self.classes is not None and len(self.classes) == 1
-        return np.ones_like(scores) if one_class else LogLoss().class_probabilities(scores)
+        return np.ones_like(scores) if one_class else LogLoss().class_probabilities(scores / self.temperature)

@@ -10,22 +10,10 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.block import Block
+from mercer.auto.holdout.bootstrap import Estimate, RowGroups, effective_rows, r2_of_sums
 from mercer.auto.rows.task import checked_task
 from mercer.source import Source
 from mercer.stats import Statistic
-
-_N_RESAMPLES = 2000
-#: Random groups that rows are resampled in, if there are more than twice as many rows.
-_N_GROUPS = 1000
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A score and its confidence interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -97,9 +85,22 @@ def evaluate(
         # Blocks of a source are arrays without names; the source has the names that the models were fitted with.
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         y, (one, two), weight = rows.fold(Predictions((first, second))).finish()
+    return compare(y, one, two, task, weight, confidence, random_state)
+
+
+def compare(
+    y: np.ndarray,
+    one: np.ndarray,
+    two: np.ndarray,
+    task: str,
+    weight: np.ndarray | None = None,
+    confidence: float = 0.95,
+    random_state: int = 0,
+) -> Comparison:
+    """The scores of two predictions of the same rows, as `evaluate` gives them."""
     if checked_task(task) == "classification":
         right, better = one == y, two == y
-        size = _effective_rows(len(y), weight)
+        size = effective_rows(len(y), weight)
         hits = (right, better, better & ~right, right & ~better)
         rates = [float(np.average(each, weights=weight)) for each in hits]
         score, other = (wilson(size * rate, size, confidence) for rate in rates[:2])
@@ -148,51 +149,17 @@ def _bootstrap_r2(
 
     Of several targets the sums are over all of them.
     """
-    rng, n = np.random.default_rng(random_state), len(y)
+    n, groups = len(y), RowGroups(len(y), weight, random_state)
     y, one, two = (np.reshape(each, (n, -1)) for each in (y, one, two))
     centered = y - np.average(y, axis=0, weights=weight)
     squares = [np.sum(each**2, axis=1) for each in (y - one, y - two, centered)]
-    sums = np.column_stack([*squares, np.ones(n), centered])
-    sums = sums if weight is None else sums * np.asarray(weight, dtype=float)[:, None]
-    if n > 2 * _N_GROUPS:  # sums of random groups have the variance of sums of rows, and cost less to resample
-        group = rng.permutation(n) % _N_GROUPS
-        sums, n = np.column_stack([np.bincount(group, each) for each in sums.T]), _N_GROUPS
-    batch = 250  # resamples at a time, so that memory does not grow with them
-    counts = (rng.multinomial(n, np.full(n, 1 / n), size=batch) for _ in range(_N_RESAMPLES // batch))
-    drawn = np.vstack([sums.sum(axis=0), *(times @ sums for times in counts)])
+    for values in (*squares, np.ones(n), *centered.T):
+        groups.add(values)
+    drawn = groups.draw()
     shifts = np.sum(drawn[:, 4:] ** 2, axis=1)
     total = drawn[:, 2] - shifts / np.maximum(drawn[:, 3], np.finfo(float).tiny)
-    first, second = (_r2(drawn[:, j], total, float(drawn[0, 2])) for j in (0, 1))
-    tail = _widened((1 - confidence) / 2, _effective_rows(len(y), weight))
-    return [
-        Estimate(float(values[0]), *(float(q) for q in np.quantile(values[1:], [tail, 1 - tail])))
-        for values in (first, second, second - first)
-    ]
-
-
-def _effective_rows(n: int, weight: np.ndarray | None) -> float:
-    """The effective number of n weighted rows, (sum of w)^2 / (sum of w^2)."""
-    return n if weight is None else float(np.sum(weight) ** 2 / np.sum(np.square(weight)))
-
-
-def _widened(tail: float, n: float) -> float:
-    """The tail probability of a percentile interval of n rows: Phi(-sqrt(n / (n - 1)) t), t of n - 1 degrees.
-
-    Resampled rows have (n - 1) / n of the variance of new rows, and that is itself estimated: Hesterberg (2015).
-
-    >>> round(_widened(0.025, 20), 4), round(_widened(0.025, 1e6), 4)
-    (0.0159, 0.025)
-    """
-    from scipy.special import ndtr, stdtrit
-
-    return float(ndtr(np.sqrt(n / (n - 1)) * stdtrit(n - 1, tail))) if n > 1 else tail
-
-
-def _r2(error: np.ndarray, total: np.ndarray, scale: float) -> np.ndarray:
-    """1 - error / total sum of squares; for constant targets 1 for no error and 0 for any, as in scikit-learn."""
-    flat = total <= 1e-12 * scale
-    right = error <= np.finfo(float).tiny
-    return np.where(flat, np.where(right, 1.0, 0.0), 1 - error / np.where(flat, 1.0, total))
+    first, second = (r2_of_sums(drawn[:, j], total, float(drawn[0, 2])) for j in (0, 1))
+    return [groups.percentiles(values, confidence) for values in (first, second, second - first)]
 
 
 def _quantile(confidence: float) -> float:

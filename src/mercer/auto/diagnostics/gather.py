@@ -1,0 +1,41 @@
+"""The sections of the report of a fit, beside its scores and its candidates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mercer.auto.diagnostics.reproduction import reproduction
+from mercer.auto.diagnostics.schema import FORMAT
+from mercer.auto.diagnostics.split import split_section
+from mercer.source import Source
+from mercer.tables.overview import overview
+
+if TYPE_CHECKING:
+    from mercer.auto.run import FitRun, Learned
+
+
+def gather(
+    run: FitRun, learned: Learned, source: Source, scores: dict[str, Any] | None, origin: tuple, holdout: float
+) -> dict[str, Any]:
+    """Plain values by the keys of `mercer.auto.diagnostics.schema.Report`.
+
+    `origin` holds data, target and options of the call, for the section that repeats it.
+    """
+    from mercer import __version__
+
+    all_in_memory = len(learned.rows.ids) == run.n_rows
+    ids = np.asarray(learned.rows.ids) if all_in_memory else None
+    found: dict[str, Any] = {"format": FORMAT, "mercer": __version__, **run.sections}
+    if scores is not None:
+        by_hash = run.n_distinct is None or run.n_distinct > run.n_rows // 2
+        refitted = all_in_memory or len(learned.rows.ids) > run.n_rows - scores["n"]
+        found["split"] = split_section(run.n_rows, scores["n"], holdout, by_hash, refitted, ids)
+    if run.report:
+        with run.steps("profiles"):
+            table = overview(source, roles=run.roles, task="classification" if run.classify else "regression")
+        found |= {"profiles": table.profiles, "checks": table.checks}
+        found |= {} if table.target is None else {"target_profile": table.target}
+    data, target, options = origin
+    return found | {"reproduction": reproduction(data, target, options, ids, run.steps.log)}

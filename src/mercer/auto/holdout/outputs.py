@@ -1,0 +1,98 @@
+"""What several models say of held-out rows, in one pass, and a sample of these rows as read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from mercer._numeric.block import Block
+from mercer.source import Columns, in_holdout
+from mercer.stats import Statistic
+
+#: The sample must not be chosen by the bits of a row's hash that choose the holdout.
+_SAMPLE_SEED = 0x444941474E4F
+
+
+class ScoringModel(Protocol):
+    """A model whose predictions and probabilities follow from scores."""
+
+    def scores(self, X: Any) -> np.ndarray:
+        """Scores of rows of a table."""
+
+    def predictions_of(self, scores: np.ndarray) -> np.ndarray:
+        """Predictions that follow from scores."""
+
+    def probabilities_of(self, scores: np.ndarray) -> np.ndarray:
+        """Probabilities of the classes that follow from scores."""
+
+
+@dataclass(frozen=True)
+class RowOutputs:
+    """Targets, weights and the scores of each model for all rows, and a sample of the rows as read.
+
+    y : targets, weight : weights or None, scores : one array per model
+    sampled : mask of the rows in `table`, positions : their indices in the data
+    """
+
+    y: np.ndarray
+    weight: np.ndarray | None
+    scores: list[np.ndarray]
+    table: Columns
+    positions: np.ndarray
+    sampled: np.ndarray
+
+
+@dataclass(frozen=True)
+class ModelOutputs(Statistic):
+    """The scores of several models, in the order of the rows, and about a fraction of the rows as read."""
+
+    models: tuple[ScoringModel, ...]
+    fraction: float = 1.0
+    seed: int = 0
+    n: int = 0
+    y: Any = None
+    weight: Any = None
+    scores: list[np.ndarray] = field(default_factory=list)
+    table: Any = None
+    positions: Any = None
+    sampled: Any = None
+
+    def of(self, block: Block) -> ModelOutputs:
+        if len(block) == 0:
+            return ModelOutputs(self.models, self.fraction, self.seed)
+        every = np.ones(len(block), dtype=bool)
+        chosen = every if self.fraction >= 1 else in_holdout(block, self.fraction, self.seed + _SAMPLE_SEED)
+        return replace(
+            self,
+            n=len(block),
+            y=np.asarray(block.y),
+            weight=None if block.weight is None else np.asarray(block.weight, dtype=np.float64),
+            scores=[model.scores(block.X) for model in self.models],
+            table=block.X[chosen],
+            positions=block.positions[chosen],
+            sampled=chosen,
+        )
+
+    def _merge(self, other: ModelOutputs) -> ModelOutputs:
+        def joined(name: str) -> np.ndarray:
+            return np.concatenate([getattr(self, name), getattr(other, name)])
+
+        return replace(
+            self,
+            n=self.n + other.n,
+            y=joined("y"),
+            weight=None if self.weight is None else joined("weight"),
+            scores=[np.concatenate(pair) for pair in zip(self.scores, other.scores, strict=True)],
+            table=self.table.stacked(other.table),
+            positions=joined("positions"),
+            sampled=joined("sampled"),
+        )
+
+    def finish(self) -> RowOutputs:
+        if self.n == 0:
+            raise ValueError("The holdout has no rows: hold out more rows, or bring more rows.")
+        if self.weight is not None and not np.any(self.weight > 0):
+            raise ValueError("All weights of the holdout are zero: hold out more rows, or bring more rows.")
+        return RowOutputs(self.y, self.weight, self.scores, self.table, self.positions, self.sampled)
