@@ -29,3 +29,19 @@ def discoveries(pvalues: Any, q: float = 0.1, method: str = "bh") -> np.ndarray:
     scale = np.sum(1.0 / ranks) if method == "by" else 1.0
     passed = np.flatnonzero(np.sort(p) <= q * ranks / max(d * scale, 1.0))
     return p <= np.sort(p)[passed[-1]] if len(passed) else np.zeros(d, dtype=bool)
+
+
+def adjusted_pvalues(pvalues: Any) -> np.ndarray:
+    """Return the p-values adjusted as by Benjamini and Hochberg (1995): the smallest rate q at which each is rejected.
+
+    With the p-values in increasing order, q_(i) = min over j >= i of p_(j) d / j, at most 1.
+
+    >>> adjusted_pvalues([0.01, 0.9, 0.02, 0.2]).round(3)
+    array([0.04 , 0.9  , 0.04 , 0.267])
+    """
+    p = np.asarray(pvalues, dtype=np.float64)
+    order = np.argsort(p, kind="stable")
+    rates = p[order] * len(p) / np.arange(1, len(p) + 1)
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.minimum.accumulate(rates[::-1])[::-1], 1.0)
+    return adjusted

@@ -1,0 +1,72 @@
+"""The error of random features as an approximation of their kernel: a bound, and what held-out rows show."""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from mercer.auto.diagnostics.held_out import HeldOutRows
+from mercer.auto.diagnostics.outputs import is_sparse, sampled
+from mercer.auto.diagnostics.schema import CertificateReport
+from mercer.auto.features.fourier import FourierBlock
+from mercer.auto.search.kernels import KernelCandidate
+from mercer.bounds import fourier_dimension, fourier_variance
+from mercer.kernels.subsets import OnSubsets
+
+_CONFIDENCE = 0.95
+#: Rows whose pairs are measured; fewer where a kernel is a mean over many subsets of columns, none beyond the last.
+_MAX_ROWS, _FEW_ROWS, _MAX_SUBSETS = 200, 50, 8000
+
+
+def section(rows: HeldOutRows) -> list[CertificateReport] | None:
+    """The certificate of each block of random features; None if there is none whose kernel is known."""
+    found = rows.predictor.result
+    if is_sparse(rows) or found is None or found.kernel is None or len(rows.y) < 2:
+        return None
+    n_rows = _n_rows(found.kernel.kernel, rows.X.shape[1])
+    X = np.unique(rows.X[sampled(len(rows.y), n_rows)], axis=0) if n_rows else rows.X[:1]
+    if len(X) < 2:
+        return None
+    exact = found.kernel.kernel(found.kernel.rows(X))
+    blocks = [block for block in rows.predictor.features.blocks if isinstance(block, FourierBlock)]
+    return [_certificate(block, found.kernel, X, exact) for block in blocks] or None
+
+
+def _n_rows(kernel: Any, n_columns: int) -> int:
+    if not isinstance(kernel, OnSubsets):
+        return _MAX_ROWS
+    n_subsets = sum(comb(n_columns, size) for size in range(1, kernel.order + 1))
+    return _FEW_ROWS if n_subsets <= _MAX_SUBSETS else 0
+
+
+def _certificate(block: FourierBlock, kernel: KernelCandidate, X: np.ndarray, exact: np.ndarray) -> CertificateReport:
+    bound = kernel_error_bound(block.width, len(X), kernel.kernel)
+    Z = np.asarray(block.features(X), dtype=np.float64)
+    errors = np.abs(exact - kernel.kernel.mass * (Z @ Z.T))[np.triu_indices(len(X), 1)]
+    largest, mean = float(errors.max()), float(errors.mean())
+    return {
+        "block": block.kind,
+        "quantity": "largest error of a kernel value |k(x, x') - <z(x), z(x')>|",
+        "n_features": block.width,
+        "bound": bound,
+        "measured": largest,
+        "confidence": _CONFIDENCE,
+        "sentence": (
+            f"With {block.width} independent random features, all {len(errors):,} pairs of {len(X)} rows are within "
+            f"{bound:.3g} of the kernel with {_CONFIDENCE:.0%} confidence; on held-out rows the largest error is "
+            f"{largest:.3g}, the mean {mean:.3g}."
+        ),
+    }
+
+
+def kernel_error_bound(n_features: int, n: int, kernel: Any) -> float:
+    """The smallest eps for which `fourier_dimension` asks for at most so many features for all pairs of n rows."""
+    variance = fourier_variance(kernel)
+    low, high = 1e-6, 1e3
+    for _ in range(60):
+        eps = float(np.sqrt(low * high))
+        needed = fourier_dimension(eps, 1 - _CONFIDENCE, n, variance=variance)
+        low, high = (low, eps) if needed <= n_features else (eps, high)
+    return high * float(kernel.mass)
