@@ -45,18 +45,21 @@ def gather_fit(
     return {**found, **report, "notes": notes}
 
 
-def render_fit(report: dict[str, Any], verbose: bool = False) -> RenderableType:
-    """Render the report for the terminal; `verbose` adds columns, blocks and the candidates in words."""
+def render_fit(report: dict[str, Any], verbose: bool = False, commands: bool = True) -> RenderableType:
+    """Render the report for the terminal; `verbose` adds columns, blocks and the candidates in words.
+
+    `commands` ends it with the next commands.
+    """
     parts: list[RenderableType] = [*_verdict(report), *_carried(report), *_checks(report, verbose)]
     parts += [*_notes(report, verbose), *_other_data(report)]
     if verbose:
         parts += render_details(report)
-    return Group(*parts, *_files(report))
+    return Group(*parts, *_files(report, commands))
 
 
 def render_written(report: dict[str, Any]) -> RenderableType:
     """Render the verdict, the scores on other data, and where the report is."""
-    return Group(Text(verdict_sentence(report), style="bold"), *_other_data(report), *_files(report))
+    return Group(Text(verdict_sentence(report), style="bold"), *_other_data(report), *_files(report, commands=False))
 
 
 def verdict_sentence(report: dict[str, Any]) -> str:
@@ -69,8 +72,9 @@ def verdict_sentence(report: dict[str, Any]) -> str:
         return "No rows were held out: the score on new rows is unknown."
     value, low, high = estimate_parts(holdout["model"])
     linear, *_ = estimate_parts(holdout["linear"])
+    metric = metric_title(holdout["metric"])
     return (
-        f"{metric_title(holdout['metric'])} {value} ({low} to {high}) on {counted(holdout['n'], 'held-out row')}; "
+        f"{metric[:1].upper()}{metric[1:]} {value} ({low} to {high}) on {counted(holdout['n'], 'held-out row')}; "
         f"{_baseline(holdout)}: {linear}."
     )
 
@@ -222,11 +226,11 @@ def _other_data(report: dict[str, Any]) -> list[RenderableType]:
     return [title, ScoreTable(other)]
 
 
-def _files(report: dict[str, Any]) -> list[RenderableType]:
+def _files(report: dict[str, Any], commands: bool) -> list[RenderableType]:
     """Where the files are, and the commands to go on with."""
     saved, page = report.get("saved"), report.get("report_file")
     lines = [f"{name}  {path}" for name, path in (("Model ", saved), ("Report", page)) if path]
-    if saved:
+    if saved and commands:
         model = shlex.quote(saved)
         lines += ["", "Next", f"  mercer predict {model} NEW.csv", f"  mercer explain {model} NEW.csv"]
     return [Text(""), *(unwrapped(line) for line in lines)] if lines else []
