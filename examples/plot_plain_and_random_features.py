@@ -38,9 +38,11 @@ for name, (load, task) in DATA.items():
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
 for ax, (name, search) in zip(axes, searches.items(), strict=True):
     lifts = [trial for trial in search.trials if not trial.plain]
-    ax.plot([trial.multiple for trial in lifts], [trial.loss for trial in lifts], "o-", label="random features")
+    multiples = [trial.multiple for trial in lifts]
+    ax.plot(multiples, [trial.loss for trial in lifts], "o-", label="random features")
     ax.axhline(search.plain.loss, color="black", linestyle=":", label="plain columns")
-    ax.set(xscale="log", xlabel="bandwidth / median distance", title=name)
+    ax.set_xscale("log", base=2)
+    ax.set(xticks=multiples, xticklabels=multiples, xlabel="bandwidth / median distance", title=name)
 axes[0].set_ylabel("squared error, 5 folds")
 axes[0].legend()
 

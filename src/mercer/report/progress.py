@@ -25,7 +25,7 @@ from mercer.auto.budget.progress import StepMessage
 #: Below this fraction the time left is not estimated.
 _MIN_FRACTION = 0.05
 #: Columns of the terminal that the texts of a step take, and from which on the time left and the score are shown.
-_TEXT_WIDTH, _MIN_WIDTH = 69, 78
+_TEXT_WIDTH, _MIN_WIDTH = 70, 78
 
 
 class StepClock:
@@ -39,18 +39,19 @@ class StepClock:
         self.budget = budget
         self.message: str = ""
         self._began: float | None = None
-        self._started = 0.0
+        self._started = self._reached = 0.0
 
     def start(self, message: str, elapsed: float) -> None:
         """A step starts, so many seconds after the first one was shown."""
         self._began = elapsed if self._began is None else self._began
+        self._reached = self.fraction(elapsed)  # a step that is not in the table goes on from here
         self._started, self.message = elapsed, message
 
     def fraction(self, elapsed: float) -> float:
         """The fraction done, from 0 to 1."""
         if not isinstance(self.message, StepMessage):
-            return 0.0
-        start, end = self.message.fraction, self.message.end
+            return self._reached
+        start, end = max(self._reached, self.message.fraction), self.message.end
         before = self._started - (self._began or 0.0)
         expected = before * (end - start) / start if start > 0 and before > 0 else 1.0
         return start + (end - start) * (1 - math.exp(-(elapsed - self._started) / max(expected, 1e-3)))
@@ -61,6 +62,11 @@ class StepClock:
         estimates = [spent * (1 / fraction - 1)] if fraction >= _MIN_FRACTION else []
         estimates += [] if self.budget is None else [self.budget - elapsed]
         return max(0.0, min(estimates)) if estimates else None
+
+    @property
+    def known(self) -> bool:
+        """Whether the fraction done is known."""
+        return isinstance(self.message, StepMessage) or self._reached > 0
 
     @property
     def score(self) -> str:
@@ -90,7 +96,7 @@ def step_progress(title: str, quiet: bool, budget: float | None = None) -> Itera
     """
     clock = StepClock(budget)
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), _StepBar(console.width - _TEXT_WIDTH), _TimesAndScore(console.width))
+    columns = (TextColumn("{task.description:<26}"), _StepBar(console.width - _TEXT_WIDTH), _TimesAndScore(console.width))
     with _bars(quiet, *columns, console=console) as bars:
         task = bars.add_task(f"{title}: reading", total=None, clock=clock)
 
@@ -123,9 +129,9 @@ class _StepBar(ProgressColumn):
         super().__init__()
 
     def render(self, task: Task) -> ProgressBar:
-        done = task.fields["clock"].fraction(task.elapsed or 0.0)
-        pulse = not isinstance(task.fields["clock"].message, StepMessage)
-        return ProgressBar(1.0, done, width=self.width, pulse=pulse, animation_time=task.get_time())
+        clock = task.fields["clock"]
+        done = clock.fraction(task.elapsed or 0.0)
+        return ProgressBar(1.0, done, width=self.width, pulse=not clock.known, animation_time=task.get_time())
 
 
 class _TimesAndScore(ProgressColumn):
@@ -137,8 +143,7 @@ class _TimesAndScore(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         clock, elapsed = task.fields["clock"], task.elapsed or 0.0
-        known = isinstance(clock.message, StepMessage)
-        parts = [f"{clock.fraction(elapsed):4.0%}"] if known else []
+        parts = [f"{clock.fraction(elapsed):4.0%}"] if clock.known else []
         parts.append(duration(elapsed))
         left = clock.seconds_left(elapsed)
         if self.width >= _MIN_WIDTH:
@@ -148,13 +153,12 @@ class _TimesAndScore(ProgressColumn):
 
 
 def duration(seconds: float) -> str:
-    """A time in the unit that suits it.
+    """A time in the unit that suits it: seconds, minutes:seconds, or hours:minutes.
 
     >>> duration(7.2), duration(95), duration(4000)
-    ('7 s', '1:35 min', '1:06 h')
+    ('7 s', '1:35', '1:06 h')
     """
-    if seconds < 60:
+    if round(seconds) < 60:
         return f"{seconds:.0f} s"
-    if seconds < 3600:
-        return f"{int(seconds) // 60}:{int(seconds) % 60:02d} min"
-    return f"{int(seconds) // 3600}:{int(seconds) % 3600 // 60:02d} h"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d} h"
