@@ -8,7 +8,12 @@ from rich.console import Console
 from mercer.report.fit import render_fit, render_written, verdict_sentence
 from report.sample_reports import SAMPLES, checks, class_holdout, minimal_report, regression_report
 
-FILES = {"file": "houses.csv", "dialect": "delimiter ','", "saved": "houses.mercer", "report_file": "houses.report.html"}
+FILES = {
+    "file": "houses.csv",
+    "dialect": "delimiter ','",
+    "saved": "houses.mercer",
+    "report_file": "houses.report.html",
+}
 
 
 def printed(report, width=80, render=render_fit, **how):

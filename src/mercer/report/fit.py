@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable
 from typing import Any
@@ -70,12 +71,11 @@ def verdict_sentence(report: dict[str, Any]) -> str:
     holdout = report.get("holdout")
     if holdout is None:
         return "No rows were held out: the score on new rows is unknown."
-    value, low, high = estimate_parts(holdout["model"])
-    linear, *_ = estimate_parts(holdout["linear"])
-    metric = metric_title(holdout["metric"])
+    cells, metric = _cells({key: holdout[key] for key in ("model", "linear")}), metric_title(holdout["metric"])
+    value, interval = cells["model"]
     return (
-        f"{metric[:1].upper()}{metric[1:]} {value} ({low} to {high}) on {counted(holdout['n'], 'held-out row')}; "
-        f"{_baseline(holdout)}: {linear}."
+        f"{metric[:1].upper()}{metric[1:]} {value} ({interval}) on {counted(holdout['n'], 'held-out row')}; "
+        f"{_baseline(holdout)}: {cells['linear'][0]}."
     )
 
 
@@ -94,7 +94,7 @@ def _circumstances(report: dict[str, Any]) -> Iterable[str]:
     target = f" of {visible(report['target'], _MAX_NAME)}" if report.get("target") else ""
     rows = [counted(report["rows"], "row")] if report.get("rows") else []
     about = "; ".join([*rows, f"{report['task']}{target}"])
-    yield f"{report['file']}: {about}." if report.get("file") else f"{about[:1].upper()}{about[1:]}."
+    yield f"{os.path.basename(report['file'])}: {about}." if report.get("file") else f"{about[:1].upper()}{about[1:]}."
     split, holdout = report.get("split"), report.get("holdout")
     if split is not None:
         yield split["sentence"]

@@ -96,7 +96,11 @@ def step_progress(title: str, quiet: bool, budget: float | None = None) -> Itera
     """
     clock = StepClock(budget)
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description:<26}"), _StepBar(console.width - _TEXT_WIDTH), _TimesAndScore(console.width))
+    columns = (
+        TextColumn("{task.description:<26}"),
+        _StepBar(console.width - _TEXT_WIDTH),
+        _TimesAndScore(console.width),
+    )
     with _bars(quiet, *columns, console=console) as bars:
         task = bars.add_task(f"{title}: reading", total=None, clock=clock)
 
