@@ -1,14 +1,11 @@
 """The command line: output and exit codes."""
 
-import json
 import sys
 
 import pytest
 
 from mercer import cli
 from mercer._runtime.errors import ParameterError
-
-SMALL = ["demo", "--data", "diabetes", "--components", "17"]
 
 
 @pytest.mark.parametrize(
@@ -18,13 +15,15 @@ SMALL = ["demo", "--data", "diabetes", "--components", "17"]
         (["--version"], 0),
         (["demo", "--help"], 0),
         (["deom"], 2),
-        (["demo", "--data", "titanic"], 2),
-        (["demo", "--components", "many"], 2),
-        (["demo", "--components", "0"], 2),
+        (["demo", "--data", "titanic.csv"], 2),
+        (["demo", "--target", "survived"], 2),
+        (["demo", "--effort", "none"], 2),
         (["demo", "--seed", "-1"], 2),
         (["demo", "--format", "xml"], 2),
         (["inspect", "--help"], 0),
         (["inspect"], 2),
+        (["report"], 2),
+        (["report", "a.mercer", "--format", "pdf"], 2),
     ],
 )
 def test_exit_codes(arguments, code, capsys):
@@ -46,22 +45,6 @@ def test_every_help_has_an_example(command, capsys):
     assert "Example:  mercer" in capsys.readouterr().out
 
 
-def test_demo_as_table(capsys):
-    assert cli._run(SMALL) == 0
-    out, err = capsys.readouterr()
-    assert err == ""  # not a terminal: no bar
-    for expected in ("The plan", "Diabetes", "plain columns", "evaluated once", "Seconds:", "Your own data"):
-        assert expected in out
-    assert max(map(len, out.splitlines())) <= 80
-
-
-def test_demo_as_json(capsys):
-    assert cli._run([*SMALL, "--format", "json", "--quiet"]) == 0
-    report = json.loads(capsys.readouterr().out)["reports"][0]
-    assert report["data"]["training_rows"] + report["data"]["holdout_rows"] == report["data"]["rows"] == 442
-    assert sum(trial["chosen"] for trial in report["trials"]) == 1
-
-
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
@@ -71,12 +54,12 @@ def test_demo_as_json(capsys):
         (KeyboardInterrupt(), "mercer: stopped."),
     ],
 )
-def test_failures_are_one_line_and_code_one(error, expected, monkeypatch, capsys):
+def test_failures_are_one_line_and_code_one(error, expected, monkeypatch, tmp_path, capsys):
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(sys.modules["mercer.cli.demo"], "_table_demo", fail)
-    assert cli._run(["demo"]) == 1
+    monkeypatch.setattr(sys.modules["mercer.cli.demo"], "_run", fail)
+    assert cli._run(["demo", "--data", "rows.csv", "--target", "y", "--output", str(tmp_path)]) == 1
     err = capsys.readouterr().err.lstrip("\n")  # after Ctrl-C the line of the prompt is ended first
     assert err.startswith(expected)
     assert err.count("\n") == 1

@@ -26,6 +26,7 @@ def loaded_after(code: str) -> set[str]:
         "from mercer.cli import _run\nassert _run(['--help']) == 0",
         "from mercer.cli import _run\nassert _run(['demo', '--help']) == 0",
         "from mercer.cli import _run\nassert _run(['inspect', '--help']) == 0",
+        "from mercer.cli import _run\nassert _run(['report', '--help']) == 0",
         "from mercer.cli import _run\nassert _run(['--version']) == 0",
     ],
 )

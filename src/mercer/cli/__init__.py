@@ -18,6 +18,7 @@ from mercer.cli.fit import fit
 from mercer.cli.inspect import inspect
 from mercer.cli.messages import in_options, printable, warning_text
 from mercer.cli.predict import predict, transform
+from mercer.cli.report import report
 from mercer.cli.select import select
 
 
@@ -37,7 +38,7 @@ def cli() -> None:
     """Features that make linear models strong: kernels, random features, streaming fits, honest scores."""
 
 
-for command in (demo, fit, predict, transform, select, inspect, dimension):
+for command in (demo, fit, report, predict, transform, select, inspect, dimension):
     cli.add_command(command)
 
 
@@ -58,7 +59,8 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str] | None) -> int:
     try:
         warnings.showwarning = _show_warning
-        return cli.main(arguments, prog_name="mercer", standalone_mode=False) or 0
+        given = sys.argv[1:] if arguments is None else arguments
+        return cli.main(given, prog_name="mercer", standalone_mode=False, obj={"arguments": list(given)}) or 0
     except click.ClickException as error:
         error.show()
         return error.exit_code

@@ -1,82 +1,111 @@
-"""`mercer demo`."""
+"""`mercer demo`: the main job on example tables, or on one's own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
 from typing import Any
 
 import click
 
-from mercer.cli.options import format_options
+from mercer.cli.options import echo_json, format_options, quiet_option, seed_option, show
 
-_DATA = ("digits", "breast_cancer", "diabetes")
+_TABLES = ("diabetes", "breast_cancer")
 
 
 @click.command(
-    short_help="Plain columns against random features, on example data.",
-    epilog="Example:  mercer demo --data digits --components 1024 --format json",
+    short_help="mercer fit on two example tables, or on your own.",
+    epilog="Example:  mercer demo --data houses.csv --target price",
 )
+@click.option("--data", metavar="PATH", help="A file of your own, instead of the examples; needs --target.")
+@click.option("--target", metavar="COLUMN", help="Column to be predicted in the file of --data.")
 @click.option(
-    "--data",
-    type=click.Choice([*_DATA, "all"]),
-    default="all",
+    "--output",
+    "-o",
+    type=click.Path(file_okay=False),
+    default="mercer-demo",
     show_default=True,
-    help="Which of the data sets that ship with scikit-learn.",
+    help="Folder for tables, models and reports.",
 )
-@click.option(
-    "--components",
-    type=click.IntRange(2, 8192),
-    default=512,
-    show_default=True,
-    help="Number of random features.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Seed of the random features, the folds and the holdout.",
-)
+@click.option("--effort", type=click.Choice(["fast", "normal", "high"]), default="normal", show_default=True)
 @format_options
-@click.option("--quiet", is_flag=True, help="No progress bar.")
-def demo(data: str, components: int, seed: int, form: str, quiet: bool) -> None:
-    """Compare a linear model on plain columns with one on random features.
+@seed_option
+@quiet_option
+def demo(data: str | None, target: str | None, output: str, form: str, **options: Any) -> None:
+    """Fit models to two tables that ship with scikit-learn, and write their reports.
 
-    Standardizes the data, maps them to random Fourier features of several bandwidths, fits the whole ridge path of
-    each, selects by cross-validation, and evaluates both models once on a holdout.
+    One table is a regression (diabetes), the other a classification (breast cancer). With --data and --target it is a
+    file of your own. The commands that are run are shown, and can be repeated by hand.
     """
-    names = _DATA if data == "all" else (data,)
-    _json_demo(names, components, seed, quiet) if form == "json" else _table_demo(names, components, seed, quiet)
+    if (data is None) != (target is None):
+        raise click.UsageError("--data and --target go together: the file, and the column to be predicted.")
+    reports = [_run(path, column, output, form, options) for path, column in _jobs(data, target, output, form)]
+    if form == "json":
+        from mercer import __version__
+
+        echo_json({"mercer": __version__, "reports": reports})
+    else:
+        _show_next_steps(reports)
 
 
-def _table_demo(names: tuple[str, ...], components: int, seed: int, quiet: bool) -> None:
-    from rich.console import Console
+def _jobs(data: str | None, target: str | None, folder: str, form: str) -> Any:
+    """(file, target) of each fit, after the question of an example."""
+    import os
 
-    from mercer.report.demo_table import closing_hint, render_demo, render_intro
+    if data is not None:
+        os.makedirs(folder, exist_ok=True)
+        yield data, target
+        return
+    from mercer.report.demo import TABLES, write_table
 
-    console = Console(highlight=False)
-    for i, report in enumerate(_reports(names, components, seed, quiet)):
-        if i == 0:
-            console.print(render_intro(report))
-        console.print(render_demo(report))
-    console.print(closing_hint())
-
-
-def _json_demo(names: tuple[str, ...], components: int, seed: int, quiet: bool) -> None:
-    import json
-
-    from mercer import __version__
-
-    reports = list(_reports(names, components, seed, quiet))
-    click.echo(json.dumps({"mercer": __version__, "reports": reports}, indent=2, allow_nan=False))
+    for number, name in enumerate(_TABLES, 1):
+        path = write_table(name, folder)
+        if form == "table":
+            click.secho(f"Example {number} of {len(_TABLES)}: {name.replace('_', ' ')}", bold=True)
+            click.echo(f"{TABLES[name].question}\n")
+        yield path, TABLES[name].target
 
 
-def _reports(names: tuple[str, ...], components: int, seed: int, quiet: bool) -> Iterator[dict[str, Any]]:
-    from mercer.report.progress import counted_progress
+def _run(path: str, target: str, folder: str, form: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Run `mercer fit` on a file, and print its report."""
+    import os
 
-    for name in names:
-        with counted_progress(name, quiet) as announce:
-            from mercer.report.demo import gather_demo  # slow: this is where NumPy and scikit-learn are imported
+    from mercer.cli.fit import fit, fit_file
 
-            report = gather_demo(name, components, seed, announce)
-        yield report
+    output = os.path.join(folder, f"{os.path.basename(path).split('.')[0] or 'model'}.mercer")
+    words = ["mercer", "fit", path, "--target", target, "--output", output]
+    words += [] if options["effort"] == "normal" else ["--effort", options["effort"]]
+    words += ["--seed", str(options["seed"])] if options["seed"] else []
+    command = shlex.join(words)
+    if form == "table":
+        click.echo(f"$ {command}\n")
+    context = fit.make_context("fit", [*words[2:], *(["--quiet"] if options["quiet"] else [])])
+    report = fit_file(path, target, {**context.params, "roles": None, "command": command})
+    if form == "table":
+        from mercer.report.fit import render_fit
+
+        show(lambda found: render_fit(found, commands=False), report)
+        click.echo()
+    return report
+
+
+def _show_next_steps(reports: list[dict[str, Any]]) -> None:
+    """How to open the reports, and what to try next."""
+    click.secho("Open in a browser", bold=True)
+    for report in reports:
+        click.echo(f"  {_address(report['report_file'])}")
+    last = reports[-1]
+    click.secho("\nThen try", bold=True)
+    for line in (
+        f"mercer explain {shlex.quote(last['saved'])} {shlex.quote(last['file'])}",
+        f"mercer report {shlex.quote(last['saved'])} --format markdown",
+        "mercer inspect YOUR.csv --target COLUMN",
+        "mercer fit YOUR.csv --target COLUMN",
+    ):
+        click.echo(f"  {line}")
+
+
+def _address(path: str) -> str:
+    import os
+    import pathlib
+
+    return pathlib.Path(os.path.abspath(path)).as_uri()

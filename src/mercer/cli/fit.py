@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import click
 
-from mercer.cli.messages import in_options
 from mercer.cli.options import (
     Number,
     display_name,
-    echo_json,
-    format_options,
     parse_pairs,
     quiet_option,
     reading,
     reading_options,
     refuse_overwrite,
     seed_option,
-    show,
 )
+from mercer.cli.report import page_path, print_report, rows_option, verbose_option, with_options, write_report
 
 _TASKS = ("classification", "regression", "classify", "regress")
 _SEARCH = ("effort", "time_budget", "max_features", "memory", "holdout", "n_seeds")
+#: Rows of the data in a report: as many of the worst, and of the typical ones.
+_ROWS = 3
 
 
 @click.command(
-    short_help="From a file to a model and an honest score.",
+    short_help="From a file to a model, an honest score and a report.",
     epilog="Example:  mercer fit houses.csv --target price --output houses.mercer",
 )
 @click.argument("data")
 @click.option("--target", required=True, help="Column to be predicted.")
 @click.option("--weight", help="Column of sample weights.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Model file; DATA with .mercer unless given.")
+@click.option(
+    "--report",
+    "report_file",
+    type=click.Path(dir_okay=False),
+    help="HTML report; beside the model, with .report.html, unless given.",
+)
+@click.option("--no-report", is_flag=True, help="Gather no diagnostics and write no HTML report.")
+@rows_option
 @click.option(
     "--task",
     type=click.Choice(_TASKS),
@@ -58,49 +66,111 @@ _SEARCH = ("effort", "time_budget", "max_features", "memory", "holdout", "n_seed
 )
 @click.option("--holdout", type=Number(0, 0.9), default=0.2, show_default=True, help="Fraction of rows to hold out.")
 @click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE", help="Role of a column, instead of the guess.")
-@format_options
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "markdown"]),
+    default="table",
+    show_default=True,
+    help="Of what is printed.",
+)
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
+@verbose_option
 @seed_option
 @quiet_option
 @reading_options
+@click.pass_context
 def fit(
-    data: str,
-    target: str,
-    weight: str | None,
-    output: str | None,
-    task: str | None,
-    roles: tuple[str, ...],
-    form: str,
-    seed: int,
-    quiet: bool,
-    **options: Any,
+    context: click.Context, data: str, target: str, roles: tuple[str, ...], form: str, verbose: bool, **options: Any
 ) -> None:
-    """Fit a linear model on features searched for the rows of DATA, and evaluate it on a holdout.
+    """Fit a linear model on features searched for the rows of DATA, evaluate it on a holdout, and write a report.
 
     DATA is CSV, TSV or the like, Parquet, a quoted pattern such as "part-*.csv", or - for standard input.
     """
-    from mercer.io.atomic_file import check_writable
-    from mercer.report.fit import gather_fit, render_fit
-    from mercer.report.progress import step_progress
     from mercer.tables.roles import ROLES
 
-    path = output or _default_output(data)
-    if path == "-":
-        raise click.UsageError("A model is not written to standard output: name a file with --output.")
-    refuse_overwrite(path, data)
-    check_writable(path)  # before the work, not after it
-    how, known = reading(options), parse_pairs(roles, "--role", "COLUMN=ROLE", "zip=category", ROLES)
+    known = parse_pairs(roles, "--role", "COLUMN=ROLE", "zip=category", ROLES)
+    given = (context.find_root().obj or {}).get("arguments")
+    command = None if given is None else f"mercer {shlex.join(given)}"
+    report = fit_file(data, target, {**options, "roles": known, "command": command})
+    print_report(report, form, not options["no_rows"], verbose)
+
+
+def fit_file(data: str, target: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Fit a model to a file, write model and report, and return the report; `options` are those of `mercer fit`."""
+    from mercer.report.fit import gather_fit
+    from mercer.report.progress import step_progress
+
+    path, page = output_paths(data, options)
+    how, budget = reading(options), options["time_budget"]
     search = {name: options[name] for name in _SEARCH}
-    with step_progress("fit", quiet, options["time_budget"]) as announce:
+    with step_progress("fit", options["quiet"], budget) as announce:
         import mercer
 
-        source = mercer.io.read_table(data, target, weight, **how)
-        task = task if task else None
-        model = mercer.fit(source, task=task, roles=known, random_state=seed, progress=announce, **search)
+        source: Any = mercer.io.read_table(data, target, options["weight"], **how)
+        model = mercer.fit(
+            source,
+            task=options["task"] or None,
+            roles=options["roles"],
+            random_state=options["seed"],
+            progress=announce,
+            report=page is not None,
+            report_rows=0 if options["no_rows"] else _ROWS,
+            **search,
+        )
+        announce("save")
+        model.record_origin(options["command"], _origin(data, source.n_rows))
         model.save(path)
-    report = gather_fit(model, source, display_name(data), target, path)
-    for notes in ("notes", "columns"):
-        report[notes] = [in_options(note) for note in report[notes]]
-    echo_json(report) if form == "json" else show(render_fit, report)
+        report = with_options(gather_fit(model, source, display_name(data), target, path, page))
+        if page is not None:
+            announce("write the report")
+            write_report(report, page, rows=not options["no_rows"])
+    return report
+
+
+def output_paths(data: str, options: dict[str, Any]) -> tuple[str, str | None]:
+    """The files of the model and of the report; both are refused before the work if they cannot be written."""
+    from mercer.io.atomic_file import check_writable
+
+    path, page = options["output"] or _default_output(data), options["report_file"]
+    if options["no_report"] and page is not None:
+        raise click.UsageError("--report and --no-report exclude each other: give one of them.")
+    if "-" in (path, page):
+        option = "--output" if path == "-" else "--report"
+        raise click.UsageError(f"Models and reports are not written to standard output: name a file with {option}.")
+    refuse_overwrite(path, data)
+    check_writable(path)
+    if options["no_report"]:
+        return path, None
+    page = page or page_path(path)
+    refuse_overwrite(page, data, option="--report")
+    if _same_file(page, path):
+        raise click.UsageError(f"--report {page} would overwrite the model: name another file.")
+    check_writable(page)
+    return path, page
+
+
+def _same_file(one: str, other: str) -> bool:
+    import os
+
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _origin(data: str, n_rows: int) -> list[dict[str, Any]]:
+    """Name, rows (where there is one file) and SHA-256 of the files of the data."""
+    import glob
+    import hashlib
+    import os
+
+    if data == "-" or (os.path.exists(data) and not os.path.isfile(data)):  # a pipe cannot be read again
+        return [{"name": display_name(data), "rows": n_rows, "sha256": None}]
+    paths = [data] if os.path.exists(data) else sorted(filter(os.path.isfile, glob.glob(data, recursive=True)))
+    found = []
+    for path in paths:
+        with open(path, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        found.append({"name": path, "rows": n_rows if len(paths) == 1 else None, "sha256": digest})
+    return found
 
 
 def _default_output(data: str) -> str:

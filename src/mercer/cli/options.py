@@ -97,13 +97,17 @@ def display_name(data: str) -> str:
     return "standard input" if data == "-" else data
 
 
-def refuse_overwrite(output: str | None, *inputs: str) -> None:
-    """Refuse to overwrite a file that is read."""
+def refuse_overwrite(output: str | None, *inputs: str, option: str = "--output") -> None:
+    """Refuse to overwrite a file that is read: an input may be a pattern of several files."""
+    import glob
     import os
 
-    for path in inputs:
-        if output and os.path.exists(output) and os.path.exists(path) and os.path.samefile(output, path):
-            raise click.UsageError(f"--output {output} would overwrite an input file: name another.")
+    if not output or not os.path.exists(output):
+        return
+    for given in inputs:
+        for path in [given] if os.path.exists(given) else glob.glob(given, recursive=True):
+            if os.path.samefile(output, path):
+                raise click.UsageError(f"{option} {output} would overwrite an input file: name another.")
 
 
 def echo_json(found: dict[str, Any]) -> None:
@@ -113,12 +117,12 @@ def echo_json(found: dict[str, Any]) -> None:
     click.echo(json.dumps(found, indent=2, allow_nan=False))
 
 
-def show(render: Callable[[dict[str, Any]], Any], found: dict[str, Any]) -> None:
-    """Render a report on the terminal."""
+def show(render: Callable[[dict[str, Any]], Any], found: dict[str, Any], file: Any = None) -> None:
+    """Render a report on the terminal, or into a text file."""
     from rich.console import Console
 
     # Paths longer than a line of the terminal stay whole.
-    Console(highlight=False).print(render(_printable(found)), crop=False)
+    Console(highlight=False, file=file).print(render(_printable(found)), crop=False)
 
 
 def _printable(value: Any) -> Any:

@@ -1,17 +1,36 @@
-"""The report of `mercer fit`: input, columns, candidates, the selected model and its score on the holdout."""
+"""The report of a fit on the terminal: the verdict, what carried it, what deserves attention, and the files."""
 
 from __future__ import annotations
 
+import os
+import shlex
+from collections.abc import Iterable
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
-_MAX_COLUMNS, _MAX_CANDIDATES = 12, 12
+from mercer.report.fit_details import block_title, render_details, strongest_columns
+from mercer.report.format import MISSING, count, counted, estimate_parts, metric_title, percent, visible
+from mercer.report.terminal import hanging, plain_table, unwrapped
+
+#: Lines on what carried the score, notes, checks, and names in a line.
+_MAX_CARRIED, _MAX_NOTES, _MAX_CHECKS, _MAX_NAMES = 5, 4, 8, 3
+#: The least part of the gain that is worth a line.
+_MIN_GAIN = 0.01
+#: Letters of a name of the data.
+_MAX_NAME = 32
+#: The least width for a second interval in the table of scores.
+_WIDE = 76
+#: The second metric of the table: errors in units of the target, or what accuracy leaves open.
+_SECOND = ("rmse", "mae", "auc", "balanced_accuracy", "log_loss")
+_COLORS = {"gain": "green", "linear": "yellow", "no-skill": "red", "unknown": "yellow"}
+_SEVERITIES = {"error": "bold red", "warning": "yellow"}
 
 
-def gather_fit(model: Any, source: Any, data: str, target: str, path: str) -> dict[str, Any]:
+def gather_fit(
+    model: Any, source: Any, data: str, target: str, path: str, report_file: str | None = None
+) -> dict[str, Any]:
     """Return the report of the model with its input and output files."""
     found = {
         "file": data,
@@ -20,97 +39,198 @@ def gather_fit(model: Any, source: Any, data: str, target: str, path: str) -> di
         "notes": list(source.notes),
         "target": target,
         "saved": str(path),
+        "report_file": report_file,
     }
     report = model.report()
     notes = list(dict.fromkeys([*found["notes"], *report.get("notes", [])]))
     return {**found, **report, "notes": notes}
 
 
-def render_fit(report: dict[str, Any]) -> RenderableType:
-    """Render the report for the terminal."""
-    parts: list[RenderableType] = [
-        _unwrapped(f"{report['file']}: {report['rows']:,} rows; {report['task']} of {report['target']}", "bold"),
-    ]
-    if report["dialect"]:
-        parts.append(Text(f"Read as {report['dialect']}.", style="dim"))
-    parts += [*_notes(report), Text("\nColumns", style="bold"), _column_table(report)]
-    parts += [
-        Text("\nCandidates, by 5-fold cross-validation on the training rows", style="bold"),
-        _candidate_table(report),
-    ]
-    parts += [Text(f"\nSelected: {report['model']}.", style="bold"), _block_table(report)]
-    parts += [*_holdout(report), _unwrapped(f"\nSaved to {report['saved']}.  Next:", "bold")]
-    parts.append(_unwrapped(f"  mercer predict {report['saved']} NEW.csv", "italic"))
-    return Group(*parts)
+def render_fit(report: dict[str, Any], verbose: bool = False, commands: bool = True) -> RenderableType:
+    """Render the report for the terminal; `verbose` adds columns, blocks and the candidates in words.
+
+    `commands` ends it with the next commands.
+    """
+    parts: list[RenderableType] = [*_verdict(report), *_carried(report), *_checks(report, verbose)]
+    parts += [*_notes(report, verbose), *_other_data(report)]
+    if verbose:
+        parts += render_details(report)
+    return Group(*parts, *_files(report, commands))
 
 
-def _unwrapped(line: str, style: str) -> Text:
-    """A line with a path, which is never wrapped, so that it can be copied."""
-    return Text(line, style=style, no_wrap=True, overflow="ignore")
+def render_written(report: dict[str, Any]) -> RenderableType:
+    """Render the verdict, the scores on other data, and where the report is."""
+    return Group(Text(verdict_sentence(report), style="bold"), *_other_data(report), *_files(report, commands=False))
 
 
-def _notes(report: dict[str, Any]) -> list[RenderableType]:
-    return [Text(f"  {note}", style="yellow") for note in [*report["notes"], *report.get("columns", [])]]
+def verdict_sentence(report: dict[str, Any]) -> str:
+    """The verdict in one sentence; for a report without one, the score on the holdout."""
+    sentence = report.get("verdict", {}).get("sentence")
+    if sentence:
+        return sentence
+    holdout = report.get("holdout")
+    if holdout is None:
+        return "No rows were held out: the score on new rows is unknown."
+    cells, metric = _cells({key: holdout[key] for key in ("model", "linear")}), metric_title(holdout["metric"])
+    value, interval = cells["model"]
+    return (
+        f"{metric[:1].upper()}{metric[1:]} {value} ({interval}) on {counted(holdout['n'], 'held-out row')}; "
+        f"{_baseline(holdout)}: {cells['linear'][0]}."
+    )
 
 
-def _plain_table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in headings:
-        right = heading in ("importance", "loss", "seconds", "features", "penalty")
-        table.add_column(heading, justify="right" if right else "left", overflow="fold")
-    return table
+def _verdict(report: dict[str, Any]) -> list[RenderableType]:
+    """The sentence, the scores, and how they were measured."""
+    level = report.get("verdict", {}).get("level", "unknown")
+    parts: list[RenderableType] = [Text(verdict_sentence(report), style=f"bold {_COLORS.get(level, '')}".strip())]
+    holdout = report.get("holdout")
+    if holdout is not None:
+        parts += [Text(""), ScoreTable(holdout)]
+    return [*parts, Text(" ".join(_circumstances(report)), style="dim")]
 
 
-def _column_table(report: dict[str, Any]) -> Table:
-    table = _plain_table("column", "type", "role", "importance")
-    importance = report["importance"]
-    ranked = sorted(report["schema"], key=lambda name: -importance.get(name, 0.0))
-    for name in ranked[:_MAX_COLUMNS]:
-        about = report["schema"][name]
-        table.add_row(Text(name), about["kind"], about["role"], _percent(importance.get(name)))
-    if len(ranked) > _MAX_COLUMNS:
-        table.add_row(Text(f"... and {len(ranked) - _MAX_COLUMNS} more", style="dim"), "", "", "")
-    return table
+def _circumstances(report: dict[str, Any]) -> Iterable[str]:
+    """How many rows of which file, how they were split, and what the numbers mean."""
+    target = f" of {visible(report['target'], _MAX_NAME)}" if report.get("target") else ""
+    rows = [counted(report["rows"], "row")] if report.get("rows") else []
+    about = "; ".join([*rows, f"{report['task']}{target}"])
+    yield f"{os.path.basename(report['file'])}: {about}." if report.get("file") else f"{about[:1].upper()}{about[1:]}."
+    split, holdout = report.get("split"), report.get("holdout")
+    if split is not None:
+        yield split["sentence"]
+    elif holdout is not None:
+        yield f"Held out: {counted(holdout['n'], 'row')}, evaluated once."
+    if holdout is not None:
+        if _second(holdout) in ("rmse", "mae"):
+            yield f"{metric_title(_second(holdout) or '')} is in units of {visible(report.get('target'), _MAX_NAME)}."
+        yield f"Intervals: {holdout['interval']}."
+    if report.get("dialect"):
+        yield f"Read as {report['dialect']}."
 
 
-def _percent(value: float | None) -> str:
-    return "" if value is None else f"{value:.1%}"
+class ScoreTable:
+    """The model, the linear model and the naive guess: the main metric and one more, with their intervals."""
+
+    def __init__(self, scores: dict[str, Any]):
+        self.scores = scores
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        scores, second, wide = self.scores, _second(self.scores), options.max_width >= _WIDE
+        headings = ["", f">{metric_title(scores['metric'])}", "95 % interval"]
+        if second is not None:
+            headings += [f">{metric_title(second)}", *(["95 % interval"] if wide else [])]
+        table = plain_table(*headings)
+        names = {"model": "this model", "linear": _baseline(scores), "naive": "naive guess"}
+        models = {key: scores[key] for key in names if key in scores}
+        cells = _cells(models)
+        if second is not None:
+            others = _cells({key: each.get("metrics", {}).get(second, {}) for key, each in models.items()})
+            cells = {key: [*cells[key], *others[key][: 2 if wide else 1]] for key in models}
+        for key in models:
+            table.add_row(Text(names[key]), *cells[key], style="bold" if key == "model" else None)
+        yield table
 
 
-def _candidate_table(report: dict[str, Any]) -> Table:
-    table = _plain_table("stage", "candidate", "features", "loss", "seconds", "")
-    candidates = report["candidates"]
-    shown = [each for each in candidates if each["kept"]]
-    others = sorted((each for each in candidates if not each["kept"]), key=lambda each: each["loss"])
-    shown += others[: max(0, _MAX_CANDIDATES - len(shown))]
-    for each in sorted(shown, key=candidates.index):
-        style = "green" if each["kept"] else "dim"
-        cells = (each["stage"], each["name"], f"{each['width']:,}", f"{each['loss']:.5g}", f"{each['seconds']:.1f}")
-        table.add_row(*(Text(cell) for cell in cells), Text(each["why"] or ""), style=style)
-    if len(candidates) > len(shown):
-        table.add_row(Text(f"... and {len(candidates) - len(shown)} more", style="dim"), "", "", "", "", "")
-    return table
+def _cells(estimates: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
+    """Value and interval of each model, all with the decimals of the first."""
+    first = estimate_parts(next(iter(estimates.values())))[0]
+    decimals = len(first.partition(".")[2]) if first.replace(",", "").replace(".", "").lstrip("-").isdigit() else None
+    cells = {}
+    for key, estimate in estimates.items():
+        parts = estimate_parts(estimate)
+        if decimals is not None and MISSING not in parts[:1]:
+            parts = tuple(_rounded(estimate.get(end), decimals) for end in ("value", "low", "high"))  # type: ignore[assignment]
+        cells[key] = [parts[0], "" if MISSING in parts[1:] else f"{parts[1]} to {parts[2]}"]
+    return cells
 
 
-def _block_table(report: dict[str, Any]) -> Table:
-    table = _plain_table("block", "features", "penalty", "")
-    for block in report["blocks"]:
-        table.add_row(block["kind"], f"{block['width']:,}", f"{block['penalty']:.3g}", Text(block["note"] or ""))
-    return table
+def _rounded(value: float | None, decimals: int) -> str:
+    return MISSING if value is None else f"{round(value, decimals) + 0.0:,.{decimals}f}"
 
 
-def _holdout(report: dict[str, Any]) -> list[RenderableType]:
-    scores = report.get("holdout")
-    if scores is None:
-        return [Text("\nNo holdout: the score on new rows is unknown.", style="yellow")]
+def _baseline(scores: dict[str, Any]) -> str:
+    """The name of the simple model: what a text model is compared with is not linear."""
+    name = scores.get("baseline", "linear model")
+    return "linear model" if "linear" in name else name
+
+
+def _second(scores: dict[str, Any]) -> str | None:
+    known = scores["model"].get("metrics", {})
+    return next((key for key in _SECOND if key in known), None)
+
+
+def _carried(report: dict[str, Any]) -> list[RenderableType]:
+    lines = (report.get("verdict", {}).get("details") or list(_strongest(report)))[:_MAX_CARRIED]
+    if not lines:
+        return []
+    title = "\nWhat carried it" if "holdout" in report else "\nThe model"
+    return [Text(title, style="bold"), hanging((" -", Text(line)) for line in lines)]
+
+
+def _strongest(report: dict[str, Any]) -> Iterable[str]:
+    """The blocks that carry the gain, and the columns that matter most."""
+    blocks = [block for block in report.get("blocks", []) if (block.get("gain_fraction") or 0.0) >= _MIN_GAIN]
+    for block in sorted(blocks, key=lambda block: -block["gain_fraction"])[: _MAX_CARRIED - 1]:
+        yield f"{percent(block['gain_fraction'])} of the gain over the naive guess: {block_title(block)}."
+    if not blocks and report.get("model"):
+        yield f"{report['model'][:1].upper()}{report['model'][1:]}."
+    shown = [f"{visible(name, _MAX_NAME)} ({percent(value)})" for name, value in strongest_columns(report)[:_MAX_NAMES]]
+    if shown:
+        yield f"Strongest columns: {', '.join(shown)}."
+
+
+def _checks(report: dict[str, Any], verbose: bool) -> list[RenderableType]:
+    """Errors and warnings with what to do; the others are counted."""
+    checks = report.get("checks", [])
+    order = ("error", "warning", "info") if verbose else ("error", "warning")
+    shown = [each for severity in order for each in checks if each["severity"] == severity]
+    most = len(shown) if verbose else _MAX_CHECKS
     lines = [
-        (scores.get("baseline", "linear model of the plain columns"), scores["linear"]),
-        ("this model", scores["model"]),
-        ("gain", scores["gain"]),
+        (Text(f" {each['severity']}", style=_SEVERITIES.get(each["severity"], "dim")), _check_line(each))
+        for each in shown[:most]
     ]
-    table = _plain_table(scores["metric"], "", "95% interval")
-    for name, estimate in lines:
-        interval = f"{estimate['low']:.4f} to {estimate['high']:.4f}"
-        table.add_row(name, f"{estimate['value']:.4f}", interval, style="bold" if name == "this model" else None)
-    title = f"\nHoldout: {scores['n']:,} rows, evaluated once"
-    return [Text(title, style="bold"), table, Text(f"Intervals: {scores['interval']}.", style="dim")]
+    rest = [f"{count(len(shown) - most)} more are in the report"] if len(shown) > most else []
+    rest += [f"{counted(n, 'check')} passed" for n in [sum(each["severity"] == "passed" for each in checks)] if n]
+    parts: list[RenderableType] = []
+    if lines:
+        parts += [Text("\nWhat deserves attention", style="bold"), hanging(lines)]
+    if rest:
+        parts.append(Text(f"{'' if lines else chr(10)}{'; '.join(rest)}.".capitalize(), style="dim"))
+    return parts
+
+
+def _check_line(check: dict[str, Any]) -> Text:
+    where = [visible(name, _MAX_NAME) for name in check["where"][:_MAX_NAMES]]
+    where += ["..."] if len(check["where"]) > _MAX_NAMES else []
+    columns = f" ({', '.join(where)})" if where else ""
+    line = f"{check['title']}{columns}. {check['remedy']}".rstrip()
+    return Text(f"{check['code']}  ", style="bold").append(line, style="not bold")
+
+
+def _notes(report: dict[str, Any], verbose: bool) -> list[RenderableType]:
+    notes = [*report.get("notes", []), *(report.get("columns", []) if verbose or "checks" not in report else [])]
+    most = len(notes) if verbose else _MAX_NOTES
+    if not notes:
+        return []
+    lines = [(" -", Text(note)) for note in notes[:most]]
+    lines += [(" -", Text(f"{count(len(notes) - most)} more: --verbose shows them."))] if len(notes) > most else []
+    return [Text("\nNotes", style="bold"), hanging(lines)]
+
+
+def _other_data(report: dict[str, Any]) -> list[RenderableType]:
+    other = report.get("other_data")
+    if other is None:
+        return []
+    name = visible(other.get("name", "other data"))
+    title = Text(f"\nOn {name}: {counted(other['n'], 'row')}", style="bold", no_wrap=True, overflow="ignore")
+    return [title, ScoreTable(other)]
+
+
+def _files(report: dict[str, Any], commands: bool) -> list[RenderableType]:
+    """Where the files are, and the commands to go on with."""
+    saved, page = report.get("saved"), report.get("report_file")
+    lines = [f"{name}  {path}" for name, path in (("Model ", saved), ("Report", page)) if path]
+    if saved and commands:
+        model = shlex.quote(saved)
+        lines += ["", "Next", f"  mercer predict {model} NEW.csv", f"  mercer explain {model} NEW.csv"]
+    return [Text(""), *(unwrapped(line) for line in lines)] if lines else []

@@ -46,8 +46,7 @@ class Evaluator:
     def first(self, features: Features) -> SearchState:
         """The state of a search that starts from these features."""
         trial = self.trial(None, "columns", "encoded columns, linear", features)
-        state = SearchState(trial, trial.seconds, features.width)
-        return state.tried(trial, True, "")
+        return self._tried(SearchState(trial, trial.seconds, features.width), trial, True, "")
 
     def trial(
         self,
@@ -100,7 +99,13 @@ class Evaluator:
 
     def keep_if_better(self, state: SearchState, trial: Trial, n_errors: int = 1) -> SearchState:
         """The state after a trial on all rows: its features, if they gain more than `n_errors` standard errors."""
-        return state.tried(trial, *verdict(trial.candidate, state.kept.candidate, n_errors))
+        return self._tried(state, trial, *verdict(trial.candidate, state.kept.candidate, n_errors))
+
+    def _tried(self, state: SearchState, trial: Trial, kept: bool, why: str) -> SearchState:
+        """The state after a trial on all rows; progress shows the loss of what is kept."""
+        if kept:
+            self.steps.record_loss(trial.loss, "regression" if self.labels is None else "classification")
+        return state.tried(trial, kept, why)
 
     def offer(self, state: SearchState, stage: str, name: str, features: Features, n_errors: int = 1) -> SearchState:
         """Try features on all rows, and keep them if they gain enough."""
