@@ -62,6 +62,10 @@ class Predictor:
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """Probabilities of the classes, one column each."""
-        scores = self.scores(X) / self.temperature
+        return self.probabilities_of(self.scores(X))
+
+    def probabilities_of(self, scores: np.ndarray) -> np.ndarray:
+        """Probabilities of the classes for rows with these scores."""
+        scores = scores / self.temperature
         one_class = self.classes is not None and len(self.classes) == 1
         return np.ones_like(scores) if one_class else LogLoss().class_probabilities(scores)
