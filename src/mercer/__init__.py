@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 #: The public names of each subpackage: the `__all__` of each, listed here so that nothing has to be imported.
 _PUBLIC = {
     "auto": (
-        "Comparison Explanation LiftSearch LiftTrial MercerClassifier MercerRegressor Model Steps compare_lifts "
-        "evaluate fit"
+        "Comparison Explanation Explanations LiftSearch LiftTrial MercerClassifier MercerRegressor Model Steps "
+        "compare_lifts evaluate fit"
     ),
     "bounds": (
         "Certificate DistanceCertificate HashingRisk KernelCertificate certify certify_distances fourier_dimension "

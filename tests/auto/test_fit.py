@@ -80,8 +80,6 @@ def test_contributions_add_up(regression, classes):
         assert explained.baseline + sum(explained.contributions.values()) == pytest.approx(explained.prediction)
     model, data, _ = regression
     assert model.explain(rows(data, slice(3, 4))).prediction == pytest.approx(model.predict(rows(data, slice(3, 4)))[0])
-    with pytest.raises(ValueError, match="one row"):
-        model.explain(data)
     with pytest.raises(ValueError, match="none of the classes"):
         classes[0].explain(rows(classes[1], slice(0, 1)), output="7")
 

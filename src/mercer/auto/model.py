@@ -9,13 +9,9 @@ import numpy as np
 
 from mercer.auto.diagnostics.summary import block_reports, summary
 from mercer.auto.diagnostics.verdict import verdict
-from mercer.auto.explain.contributions import (
-    Explanation,
-    contributions,
-    contributions_of_many,
-    importances,
-    importances_of_many,
-)
+from mercer.auto.explain.contributions import importances, importances_of_many
+from mercer.auto.explain.explanation import Explanation, Explanations
+from mercer.auto.explain.rows import explain_rows, one_or_many
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.holdout.metrics import default_score
 from mercer.auto.rows.encoding import dense, encoded, encoded_rows, mapped_blocks, mapped_rows, named, one_row, opened
@@ -28,8 +24,6 @@ if TYPE_CHECKING:
 
 #: Rows in which a column is shuffled for its importance: at most, at least, and times columns.
 _MAX_SHUFFLED, _MIN_SHUFFLED, _SHUFFLED_ENTRIES = 300, 50, 6000
-#: Columns from which on the rows of an explanation's path would take gigabytes.
-_MANY_COLUMNS = 1000
 
 
 class Model:
@@ -137,39 +131,28 @@ class Model:
         """Names of the columns of `transform`."""
         return np.array(self.predictor.features.names(list(self.encoder.get_feature_names_out())), dtype=object)
 
-    def explain(self, row: Any, output: Any = None) -> Explanation:
-        """Contributions of the columns of the table to the prediction of one row.
+    def explain(self, rows: Any, output: Any = None) -> Explanation | Explanations:
+        """Contributions of the columns of the table to the predictions of rows: one `Explanation` or `Explanations`.
 
-        Shapley values by sampling, relative to the mean row: they add up to the prediction less that of the mean row.
-        `output` is the class to explain (default: the predicted one), or the index of one of several targets. A row is
-        a frame or dict of columns of one row, or a dict (or Series) of values.
+        Shapley values by sampling, relative to the mean row of the training data. The baseline and the contributions
+        add up to what `predict` returns, for classes to the scores behind `predict_proba`: with two classes
+        log(p / (1 - p)), with more the s of p = exp(s) / (sum over the classes of exp(their scores)).
+
+        Parameters
+        ----------
+        rows : data in any form that `predict` takes
+            One row gives an `Explanation`, several give a sequence of them.
+        output : a class, or the index of one of several targets, default=None
+            What is explained; None takes the predicted class of each row.
         """
-        x = self._encoded(one_row(row))
-        if len(x) != 1:
-            raise ValueError(f"explain takes one row, got {len(x)}.")
-        groups = self.groups
-        if len(groups) > _MANY_COLUMNS:
-            base, parts = contributions_of_many(self.predictor, x[0], self.baseline, groups, self.seed)
-        else:
-            base, parts = contributions(self.predictor.scores, x[0], self.baseline, groups, self.seed)
-        column, sign, name = self._output(x, output)
-        each = {group: float(sign * value) for group, value in zip(groups, parts[:, column], strict=True)}
-        start = float(sign * base[column])
-        return Explanation(start, start + sum(each.values()), each, name)
+        return one_or_many(self.explain_encoded(self._all_encoded(rows), output))
 
-    def _output(self, x: Any, output: Any) -> tuple[int, float, Any]:
-        if self.classes_ is None:
-            n_outputs = len(self.predictor.intercept)
-            if output is not None and output not in range(n_outputs):
-                raise ValueError(f"output must be the index of a target, 0 to {n_outputs - 1}, not {output!r}.")
-            return int(output or 0), 1.0, output
-        name = self.predictor.predict(x)[0] if output is None else output
-        index = np.flatnonzero(self.classes_ == name)
-        if len(index) == 0:
-            raise ValueError(f"{output!r} is none of the classes: {', '.join(map(str, self.classes_))}.")
-        if len(self.classes_) > 2:
-            return int(index[0]), 1.0, name
-        return 0, 1.0 if index[0] == 1 else -1.0, name
+    def explain_encoded(self, X: Any, output: Any = None) -> Explanations:
+        """`explain` of encoded rows, as `map_encoded` gives them to a function."""
+        return explain_rows(self, X, output)
+
+    def _all_encoded(self, rows: Any) -> Any:
+        return self.map_encoded(rows, lambda X: X)
 
     def importance(self) -> dict[str, float]:
         """Permutation importance: how much scores change when a column is shuffled, as fractions of all columns."""

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.base import NotSaved
 from mercer.io.registry import class_of, id_of
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w*\Z")
@@ -115,6 +114,8 @@ class _Packer:
         return {"type": type_id, "state": state}
 
     def _state(self, thing: Any) -> dict[str, Any]:
+        from mercer.base import NotSaved  # its module needs scikit-learn, which reading a table does not
+
         kind = type(thing)
         left_out, made = getattr(kind, "_transient", ()), _made_again(kind)
         return {

@@ -50,12 +50,26 @@ def test_text_alone_is_a_sparse_linear_model(text_model):
 def test_an_explanation_names_the_heaviest_terms(text_model):
     row = {"text": ["word1 word2 word3 word300 nothing"]}
     explained = text_model.explain(row, "spam")
-    score = text_model.transform(row) @ text_model.predictor.coef + text_model.predictor.intercept
-    assert explained.prediction == pytest.approx(score.item(), abs=1e-12)
+    probability = text_model.predict_proba(row)[0, 1]
+    log_odds = np.log(probability / (1 - probability))
+    assert explained.prediction == pytest.approx(log_odds, rel=1e-9)
+    assert explained.baseline + sum(explained.contributions.values()) == pytest.approx(log_odds, rel=1e-9)
     assert explained.contributions["text:word1"] > 0
-    assert text_model.explain(row, "ham").prediction == pytest.approx(-score.item(), abs=1e-12)
-    with pytest.raises(ValueError, match="one row"):
-        text_model.explain({"text": ["a", "b"]})
+    assert (explained.unit, explained.probability) == ("log-odds of 'spam'", pytest.approx(probability))
+    assert text_model.explain(row, "ham").prediction == pytest.approx(-log_odds, rel=1e-9)
+
+
+def test_many_texts_are_explained_by_terms_and_by_column(text_model):
+    data = {"text": [*texts(30, seed=5)[0], "unknown"]}
+    found = text_model.explain(data, "spam")
+    p = text_model.predict_proba(data)[:, 1]
+    np.testing.assert_allclose(found.baseline + found.contributions.sum(axis=1), np.log(p / (1 - p)), rtol=1e-9)
+    assert list(found.to_dict()) == ["baseline", "prediction", "output", "probability", "text"]
+    for i in (0, 7, 30):
+        assert found[i] == text_model.explain({"text": data["text"][i : i + 1]}, "spam")
+        assert sum(found[i].contributions.values()) == pytest.approx(found.contributions[i, 0], abs=1e-12)
+    assert found[30].contributions == {}
+    assert "a row without any term" in str(found[30])
 
 
 def test_a_saved_model_predicts_the_same(text_model, tmp_path):

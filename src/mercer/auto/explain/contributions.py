@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,19 +13,8 @@ from mercer.auto.final.predictor import Predictor
 _N_ORDERS = 8
 #: Numbers in the rows that are scored at once.
 _BATCH_ENTRIES = 1 << 19
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """`prediction` = `baseline` + the sum of `contributions`, one per column of the table.
-
-    For a class all three are log-odds (before the temperature) of `output`, the class explained.
-    """
-
-    baseline: float
-    prediction: float
-    contributions: dict[str, float]
-    output: object = None
+#: Numbers in the rows of the paths of explanations that are scored at once.
+_PATH_ENTRIES = 1 << 22
 
 
 def contributions(
@@ -38,18 +26,41 @@ def contributions(
     column is credited with the change of the scores at its turn. In every order the changes add up to the whole, so
     their means do too.
     """
-    names, orders = list(groups), _orders(len(groups), seed)
-    path = np.empty((len(orders), len(names) + 1, len(x)))
+    base, parts = contributions_of_rows(scores, x[None], baseline, groups, seed)
+    return base, parts[0]
+
+
+def contributions_of_rows(
+    scores: Callable, X: np.ndarray, baseline: np.ndarray, groups: dict[str, np.ndarray], seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """`contributions` of several rows: (scores at the baseline, array of rows by columns by outputs).
+
+    The orders are the same for all rows, so those of a row do not depend on the others.
+    """
+    orders, columns = _orders(len(groups), seed), list(groups.values())
+    ends = scores(np.vstack([baseline[None], X]))  # of all paths
+    parts = np.zeros((len(X), len(columns), ends.shape[1]))
+    batch = max(1, _PATH_ENTRIES // (len(orders) * len(columns) * X.shape[1]))  # many rows at a time are faster
+    for start in range(0, len(X), batch):
+        rows = slice(start, start + batch)
+        values = np.empty((len(orders), len(columns) + 1, len(X[rows]), ends.shape[1]))
+        values[:, 0], values[:, -1] = ends[0], ends[1:][rows]
+        between = _between(X[rows], baseline, columns, orders)
+        if between.size:
+            values[:, 1:-1] = scores(between.reshape(-1, X.shape[1])).reshape(values[:, 1:-1].shape)
+        for changes, order in zip(np.diff(values, axis=1), orders, strict=True):
+            parts[rows, order] += changes.transpose(1, 0, 2)
+    return ends[0], parts / len(orders)
+
+
+def _between(X: np.ndarray, baseline: np.ndarray, columns: list[np.ndarray], orders: list[np.ndarray]) -> np.ndarray:
+    """The rows on the way from the baseline to the rows X, ends excluded: orders by steps by rows by encoded columns."""
+    path = np.empty((len(orders), max(len(columns) - 1, 0), *X.shape))
+    path[:] = baseline
     for steps, order in zip(path, orders, strict=True):
-        steps[:] = baseline
-        for k, index in enumerate(order):
-            columns = groups[names[index]]
-            steps[k + 1 :, columns] = x[columns]
-    values = scores(path.reshape(-1, len(x))).reshape(len(orders), len(names) + 1, -1)
-    total = np.zeros((len(names), values.shape[2]))
-    for changes, order in zip(np.diff(values, axis=1), orders, strict=True):
-        total[order] += changes
-    return values[0, 0], total / len(orders)
+        for k, index in enumerate(order[:-1]):
+            steps[k:, :, columns[index]] = X[:, columns[index]]
+    return path
 
 
 def contributions_of_many(

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from mercer._numeric.block import stack_rows
 from mercer.auto.budget.clock import Clock
-from mercer.auto.explain.contributions import Explanation
+from mercer.auto.explain.explanation import Explanations
+from mercer.auto.explain.rows import explain_terms
 from mercer.auto.features.linear import LinearBlock
 from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
@@ -20,9 +21,6 @@ from mercer.auto.text.scored_encoder import ScoredEncoder, all_sparse, has_spars
 from mercer.auto.text.sparse_linear import SparseLinear, fit_sparse, refit_sparse
 from mercer.source import Source
 from mercer.tables import TableEncoder
-
-#: Terms that an explanation lists; the others are summed.
-_MAX_TERMS = 20
 
 
 class SparseFeatures(Features):
@@ -60,23 +58,12 @@ class SparseModel(Model):
         ranked = sorted(variance.items(), key=lambda each: -each[1])
         return {name: value / total if total > 0 else 0.0 for name, value in ranked}
 
-    def explain(self, row: Any, output: Any = None) -> Explanation:
-        """Contributions of the heaviest terms of one row to its score: weight times value, from the intercept on.
+    def explain_encoded(self, X: Any, output: Any = None) -> Explanations:
+        """Contributions of the heaviest terms of each row to its score: weight times value, from the intercept on.
 
-        Terms beyond the first 20 are summed as "other terms".
+        Terms beyond the first 20 are summed as "other terms". `Explanations.contributions` are sums by column.
         """
-        x = self._encoded(one_row(row))
-        if x.shape[0] != 1:
-            raise ValueError(f"explain takes one row, got {x.shape[0]}.")
-        column, sign, name = self._output(x, output)
-        names, terms = self.get_feature_names_out(), x.indices
-        parts = sign * x.data * self.predictor.coef[terms, column]
-        order = np.argsort(-np.abs(parts), kind="stable")
-        each = {str(names[terms[k]]): float(parts[k]) for k in order[:_MAX_TERMS]}
-        if len(order) > _MAX_TERMS:
-            each["other terms"] = float(parts[order[_MAX_TERMS:]].sum())
-        start = float(sign * self.predictor.intercept[column])
-        return Explanation(start, start + sum(each.values()), each, name)
+        return explain_terms(self, sparse.csr_matrix(X), output)
 
     def _encoded(self, data: Any) -> Any:
         return sparse.csr_matrix(encoded(self.encoder, data, self._ignored))
