@@ -95,9 +95,8 @@ class FitRun:
             with self.steps("holdout"):
                 found = self._evaluated(learned, held_out, holdout)
             scores = found.section
-            if self.report:
-                with self.steps("diagnostics"):
-                    self.sections |= self._diagnosed(found, learned, train)
+            with self.steps("diagnostics"):
+                self.sections |= self._diagnosed(found, learned, train)
             again = self._refit(lambda: self._part(source, fraction), learned, holdout)
             learned, excluded = (learned, holdout) if again is None else (again, 0.0)
         if fraction < 1:
@@ -220,13 +219,15 @@ class FitRun:
 
     def _diagnosed(self, found: HoldoutEvaluation, learned: Learned, train: Source) -> dict[str, Any]:
         """Sections of the report that need rows the model has not seen."""
+        baseline_row = np.asarray(learned.rows.X.mean(axis=0)).ravel()
+        rows = found.rows(baseline_row, self.seed)
+        gains = {"block_gains": block_gains(rows)}
+        if not self.report:
+            return gains
         clock = Clock(max(_MIN_DIAGNOSTICS, _DIAGNOSTICS * self.clock.spent()))
         if self.clock.budget is not None:
             clock = Clock(min(_DIAGNOSTICS * self.clock.budget, 0.3 * self.clock.left()))
-        baseline_row = np.asarray(learned.rows.X.mean(axis=0)).ravel()
-        rows = found.rows(baseline_row, self.seed)
         sections, left_out = diagnose(rows, learned.rows, self.report_rows, clock.left())
-        sections["block_gains"] = block_gains(rows)
         curve = learning_curve(
             rows,
             found.predictions(),
@@ -236,7 +237,7 @@ class FitRun:
         )
         if curve is None:
             left_out = [*left_out, "learning_curve"]
-        return sections | ({} if curve is None else {"learning_curve": curve}) | {"left_out": left_out}
+        return gains | sections | ({} if curve is None else {"learning_curve": curve}) | {"left_out": left_out}
 
     def _fitted_part(self, train: Source, learned: Learned, fraction: float) -> EncodedPredictor | None:
         """The configuration of a model fitted to about a fraction of the training rows; None if that has no model."""

@@ -118,7 +118,8 @@ def _details(report: dict[str, Any]) -> list[str]:
 def _blocks(report: dict[str, Any]) -> str:
     blocks = [block for block in report["blocks"] if block.get("gain_fraction") is not None]
     if len(blocks) < 2:
-        return f"The model is linear in {report['blocks'][0]['title']}." if report["blocks"] else ""
+        titles = [block["title"] for block in report["blocks"][:_MAX_NAMED]]
+        return f"The model is linear in {_listed(titles)}." if titles else ""
     ranked = sorted(blocks, key=lambda block: -block["gain_fraction"])
     shown = [block for block in ranked if block["gain_fraction"] >= _MIN_FRACTION][:_MAX_NAMED] or ranked[:1]
     parts = [f"{_percent(block['gain_fraction'], 0)} by {block['title']}" for block in shown]
