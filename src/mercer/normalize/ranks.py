@@ -28,7 +28,7 @@ def quantiles(values: np.ndarray, weight: np.ndarray, probabilities: Any) -> np.
     if are_repetitions(weight):
         return quantiles_of_rows(values[None], weight, probabilities)[0]
     order = np.argsort(values, kind="stable")
-    return _sorted_quantiles(values[None, order], weight[order], probabilities)[0]
+    return sorted_quantiles(values[None, order], weight[order], probabilities)[0]
 
 
 def quantiles_of_rows(values: np.ndarray, weight: np.ndarray, probabilities: Any) -> np.ndarray:
@@ -36,7 +36,7 @@ def quantiles_of_rows(values: np.ndarray, weight: np.ndarray, probabilities: Any
     if not np.all(weight == weight[0]):
         values = np.repeat(values, weight.astype(np.intp), axis=1)
         weight = np.ones(values.shape[1])
-    return _sorted_quantiles(np.sort(values, axis=1), weight, probabilities)
+    return sorted_quantiles(np.sort(values, axis=1), weight, probabilities)
 
 
 def are_repetitions(weight: np.ndarray) -> bool:
@@ -44,7 +44,7 @@ def are_repetitions(weight: np.ndarray) -> bool:
     return bool(np.all(weight == np.rint(weight)) and 0 < weight.sum() <= 2 * len(weight))
 
 
-def _sorted_quantiles(values: np.ndarray, weight: np.ndarray, probabilities: Any) -> np.ndarray:
+def sorted_quantiles(values: np.ndarray, weight: np.ndarray, probabilities: Any) -> np.ndarray:
     """The quantiles of each row of sorted values."""
     total = np.cumsum(weight)
     target = np.asarray(probabilities) * total[-1]

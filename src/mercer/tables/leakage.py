@@ -12,7 +12,7 @@ from mercer.stats.counts import distinct
 
 _BINS = 64
 _MIN_ROWS = 50
-_MAX_REMOVED = 0.98  # fraction of the error
+MAX_REMOVED = 0.98  # fraction of the error
 
 
 class LeakageCheck:
@@ -26,27 +26,38 @@ class LeakageCheck:
     category, not per row.
     """
 
-    def __init__(self, sample: Any):
+    def __init__(self, sample: Any, task: str | None = None):
         self.sample = sample
         y = sample.y
-        self._applies = y is not None and len(y) >= _MIN_ROWS and np.ndim(y) == 1
-        if self._applies:
+        #: Whether there is one target, of enough rows.
+        self.applies = y is not None and len(y) >= _MIN_ROWS and np.ndim(y) == 1
+        self._known: dict[str, float] = {}
+        if self.applies:
             self._y = np.asarray(y)
-            self._removed = _removed_by(self._y)
+            #: Whether the error is that of classes.
+            self.classify = not _is_continuous(self._y) if task is None else task == "classification"
+            self._removed = _removed_by(self._y, self.classify)
 
     def suspicions(self, name: str, kind: str) -> list[str]:
         """The reasons to suspect one column, usually none."""
-        if not self._applies:
+        if not self.applies:
             return []
-        if self._equals(name, kind):
+        if self.equals_target(name, kind):
             return ["equals the target: it must not be a feature"]
-        removed = self._removed(self._codes(name, kind))
-        if removed > _MAX_REMOVED:
+        removed = self.removed(name, kind)
+        if removed > MAX_REMOVED:
             return [f"alone it predicts the target ({removed:.1%} of the error gone): would it be known in time?"]
         return []
 
-    def _equals(self, name: str, kind: str) -> bool:
-        if (kind == "text") != (self._y.dtype.kind in "OU") or kind == "date":
+    def removed(self, name: str, kind: str) -> float:
+        """The fraction of the error that knowing this column alone removes, out of sample; below 0 if it adds error."""
+        if name not in self._known:
+            self._known[name] = self._removed(self._codes(name, kind))
+        return self._known[name]
+
+    def equals_target(self, name: str, kind: str) -> bool:
+        """Whether the column and the target are equal in all rows of the sample."""
+        if not self.applies or (kind == "text") != (self._y.dtype.kind in "OU") or kind == "date":
             return False
         return bool(np.all(self.sample.X.array(name) == self._y))
 
@@ -64,9 +75,13 @@ class LeakageCheck:
         return np.where(missing, _BINS + 1, bins)
 
 
-def _removed_by(y: np.ndarray) -> Callable[[np.ndarray], float]:
+def _is_continuous(y: np.ndarray) -> bool:
+    return y.dtype.kind in "fiu" and (y.dtype.kind == "f" or len(np.unique(y)) > 20)
+
+
+def _removed_by(y: np.ndarray, classify: bool) -> Callable[[np.ndarray], float]:
     """A function from the category of each row to the fraction of the error that knowing the category removes."""
-    if y.dtype.kind in "fiu" and (y.dtype.kind == "f" or len(np.unique(y)) > 20):
+    if not classify:
         targets = y.astype(np.float64)
         targets -= targets.mean()
         error = _squared_error

@@ -94,17 +94,19 @@ def roles_of(
     sample: Any,
     roles: Mapping[str, str] | None = None,
     max_onehot: int = MAX_ONEHOT,
+    leakage: LeakageCheck | None = None,
 ) -> dict[str, Role]:
-    """The roles that follow from the profiles of columns and a sample of rows."""
+    """The roles that follow from the profiles of columns and a sample of rows; `leakage` is that of the sample."""
     if roles is not None and not isinstance(roles, Mapping):
         raise TypeError(f"roles must map names of columns to roles, as in {{'zip': 'category'}}, not {roles!r}.")
     roles = {str(name): role for name, role in (roles or {}).items()}
     _check_roles(roles, profiles)
-    guessed, leakage = {}, None if sample is None else LeakageCheck(sample)
+    leakage = LeakageCheck(sample) if leakage is None and sample is not None else leakage
+    guessed = {}
     for name, profile in profiles.items():
         role = Role(roles[name], "as given") if name in roles else guess_role(profile, max_onehot)
         found = [] if leakage is None else leakage.suspicions(name, profile.kind)
-        written = _written(profile) if name not in roles and role.role != "date" else None
+        written = formatted_values(profile) if name not in roles and role.role != "date" else None
         if written is not None:
             found = [f"{written} as text, such as {profile.values[0]!r}: make {written} of them", *found]
         guessed[name] = replace(role, suspicions=tuple(found))
@@ -169,7 +171,12 @@ def _text_role(profile: ColumnProfile, max_onehot: int) -> Role:
         if alphabet.keys() <= _PROTEIN and (bases or letters >= 20):
             what = "nucleotides" if bases else "amino acids"
             return Role("sequence", f"{letters:.0f} letters on average, {what} ({len(alphabet)} letters)")
-    if distinct and words <= 1.5 and (_ID_NAME.search(profile.name) or _coded(values)) and _written(profile) is None:
+    if (
+        distinct
+        and words <= 1.5
+        and (_ID_NAME.search(profile.name) or _coded(values))
+        and formatted_values(profile) is None
+    ):
         return Role("id", f"no two alike, such as {values[0]!r}")
     if profile.distinct > max_onehot and (words >= 4 or letters >= 60) and profile.distinct > 0.2 * profile.present:
         return Role("text", f"{words:.0f} words on average, {_about(profile)} different texts")
@@ -185,7 +192,7 @@ def _all_distinct(profile: ColumnProfile) -> bool:
     return bool(profile.counts.max() == 1)
 
 
-def _written(profile: ColumnProfile) -> str | None:
+def formatted_values(profile: ColumnProfile) -> str | None:
     """ "numbers" or "dates" if nearly all values of a column of text are formatted ones, else None."""
     if profile.kind != "text" or not profile.values:
         return None

@@ -54,7 +54,7 @@ def contributions_of_rows(
 
 
 def _between(X: np.ndarray, baseline: np.ndarray, columns: list[np.ndarray], orders: list[np.ndarray]) -> np.ndarray:
-    """The rows on the way from the baseline to the rows X, ends excluded: orders by steps by rows by encoded columns."""
+    """The rows on the way from the baseline to the rows X, without the ends: orders by steps by rows by columns."""
     path = np.empty((len(orders), max(len(columns) - 1, 0), *X.shape))
     path[:] = baseline
     for steps, order in zip(path, orders, strict=True):

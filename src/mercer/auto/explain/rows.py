@@ -120,10 +120,10 @@ def explained_outputs(model: Model, scores: np.ndarray, output: Any) -> Explaine
     """What is explained of rows with these scores: `output`, or the predicted class of each row."""
     n = len(scores)
     if model.classes_ is None:
-        index = _target_index(scores.shape[1], output)
+        target = _target_index(scores.shape[1], output)
         name = model.target or ("prediction" if scores.shape[1] == 1 else "target")
-        unit = name if scores.shape[1] == 1 else f"{name} {index}"
-        return ExplainedOutputs(np.full(n, index), np.ones(n), [output] * n, [unit] * n)
+        unit = name if scores.shape[1] == 1 else f"{name} {target}"
+        return ExplainedOutputs(np.full(n, target), np.ones(n), [output] * n, [unit] * n)
     classes, n_classes = model.classes_, len(model.classes_)
     if output is None:
         index = (scores[:, 0] > 0).astype(np.intp) if n_classes == 2 else scores.argmax(axis=1)
