@@ -104,7 +104,7 @@ def test_repr_shows_task_size_and_score(regression):
     first, second, third = repr(regression[0]).splitlines()
     assert first.startswith("Mercer model: regression from 4 columns, linear on ")
     assert second.startswith("Holdout of 136 rows: R2 0.9")
-    assert third.startswith("Features: the columns themselves")
+    assert "the columns themselves (7 encoded)" in third
     without = mercer.fit({"a": np.arange(20.0)}, np.arange(20.0), effort="fast", holdout=0)
     assert repr(without).splitlines()[1] == "No holdout: the score on new rows is unknown"
 

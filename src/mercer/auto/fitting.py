@@ -114,7 +114,7 @@ def fit(
         run.notes += source.notes
         profile = profile_target(source, task)
     run.classify, run.n_rows = profile.task == "classification", profile.n_rows
-    run.n_classes, run.n_distinct = profile.n_classes, profile.n_distinct
+    run.n_classes, run.n_distinct, run.target = profile.n_classes, profile.n_distinct, source.target
     run.notes += profile.notes
     learned, scores = run.run(source, holdout, memory)
     found: dict[str, Any] = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}

@@ -23,6 +23,7 @@ from mercer.auto.constants import TIME_FOR_SAMPLE, TIME_FOR_SEARCH, TIME_FOR_SEA
 from mercer.auto.diagnostics.block_gains import block_gains
 from mercer.auto.diagnostics.evaluation import HoldoutEvaluation, evaluate_holdout, shared
 from mercer.auto.diagnostics.learning_curve import learning_curve
+from mercer.auto.diagnostics.model_checks import model_checks
 from mercer.auto.diagnostics.sections import diagnose
 from mercer.auto.final.all_rows import StreamedRows, sample_of, weights_from_all
 from mercer.auto.final.baselines import EncodedPredictor, baseline
@@ -79,6 +80,7 @@ class FitRun:
     n_rows: int = 0
     n_classes: int = 0
     n_distinct: int | None = None
+    target: str | None = None
     report: bool = False
     report_rows: int = 0
     notes: list[str] = field(default_factory=list)
@@ -227,7 +229,8 @@ class FitRun:
         clock = Clock(max(_MIN_DIAGNOSTICS, _DIAGNOSTICS * self.clock.spent()))
         if self.clock.budget is not None:
             clock = Clock(min(_DIAGNOSTICS * self.clock.budget, 0.3 * self.clock.left()))
-        sections, left_out = diagnose(rows, learned.rows, self.report_rows, clock.left())
+        sections, left_out = diagnose(rows, learned.rows, self.report_rows, clock.left(), self.target)
+        sections["model_checks"] = model_checks(rows, found.section["n"])
         curve = learning_curve(
             rows,
             found.predictions(),

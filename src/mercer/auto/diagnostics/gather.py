@@ -12,6 +12,9 @@ from mercer.auto.diagnostics.split import split_section
 from mercer.source import Source
 from mercer.tables.overview import overview
 
+#: The most severe checks come first.
+_SEVERITIES = ("error", "warning", "info", "passed")
+
 if TYPE_CHECKING:
     from mercer.auto.run import FitRun, Learned
 
@@ -35,7 +38,9 @@ def gather(
     if run.report:
         with run.steps("profiles"):
             table = overview(source, roles=run.roles, task="classification" if run.classify else "regression")
-        found |= {"profiles": table.profiles, "checks": table.checks}
+        checks = [*table.checks, *found.pop("model_checks", [])]
+        checks.sort(key=lambda check: _SEVERITIES.index(check["severity"]))
+        found |= {"profiles": table.profiles, "checks": checks}
         found |= {} if table.target is None else {"target_profile": table.target}
     data, target, options = origin
     return found | {"reproduction": reproduction(data, target, options, ids, run.steps.log)}
