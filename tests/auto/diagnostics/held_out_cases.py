@@ -1,6 +1,7 @@
 """Held-out rows of small fits of every kind."""
 
 import numpy as np
+from scipy import sparse
 
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS
@@ -16,7 +17,6 @@ from mercer.source import split_holdout
 from mercer.source.holdout import in_holdout
 from mercer.source.table import table_in_memory
 from mercer.tables import TableEncoder
-from scipy import sparse
 
 
 def fitted(table, y, classify, weight=None, fraction=0.25, roles=None, effort="fast", seed=0):

@@ -60,10 +60,7 @@ def _items(value, kind, where):
 def _single(value, kind, where):
     if kind in (None, type(None)):
         return None if value is None else f"{where} is {value!r}, not None"
-    if kind is float:
-        right = type(value) in (int, float) and plain(value)
-    else:
-        right = type(value) is kind
+    right = plain(value) and type(value) in ((int, float) if kind is float else (kind,))
     return None if right else f"{where} is {value!r}, no {kind.__name__}"
 
 

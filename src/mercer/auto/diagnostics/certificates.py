@@ -54,9 +54,9 @@ def _certificate(block: FourierBlock, kernel: KernelCandidate, X: np.ndarray, ex
         "measured": largest,
         "confidence": _CONFIDENCE,
         "sentence": (
-            f"With {block.width} independent random features, all {len(errors):,} pairs of {len(X)} rows are within "
-            f"{bound:.3g} of the kernel with {_CONFIDENCE:.0%} confidence; on held-out rows the largest error is "
-            f"{largest:.3g}, the mean {mean:.3g}."
+            f"Bound for {block.width // 2} independent frequencies, two features each: with {_CONFIDENCE:.0%} "
+            f"confidence all {len(errors):,} pairs of {len(X)} rows are within {bound:.3g} of their kernel value. Measured on "
+            f"held-out rows: at most {largest:.3g}, {mean:.3g} on average."
         ),
     }
 

@@ -99,8 +99,9 @@ def mean_interval(values: np.ndarray, weight: np.ndarray) -> tuple[float, float 
         return mean, None
     from scipy.special import stdtrit
 
-    variance = float(np.average((values - mean) ** 2, weights=weight)) * n / (n - 1)
-    return mean, float(stdtrit(n - 1, 0.5 + _CONFIDENCE / 2)) * math.sqrt(variance / n)
+    scale = float(np.max(np.abs(values))) or 1.0  # squares of squared errors may overflow
+    variance = float(np.average(((values - mean) / scale) ** 2, weights=weight)) * n / (n - 1)
+    return mean, scale * float(stdtrit(n - 1, 0.5 + _CONFIDENCE / 2)) * math.sqrt(variance / n)
 
 
 def estimate(value: float, half: float | None) -> ScoreEstimate:

@@ -55,7 +55,8 @@ def section(rows: HeldOutRows, strongest: Sequence[str] = ()) -> list[RowSlice] 
     if not slices:
         return None
     losses, weight = row_losses(rows, rows.scores), row_weights(rows)
-    tested = [_welch(losses, weight, each.rows) for each in slices]
+    scaled = losses / (float(losses.max()) or 1.0)  # squares of squared errors may overflow
+    tested = [_welch(scaled, weight, each.rows) for each in slices]
     adjusted = adjusted_pvalues([p for p, _ in tested])
     ranked = sorted(np.flatnonzero(adjusted < _MAX_RATE).tolist(), key=lambda k: -tested[k][1])
     chosen: list[int] = []

@@ -12,11 +12,14 @@ from scipy import sparse
 from mercer.auto.diagnostics.held_out import HeldOutRows
 from mercer.auto.diagnostics.outputs import class_codes, class_names, is_sparse, sampled
 from mercer.auto.diagnostics.schema import TermList, TermWeight
+from mercer.auto.explain.perturb import Perturbations
 from mercer.auto.text.scored_encoder import SPARSE, ScoredEncoder
 
 _MAX_TERMS, _MAX_OUTPUTS = 15, 10
 #: Rows from which standard deviations of terms are estimated: at least, and at most.
 _MIN_ROWS, _MAX_ROWS = 100, 1000
+#: Rows in which the change by a term is measured, and the most terms of which it is: the most frequent ones.
+_N_CHANGED, _MAX_CHANGED = 20, 300
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,10 @@ class _TextColumn:
 def section(rows: HeldOutRows) -> list[TermList] | None:
     """The heaviest terms of each text column for each output; None without texts.
 
-    Weights are those of log-odds, or of the target. For text beside other columns they are those of the linear model
-    of the column, whose score is a feature. Terms are ranked by |weight| times the standard deviation of the term on
-    held-out rows, by |weight| alone where these are few.
+    Weights are changes of the log-odds, or of the prediction, per unit of the term. For text beside other columns they
+    are those of the linear model of the column, whose score is a feature; where the terms themselves are columns of the
+    search, mean changes over some rows as the term appears. Terms are ranked by |weight| times their standard deviation
+    on held-out rows, by |weight| alone where these are few.
     """
     found: list[TermList] = []
     for text in _text_columns(rows):
@@ -56,25 +60,32 @@ def _text_columns(rows: HeldOutRows) -> Iterator[_TextColumn]:
             own = 1.0 if rows.classes is None else score.model.temperature
             yield _TextColumn(score.column, names[score.positions], score.model.coef / own, terms[:, score.positions])
         return
-    coef = _column_weights(rows)
-    if coef is None:
-        return
-    names, X = encoder.get_feature_names_out(), sparse.csc_matrix(rows.X[index])
     found: dict[str, list[int]] = {}
     for block in encoder.blocks_:
         if block.kind in SPARSE:
             found.setdefault(block.column, []).extend(range(block.start, block.stop))
+    if not found:
+        return
+    names, X = encoder.get_feature_names_out(), sparse.csc_matrix(rows.X[index])
     for column, positions in found.items():
-        yield _TextColumn(column, names[positions], coef[positions] / unit, X[:, positions])
+        terms = X[:, positions]
+        coef = rows.predictor.coef[positions] if is_sparse(rows) else _mean_changes(rows, np.array(positions), terms)
+        yield _TextColumn(column, names[positions], coef / unit, terms)
 
 
-def _column_weights(rows: HeldOutRows) -> np.ndarray | None:
-    """The weights of the encoded columns as they are; None if they are no features of the model."""
-    if is_sparse(rows):
-        return rows.predictor.coef
-    features = rows.predictor.features
-    parts = zip(features.blocks, features.slices(), strict=True)
-    return next((rows.predictor.coef[columns] for block, columns in parts if block.kind == "linear"), None)
+def _mean_changes(rows: HeldOutRows, positions: np.ndarray, terms: Any) -> np.ndarray:
+    """Mean change of the scores of some rows as a term goes from 0 to its largest value, over that value."""
+    some = rows.X[sampled(len(rows.y), _N_CHANGED)]
+    changes = Perturbations(rows.predictor.features, rows.predictor.coef, some)
+    largest = np.asarray(terms.max(axis=0).todense()).ravel()
+    square = np.asarray(terms.multiply(terms).sum(axis=0)).ravel()
+    coef = np.zeros((len(positions), rows.predictor.coef.shape[1]))
+    for k in np.argsort(-square, kind="stable")[:_MAX_CHANGED]:
+        if largest[k] > 0:
+            ends = (np.full((len(some), 1), value) for value in (0.0, largest[k]))
+            absent, present = (changes.changed(positions[k : k + 1], end) for end in ends)
+            coef[k] = np.mean(present - absent, axis=0) / largest[k]
+    return coef
 
 
 def _deviations(terms: Any) -> np.ndarray | float:
