@@ -11,7 +11,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 .PHONY: demo test test-slow lint format bench docs clean FORCE
 
 demo: $(VENV)/.mercer
-	@$(BIN)/mercer demo
+	@$(BIN)/mercer demo $(ARGS)
 
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest -n auto -q
