@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer.auto.diagnostics.summary import block_reports, summary
 from mercer.auto.diagnostics.verdict import verdict
+from mercer.auto.diagnostics.without_rows import without_rows
 from mercer.auto.explain.contributions import importances, importances_of_many
 from mercer.auto.explain.explanation import Explanation, Explanations
 from mercer.auto.explain.rows import explain_rows, one_or_many
@@ -158,8 +159,11 @@ class Model:
         """Permutation importance: how much scores change when a column is shuffled, as fractions of all columns."""
         return dict(self._importance)
 
-    def report(self) -> dict[str, Any]:
-        """The report as plain numbers and words: see `mercer.auto.diagnostics.schema.Report` for its keys."""
+    def report(self, rows: bool = True) -> dict[str, Any]:
+        """The report as plain numbers and words: see `mercer.auto.diagnostics.schema.Report` for its keys.
+
+        `rows=False` leaves out the values of single rows that the report shows.
+        """
         found = {**self._report, "blocks": block_reports(self.predictor, self._report.get("block_gains"))}
         found.pop("block_gains", None)
         found |= {
@@ -168,17 +172,18 @@ class Model:
             "importance": self.importance(),
             "schema": self.schema,
         }
-        return {**found, "verdict": verdict(found)}
+        found["verdict"] = verdict(found)
+        return found if rows else without_rows(found)
 
     def report_html(self, path: Any = None, rows: bool = True) -> str:
         """The report as one HTML page that needs no other file and no network; also written to `path`.
 
-        `rows=False` leaves out the rows of the data that the report shows.
+        `rows=False` leaves out the values of single rows that the report shows.
         """
         from mercer.io.atomic_file import write_text
         from mercer.report.html import render_html
 
-        page = render_html(self.report(), rows=rows)
+        page = render_html(self.report(rows), rows=rows)
         if path is not None:
             write_text(path, page)
         return page

@@ -21,10 +21,12 @@ def conforms(value, kind, where="value"):
     if origin in (Union, types.UnionType):
         found = [conforms(value, each, where) for each in get_args(kind)]
         return None if None in found else found[0]
+    if origin in (list, dict) and type(value) is not origin:
+        return f"{where} is no {origin.__name__} but {value!r}"
     if origin is list:
-        return _first(conforms(each, get_args(kind)[0], f"{where}[{k}]") for k, each in _items(value, list, where))
+        return _first(conforms(each, get_args(kind)[0], f"{where}[{k}]") for k, each in enumerate(value))
     if origin is dict:
-        return _first(conforms(each, get_args(kind)[1], f"{where}[{k!r}]") for k, each in _items(value, dict, where))
+        return _first(conforms(each, get_args(kind)[1], f"{where}[{k!r}]") for k, each in value.items())
     return _single(value, kind, where)
 
 
@@ -51,15 +53,11 @@ def _typed_dict(value, kind, where):
     return _first(conforms(each, hints[name], f"{where}.{name}") for name, each in value.items())
 
 
-def _items(value, kind, where):
-    if type(value) is not kind:
-        raise AssertionError(f"{where} is no {kind.__name__} but {value!r}")
-    return enumerate(value) if kind is list else value.items()
-
-
 def _single(value, kind, where):
     if kind in (None, type(None)):
         return None if value is None else f"{where} is {value!r}, not None"
+    if kind is str:  # a `Message` is one
+        return None if isinstance(value, str) else f"{where} is {value!r}, no str"
     right = plain(value) and type(value) in ((int, float) if kind is float else (kind,))
     return None if right else f"{where} is {value!r}, no {kind.__name__}"
 

@@ -9,6 +9,7 @@ import numpy as np
 from mercer.auto.diagnostics.reproduction import reproduction
 from mercer.auto.diagnostics.schema import FORMAT
 from mercer.auto.diagnostics.split import split_section
+from mercer.auto.diagnostics.without_rows import without_rows
 from mercer.source import Source
 from mercer.tables.overview import overview
 
@@ -30,7 +31,8 @@ def gather(
 
     all_in_memory = len(learned.rows.ids) == run.n_rows
     ids = np.asarray(learned.rows.ids) if all_in_memory else None
-    found: dict[str, Any] = {"format": FORMAT, "mercer": __version__, **run.sections}
+    sections = run.sections if run.report_rows else without_rows(run.sections)
+    found: dict[str, Any] = {"format": FORMAT, "mercer": __version__, **sections}
     if scores is not None:
         by_hash = run.n_distinct is None or run.n_distinct > run.n_rows // 2
         refitted = all_in_memory or len(learned.rows.ids) > run.n_rows - scores["n"]

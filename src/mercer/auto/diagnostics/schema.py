@@ -428,5 +428,7 @@ class Report(TypedDict):
     profiles: NotRequired[list[ColumnReport]]
     target_profile: NotRequired[ColumnReport]
     reproduction: NotRequired[Reproduction]
+    #: Sections that a short time left no room for.
+    left_out: NotRequired[list[str]]
     #: Scores on other data, of `mercer report MODEL DATA`: name of the file, and the same keys as `holdout`.
     other_data: NotRequired[dict[str, Any]]
