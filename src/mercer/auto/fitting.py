@@ -17,6 +17,7 @@ from mercer.auto.diagnostics.gather import gather
 from mercer.auto.model import Model
 from mercer.auto.rows.task import profile_target
 from mercer.auto.run import FitRun, Learned
+from mercer.auto.search.state import Candidate
 from mercer.auto.text.sparse_model import model_of
 from mercer.base import seed_of
 from mercer.io import read_table
@@ -177,11 +178,22 @@ def _refuse_no_columns(source: Source) -> None:
 
 def search_report(learned: Learned, steps: Steps) -> dict[str, Any]:
     """What was tried, what was kept and what it cost."""
-    predictor, encoder = learned.predictor, learned.encoder
-    fields = ("stage", "name", "loss", "seconds", "width", "kept", "why")
-    tried = [*getattr(encoder, "candidates", []), *predictor.candidates]
+    tried = [*getattr(learned.encoder, "candidates", []), *learned.predictor.candidates]
     return {
-        "candidates": [{name: getattr(each, name) for name in fields} for each in tried],
+        "candidates": [_candidate_report(each) for each in tried],
         "seconds": dict(steps.log),
-        "columns": list(encoder.notes_),
+        "columns": list(learned.encoder.notes_),
+    }
+
+
+def _candidate_report(tried: Candidate) -> dict[str, Any]:
+    return {
+        "stage": tried.stage,
+        "name": tried.name,
+        "measure": "log-loss" if tried.stage == "final" else "squared error",
+        "loss": float(tried.loss),
+        "seconds": float(tried.seconds),
+        "width": int(tried.width),
+        "kept": bool(tried.kept),
+        "why": tried.why,
     }

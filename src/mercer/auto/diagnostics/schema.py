@@ -97,10 +97,15 @@ class BlockReport(TypedDict):
 
 
 class CandidateReport(TypedDict):
-    """A representation that was tried: loss by cross-validation as a fraction of the target's variance."""
+    """A representation that was tried, and its loss by cross-validation: lower is better.
+
+    `measure` is "squared error", as a fraction of the target's variance, or "log-loss", of the final models of classes.
+    Stages "kernel", "finalist" and "metric" were compared on a sample of the rows.
+    """
 
     stage: str
     name: str
+    measure: str
     loss: float
     seconds: float
     width: int
