@@ -9,8 +9,8 @@ from mercer.report.html.figures.columns import effect_ranges
 from mercer.report.html.node import ReportNode, raw
 
 SEVERITIES = (
-    ("error", "Wrong", "✕"),
-    ("warning", "Needs attention", "!"),
+    ("error", "Looks wrong", "✕"),
+    ("warning", "Deserves attention", "!"),
     ("info", "Good to know", "i"),
     ("passed", "Passed", "✓"),
 )

@@ -22,7 +22,12 @@ def color_index(value: float, low: float, high: float) -> int:
 
 
 def draw_cells(
-    chart: SvgCanvas, values: Sequence[Sequence[float]], x: BandScale, y: BandScale, ends: tuple[float, float], palette: str
+    chart: SvgCanvas,
+    values: Sequence[Sequence[float]],
+    x: BandScale,
+    y: BandScale,
+    ends: tuple[float, float],
+    palette: str,
 ) -> None:
     """All cells, one path per color: neighbors of one color are drawn as one rectangle."""
     paths: dict[int, list[str]] = {}
@@ -45,9 +50,17 @@ def cell_ticks(values: Sequence[Any], n: int, limit: int = 10) -> list[tuple[flo
     kind, numbers = as_numbers(values)
     if kind != "number":
         return band_ticks(values, limit, n)
-    every = max(1, math.ceil(len(values) / n))
-    steps = [abs(b - a) for a, b in zip(numbers, numbers[1:], strict=False) if b != a] or [1.0]
-    return [(float(i), tick_label(value, min(steps))) for i, value in enumerate(numbers) if i % every == 0]
+    shown = [(float(i), numbers[i]) for i in range(0, len(numbers), max(1, math.ceil(len(numbers) / n)))]
+    if min(numbers, default=0.0) > 0 and max(numbers) > 30 * min(numbers):
+        return [(i, typeset_tick(value)) for i, value in shown]
+    steps = [abs(b[1] - a[1]) for a, b in zip(shown, shown[1:], strict=False) if b[1] != a[1]] or [1.0]
+    unit = 10.0 ** math.floor(math.log10(min(steps)))
+    return [(i, tick_label(round(value / unit) * unit, unit)) for i, value in shown]
+
+
+def typeset_tick(value: float) -> str:
+    """A value of a logarithmic grid, with two digits."""
+    return tick_label(float(f"{value:.2g}"), value / 10)
 
 
 def color_bar(chart: Chart, ends: tuple[float, float], palette: str, width: float = 120) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from mercer.report.html.charts.axes import Chart
-from mercer.report.html.charts.scale import BandScale, LinearScale, Scale, as_numbers, linear_scale
+from mercer.report.html.charts.scale import LinearScale, as_numbers, date_ticks, linear_scale
 from mercer.report.html.charts.svg import SvgCanvas
 
 _MAX_BARS = 100
@@ -24,50 +23,31 @@ def bars_between(histogram: dict[str, Any]) -> tuple[list[float], list[int]]:
     return edges, counts
 
 
-def draw_counts(
-    chart: SvgCanvas, histogram: dict[str, Any], x: Scale, categories: Sequence[Any] | None, top: float, bottom: float
-) -> None:
-    """Bars of the counts between two heights: between edges, or of categories in the order of the axis."""
-    if categories is not None:
-        _draw_labels(chart, histogram, x, categories, top, bottom)
-    elif "edges" in histogram and len(histogram["edges"]) > 1:
-        edges, counts = bars_between(histogram)
-        y = LinearScale(0, max([*counts, 1]), bottom, top)
-        low, high = sorted((_pixel_end(x, "start"), _pixel_end(x, "end")))
-        for n, left, right in zip(counts, edges[:-1], edges[1:], strict=False):
-            start, end = max(x(left), low), min(x(right), high)
-            if n and end > start:
-                chart.rect(start + 0.3, y(n), end - start - 0.6, bottom - y(n), "density")
-
-
-def _pixel_end(x: Scale, end: str) -> float:
-    return float(getattr(x, end))
-
-
-def _draw_labels(
-    chart: SvgCanvas, histogram: dict[str, Any], x: Scale, categories: Sequence[Any], top: float, bottom: float
-) -> None:
-    counts = dict(zip(histogram.get("labels", []), histogram["counts"], strict=False))
-    y = LinearScale(0, max([*histogram["counts"], 1]), bottom, top)
-    width = x.band * 0.7 if isinstance(x, BandScale) else 8.0
-    for i, category in enumerate(categories):
-        n = counts.get(category, 0)
-        if n:
-            chart.rect(x(i) - width / 2, y(n), width, bottom - y(n), "density")
+def draw_counts(chart: SvgCanvas, histogram: dict[str, Any], x: LinearScale, top: float, bottom: float) -> None:
+    """Bars of the counts between two heights, as far as they are on the axis."""
+    if len(histogram.get("edges", ())) < 2:
+        return
+    edges, counts = bars_between(histogram)
+    y = LinearScale(0, max([*counts, 1]), bottom, top)
+    for n, left, right in zip(counts, edges[:-1], edges[1:], strict=False):
+        start, end = max(x(left), x.start), min(x(right), x.end)
+        if n and end > start:
+            chart.rect(start + 0.3, y(n), end - start - 0.6, bottom - y(n), "density")
 
 
 def histogram_chart(histogram: dict[str, Any], title: str, alt: str, width: float = 460, height: float = 250) -> Markup:
     """A histogram with both axes."""
     chart = Chart(width, height, alt)
     edges, counts = bars_between(histogram)
+    dates = as_numbers(histogram["edges"])[0] == "date"
     x = linear_scale(edges, chart.left, chart.right, pad=0.0)
     y = linear_scale(counts, chart.bottom, chart.top, zero=True)
     chart.y_axis(y, y.ticks(4), "rows")
     for n, left, right in zip(counts, edges[:-1], edges[1:], strict=False):
         chart.rect(x(left) + 0.4, y(n), x(right) - x(left) - 0.8, chart.bottom - y(n), "bar")
-    if edges and edges[0] < 0 < edges[-1]:
+    if edges and edges[0] < 0 < edges[-1] and not dates:
         chart.line((x(0.0), chart.top), (x(0.0), chart.bottom), "reference")
-    chart.x_axis(x, x.ticks(6), title)
+    chart.x_axis(x, date_ticks(x) if dates else x.ticks(6), title)
     return chart.render()
 
 
@@ -79,6 +59,8 @@ def mini_histogram(histogram: dict[str, Any] | None) -> Markup:
     canvas, width, top = SvgCanvas(100, 26, ""), 100 / len(counts), max([*counts, 1])
     for i, n in enumerate(counts):
         height = 24 * n / top
-        canvas.rect(i * width + 0.3, 25 - height, max(width - 0.6, 0.4), height if n == 0 else max(height, 0.7), "density")
+        canvas.rect(
+            i * width + 0.3, 25 - height, max(width - 0.6, 0.4), height if n == 0 else max(height, 0.7), "density"
+        )
     canvas.line((0, 25.5), (100, 25.5), "axis")
     return Markup('<svg class="mini" viewBox="0 0 100 26" aria-hidden="true">{}</svg>').format(canvas.elements())

@@ -15,16 +15,15 @@ from mercer.report.html.charts.scale import (
     LinearScale,
     LogScale,
     Scale,
-    Ticks,
     as_numbers,
-    band_ticks,
     date_ticks,
     linear_scale,
     thinned,
 )
 
 MAX_POINTS = 400
-_STRIP = 30.0
+#: Height of the density below a curve, and the largest number of categories.
+_STRIP, _MAX_CATEGORIES = 30.0, 16
 
 
 @dataclass(frozen=True)
@@ -39,27 +38,18 @@ class Curve:
 
 def effect_chart(effect: dict[str, Any], range_: tuple[float, float], alt: str) -> Markup:
     """A curve with its band over numbers or dates, or points with bars over categories; the density of the data below."""
-    chart = Chart(300, 214, alt, Margins(left=44, right=10, top=8, bottom=22 + _STRIP))
     kind, positions = as_numbers(effect["x"])
-    x, ticks = _positions_axis(chart, kind, positions, effect["x"])
-    y = LinearScale(*range_, chart.bottom - 4, chart.top + 2)
-    chart.y_axis(y, y.ticks(4))
     if kind == "category":
-        _draw_categories(chart, effect, x, y)
-    else:
-        _draw_band(chart, effect, positions, x, y)
-    top, chart.bottom = chart.bottom, chart.bottom + _STRIP
-    draw_counts(chart, effect["density"], x, effect["x"] if kind == "category" else None, top + 3, chart.bottom)
-    chart.x_axis(x, ticks)
-    return chart.render()
-
-
-def _positions_axis(chart: Chart, kind: str, positions: list[float], labels: Sequence[Any]) -> tuple[Scale, Ticks]:
-    if kind == "category":
-        n = max(1, int((chart.right - chart.left) / 44))
-        return BandScale(len(labels), chart.left, chart.right), band_ticks(labels, 10, n)
+        return _category_chart(effect, range_, alt)
+    chart = Chart(300, 214, alt, Margins(left=44, right=10, top=8, bottom=22 + _STRIP))
     x = linear_scale(positions, chart.left + 2, chart.right - 2, pad=0.0)
-    return x, date_ticks(x) if kind == "date" else x.ticks(4)
+    y = LinearScale(*range_, chart.bottom - 4, chart.top + 2)
+    chart.y_axis(y, y.ticks(5))
+    _draw_band(chart, effect, positions, x, y)
+    top, chart.bottom = chart.bottom, chart.bottom + _STRIP
+    draw_counts(chart, effect["density"], x, top + 3, chart.bottom)
+    chart.x_axis(x, date_ticks(x) if kind == "date" else x.ticks(4))
+    return chart.render()
 
 
 def _draw_band(chart: Chart, effect: dict[str, Any], positions: list[float], x: Scale, y: LinearScale) -> None:
@@ -73,11 +63,24 @@ def _draw_band(chart: Chart, effect: dict[str, Any], positions: list[float], x: 
             chart.marker(x(positions[i]), y(effect["mean"][i]), "circle", "mark model", 3)
 
 
-def _draw_categories(chart: Chart, effect: dict[str, Any], x: Scale, y: LinearScale) -> None:
-    for i in range(min(len(effect["mean"]), MAX_POINTS)):
-        middle = x(i)
-        chart.line((middle, y(effect["low"][i])), (middle, y(effect["high"][i])), "interval model")
-        chart.marker(middle, y(effect["mean"][i]), "circle", "mark model", 3.6)
+def _category_chart(effect: dict[str, Any], range_: tuple[float, float], alt: str) -> Markup:
+    """One row per category: its mean with the band, and a bar for its number of rows at the right."""
+    n = min(len(effect["x"]), _MAX_CATEGORIES)
+    height = max(184.0, 19.0 * n) + 30
+    chart = Chart(300, height, alt, Margins(left=92, right=58, top=8, bottom=22))
+    x, y = LinearScale(*range_, chart.left + 4, chart.right), BandScale(n, chart.top, chart.bottom)
+    chart.x_axis(x, x.ticks(4), grid=True)
+    counts = dict(zip(effect["density"].get("labels", []), effect["density"]["counts"], strict=False))
+    most = max([*counts.values(), 1])
+    for i in range(n):
+        middle, rows = y(i), counts.get(effect["x"][i], 0)
+        chart.text(chart.left - 8, middle + 4, effect["x"][i], "tick name", "end", 13)
+        chart.line((x(effect["low"][i]), middle), (x(effect["high"][i]), middle), "interval model")
+        chart.marker(x(effect["mean"][i]), middle, "circle", "mark model", 4)
+        chart.rect(
+            chart.right + 12, middle - 5, 44 * rows / most if rows == 0 else max(44 * rows / most, 1.0), 10, "density"
+        )
+    return chart.render()
 
 
 def curve_chart(

@@ -28,7 +28,7 @@ class LinearScale:
 
     def ticks(self, n: int = 5) -> Ticks:
         """About n multiples of 1, 2, 2.5 or 5 times a power of ten."""
-        step = nice_step((self.high - self.low) / max(n, 1))
+        step = nice_step(0.75 * (self.high - self.low) / max(n, 1))
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [(i * step, tick_label(i * step, step)) for i in range(first, last + 1)]
 
@@ -104,7 +104,9 @@ def extent(values: Iterable[float | None], zero: bool = False) -> tuple[float, f
     return low - room, high + room
 
 
-def linear_scale(values: Iterable[float | None], start: float, end: float, zero: bool = False, pad: float = 0.04) -> LinearScale:
+def linear_scale(
+    values: Iterable[float | None], start: float, end: float, zero: bool = False, pad: float = 0.04
+) -> LinearScale:
     """A linear scale that shows all values, with some room at the ends."""
     low, high = extent(values, zero)
     room = pad * (high - low)

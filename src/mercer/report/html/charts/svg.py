@@ -37,9 +37,13 @@ class SvgCanvas:
         )
         return f"<{tag}{written}/>" if content is None else f"<{tag}{written}>{escape(content)}</{tag}>"
 
-    def text(self, x: float, y: float, content: Any, kind: str = "label", anchor: str = "start", limit: int = 40) -> None:
+    def text(
+        self, x: float, y: float, content: Any, kind: str = "label", anchor: str = "start", limit: int = 40
+    ) -> None:
         """A line of text, shortened to `limit` characters."""
-        self.add("text", visible(content, limit), x=x, y=y, class_=kind, text_anchor=None if anchor == "start" else anchor)
+        self.add(
+            "text", visible(content, limit), x=x, y=y, class_=kind, text_anchor=None if anchor == "start" else anchor
+        )
 
     def line(self, start: Point, end: Point, kind: str) -> None:
         self.add("line", x1=start[0], y1=start[1], x2=end[0], y2=end[1], class_=kind)

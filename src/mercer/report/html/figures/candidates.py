@@ -27,7 +27,9 @@ def draw_candidates(candidates: list[dict[str, Any]], cost: str) -> Markup:
     chart.path([(x(each[cost]), _clipped(chart, y(each["loss"]))) for each in kept], "path")
     for each in sorted(shown, key=lambda each: each["kept"]):
         shape, kind, size = ("circle", "mark model", 5.5) if each["kept"] else ("cross", "mark dropped", 3.4)
-        words = f"{each['name']}: loss {number(each['loss'])}, {seconds(each['seconds'])}, {number(each['width'])} features"
+        words = (
+            f"{each['name']}: loss {number(each['loss'])}, {seconds(each['seconds'])}, {number(each['width'])} features"
+        )
         chart.marker(x(each[cost]), _clipped(chart, y(each["loss"])), shape, kind, size, words)
     return chart.render()
 

@@ -89,14 +89,14 @@ def draw_interaction(interaction: dict[str, Any]) -> Markup:
         f"{first} and {second} act together: beyond their separate effects the prediction changes by between "
         f"{number(min(map(min, values), default=0.0), 3)} and {number(max(map(max, values), default=0.0), 3)}."
     )
-    chart = Chart(380, 300, alt, Margins(left=64, right=44, top=42, bottom=42))
+    chart = Chart(460, 340, alt, Margins(left=76, right=44, top=42, bottom=42))
     x, y = BandScale(len(columns), chart.left, chart.right), BandScale(len(rows), chart.bottom, chart.top)
     draw_cells(chart, values, x, y, (-size, size), "d")
     _draw_signs(chart, values, x, y, size)
     color_bar(chart, (-size, size), "d")
     chart.text(2, 34, second, "title", limit=44)
-    chart.y_axis(y, cell_ticks([interaction["y"][i] for i in rows], 7, 9))
-    chart.x_axis(x, cell_ticks([interaction["x"][j] for j in columns], 6), first)
+    chart.y_axis(y, cell_ticks([interaction["y"][i] for i in rows], 8, 11))
+    chart.x_axis(x, cell_ticks([interaction["x"][j] for j in columns], 8), first)
     return chart.render()
 
 

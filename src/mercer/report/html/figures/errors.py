@@ -18,7 +18,9 @@ _MAX_POINTS = 400
 def draw_residuals(residuals: dict[str, Any], rows: bool) -> Markup:
     """Residuals against predictions (the points only if `rows`), with their mean in groups of equal size."""
     trend = residuals["trend"]
-    points = [(residuals["predicted"][i], residuals["actual"][i]) for i in thinned(len(residuals["predicted"]), _MAX_POINTS)]
+    points = [
+        (residuals["predicted"][i], residuals["actual"][i]) for i in thinned(len(residuals["predicted"]), _MAX_POINTS)
+    ]
     points = points if rows else []
     chart = Chart(460, 290, _residual_alt(trend))
     x = linear_scale([*(p for p, _ in points), *(each["predicted"] for each in trend)], chart.left, chart.right)
@@ -29,8 +31,12 @@ def draw_residuals(residuals: dict[str, Any], rows: bool) -> Markup:
     chart.dots([(x(p), y(error)) for (p, _), error in zip(points, errors, strict=True)], "row")
     chart.zero_line(y)
     for each in trend:
-        chart.line((x(each["predicted"]), y(each["low"])), (x(each["predicted"]), y(each["high"])), "interval second thin")
-    curve = Curve([each["predicted"] for each in trend], [each["residual"] for each in trend], "curve second", "diamond")
+        chart.line(
+            (x(each["predicted"]), y(each["low"])), (x(each["predicted"]), y(each["high"])), "interval second thin"
+        )
+    curve = Curve(
+        [each["predicted"] for each in trend], [each["residual"] for each in trend], "curve second", "diamond"
+    )
     draw_curve(chart, curve, x, y)
     return chart.render()
 
@@ -40,7 +46,9 @@ def _residual_alt(trend: list[dict[str, float]]) -> str:
         return "Residuals against predictions."
     largest = max(trend, key=lambda each: abs(each["residual"]))
     off = [each for each in trend if each["low"] > 0 or each["high"] < 0]
-    biased = "In no group is it clearly different from zero" if not off else f"It clearly differs from zero in {len(off)}"
+    biased = (
+        "In no group is it clearly different from zero" if not off else f"It clearly differs from zero in {len(off)}"
+    )
     return (
         f"Residuals against predictions: of {len(trend)} groups of rows the mean residual is largest, "
         f"{number(largest['residual'], 3)}, where the prediction is about {number(largest['predicted'], 3)}. {biased}."
@@ -64,14 +72,18 @@ def draw_calibration(calibration: dict[str, Any]) -> Markup:
     alt = f"Predicted and observed frequencies differ by {percent(calibration['error'])} on average."
     if bins:
         worst = max(bins, key=lambda each: abs(each["observed"] - each["predicted"]))
-        alt += f" The largest difference: {percent(worst['predicted'])} predicted, {percent(worst['observed'])} observed."
-    chart = Chart(380, 330, alt)
+        alt += (
+            f" The largest difference: {percent(worst['predicted'])} predicted, {percent(worst['observed'])} observed."
+        )
+    chart = Chart(460, 330, alt)
     x, y = LinearScale(0, 1, chart.left, chart.right), LinearScale(0, 1, chart.bottom, chart.top)
     chart.y_axis(y, y.ticks(5), "observed frequency")
     chart.x_axis(x, x.ticks(5), "predicted probability", grid=True)
     chart.line((x(0), y(0)), (x(1), y(1)), "reference")
     for each in bins:
-        chart.line((x(each["predicted"]), y(each["low"])), (x(each["predicted"]), y(each["high"])), "interval model thin")
+        chart.line(
+            (x(each["predicted"]), y(each["low"])), (x(each["predicted"]), y(each["high"])), "interval model thin"
+        )
     curve = Curve([each["predicted"] for each in bins], [each["observed"] for each in bins], "curve model", "circle")
     draw_curve(chart, curve, x, y)
     return chart.render()

@@ -51,7 +51,10 @@ def _ring(chart: Chart, x: float, y: float) -> None:
 def boundary_labels(boundary: dict[str, Any]) -> list[tuple[str, str]]:
     """(marker, label) of the first five kinds of points, for the legend."""
     labels = list(dict.fromkeys(point["label"] for point in boundary["points"]))
-    return [(f"{shape}:mark point{i}", visible(label, 40)) for i, (shape, label) in enumerate(zip(_SHAPES, labels, strict=False))]
+    return [
+        (f"{shape}:mark point{i}", visible(label, 40))
+        for i, (shape, label) in enumerate(zip(_SHAPES, labels, strict=False))
+    ]
 
 
 def draw_boundary(boundary: dict[str, Any], rows: bool) -> Markup:

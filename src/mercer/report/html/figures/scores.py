@@ -19,7 +19,9 @@ TITLES = {"model": "This model", "linear": "Linear model", "naive": "Naive guess
 def draw_scores(holdout: dict[str, Any]) -> Markup:
     """The main metric of the model, the linear model and the naive guess."""
     rows = [
-        IntervalRow(TITLES[key], each["value"], each["low"], each["high"], key, estimate_parts(each)[0])
+        IntervalRow(
+            TITLES[key], each["value"], each["low"], each["high"], key, estimate_parts(each)[0].replace("-", "−")
+        )
         for key in MODELS
         if (each := holdout.get(key))
     ]
@@ -47,5 +49,5 @@ def draw_learning_curve(curve: dict[str, Any]) -> Markup:
         if low is not None and high is not None:
             chart.line((x(point["n"]), y(low)), (x(point["n"]), y(high)), "interval model thin")
     draw_curve(chart, Curve(n, values, "curve model", "circle"), x, y)
-    chart.x_axis(x, [(each, tick_label(each, 1.0)) for each in n], "training rows (logarithmic)")
+    chart.x_axis(x, [(each, tick_label(float(f"{each:.3g}"), 1.0)) for each in n], "training rows (logarithmic)")
     return chart.render()
