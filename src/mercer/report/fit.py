@@ -27,9 +27,20 @@ _WIDE = 76
 _SECOND = ("rmse", "mae", "auc", "balanced_accuracy", "log_loss")
 #: Required keys of a report, where nothing is known.
 _UNKNOWN: dict[str, Any] = {
-    **{"format": FORMAT, "mercer": "", "target": None, "classes": None, "rows": None, "effort": "", "model": ""},
-    **{"notes": [], "columns": [], "blocks": [], "candidates": []},
-    **{"schema": {}, "seconds": {}, "importance": {}},
+    "format": FORMAT,
+    "mercer": "",
+    "target": None,
+    "classes": None,
+    "rows": None,
+    "effort": "",
+    "model": "",
+    "notes": [],
+    "columns": [],
+    "blocks": [],
+    "candidates": [],
+    "schema": {},
+    "seconds": {},
+    "importance": {},
 }
 _COLORS = {"gain": "green", "linear": "yellow", "no-skill": "red", "unknown": "yellow"}
 _SEVERITIES = {"error": "bold red", "warning": "yellow"}
