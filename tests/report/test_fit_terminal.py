@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from mercer.report.fit import render_fit, render_written, verdict_sentence
+from mercer.report.fit import completed, render_fit, render_written, verdict_sentence
 from report.sample_reports import SAMPLES, checks, class_holdout, minimal_report, regression_report
 
 FILES = {
@@ -101,6 +101,21 @@ def test_without_a_report_the_holdout_is_the_verdict():
     assert "linear model    0.8512  0.8445 to 0.8579" in text
     del report["holdout"]
     assert verdict_sentence(report) == "No rows were held out: the score on new rows is unknown."
+
+
+def test_a_completed_report_has_every_required_key():
+    bare = {
+        "task": "regression",
+        "notes": ["a"],
+        "blocks": [{"kind": "linear", "width": 2, "penalty": 1.0, "note": ""}],
+    }
+    found = completed(bare)
+    assert set(found) == set(minimal_report())
+    assert found["verdict"]["level"] == "unknown"
+    assert (found["notes"], found["blocks"][0]["title"]) == (["a"], "linear (2 features)")
+    assert "unknown" in printed(found, verbose=True)
+    full = regression_report()
+    assert completed(full) == full
 
 
 def test_markup_in_names_is_shown_as_it_is():

@@ -74,6 +74,7 @@ def report(
 def _gathered(path: str, data: str | None, how: dict[str, Any], quiet: bool) -> dict[str, Any]:
     """The report of the model in a file, with its scores on other data."""
     from mercer.io import load
+    from mercer.report.fit import completed
     from mercer.report.progress import step_progress
 
     with step_progress("report", quiet) as announce:
@@ -83,7 +84,7 @@ def _gathered(path: str, data: str | None, how: dict[str, Any], quiet: bool) -> 
         model = getattr(model, "model_", model)  # of an estimator
         if not isinstance(model, Model):
             raise ValueError(f"{path} holds a {type(model).__name__}, which has no report. mercer fit writes models.")
-        found = model.report()
+        found = completed(model.report())
         if data is not None:
             from mercer.auto.diagnostics.other_data import evaluate_on
 

@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
+from mercer.auto.diagnostics.schema import FORMAT
 from mercer.report.fit_details import block_title, render_details, strongest_columns
 from mercer.report.format import MISSING, count, counted, estimate_parts, metric_title, percent, visible
 from mercer.report.terminal import hanging, plain_table, unwrapped
@@ -24,6 +25,23 @@ _MAX_NAME = 32
 _WIDE = 76
 #: The second metric of the table: errors in units of the target, or what accuracy leaves open.
 _SECOND = ("rmse", "mae", "auc", "balanced_accuracy", "log_loss")
+#: Required keys of a report, where nothing is known.
+_UNKNOWN: dict[str, Any] = {
+    "format": FORMAT,
+    "mercer": "",
+    "target": None,
+    "classes": None,
+    "rows": None,
+    "effort": "",
+    "model": "",
+    "notes": [],
+    "columns": [],
+    "blocks": [],
+    "candidates": [],
+    "schema": {},
+    "seconds": {},
+    "importance": {},
+}
 _COLORS = {"gain": "green", "linear": "yellow", "no-skill": "red", "unknown": "yellow"}
 _SEVERITIES = {"error": "bold red", "warning": "yellow"}
 
@@ -44,6 +62,17 @@ def gather_fit(
     report = model.report()
     notes = list(dict.fromkeys([*found["notes"], *report.get("notes", [])]))
     return {**found, **report, "notes": notes}
+
+
+def completed(report: dict[str, Any]) -> dict[str, Any]:
+    """A report with every required key of the schema: of older files, and of estimators, less is known."""
+    known = {**_UNKNOWN, **report}
+    level = "unknown" if "holdout" not in report else "linear"
+    known.setdefault("verdict", {"level": level, "sentence": verdict_sentence(report), "details": []})
+    known["blocks"] = [
+        {**block, "title": block_title(block), "gain_fraction": block.get("gain_fraction")} for block in known["blocks"]
+    ]
+    return known
 
 
 def render_fit(report: dict[str, Any], verbose: bool = False, commands: bool = True) -> RenderableType:

@@ -25,7 +25,7 @@ def _candidates(report: dict[str, Any]) -> list[RenderableType]:
     if not candidates:
         return []
     title = Text("\nWhat was tried", style="bold")
-    title.append(", by cross-validation on the training rows; a loss of 1 is that of the naive guess", style="dim")
+    title.append(", by cross-validation on the training rows", style="dim")
     return [title, hanging((_outcome(each), _described(each)) for each in candidates)]
 
 

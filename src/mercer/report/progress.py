@@ -79,12 +79,12 @@ class StepClock:
         >>> clock.score
         'R² 0.875'
         """
-        steps = self.message.steps if isinstance(self.message, StepMessage) else None
-        if steps is None or steps.best_loss is None:
+        message = self.message
+        if not isinstance(message, StepMessage) or message.best_loss is None:
             return ""
-        if steps.task == "regression":
-            return f"R² {1 - steps.best_loss:.3f}"
-        return f"loss {steps.best_loss:.2f} of naive"
+        if message.task == "regression":
+            return f"R² {1 - message.best_loss:.3f}"
+        return f"loss {message.best_loss:.2f} of naive"
 
 
 @contextmanager

@@ -14,7 +14,7 @@ def messages_of(y, **options):
     seen = []
 
     def progress(message):
-        seen.append((message, message.fraction, message.steps.best_loss))
+        seen.append((message, message.fraction, message.best_loss))
 
     model = mercer.fit(X, y(X), effort="fast", progress=progress, **options)
     return model, seen
@@ -38,11 +38,10 @@ def test_progress_of_a_fit(y, task):
     assert all(message.fraction < message.end <= 1 for message in texts)
     losses = [loss for *_, loss in seen if loss is not None]
     assert losses == sorted(losses, reverse=True)
-    steps = texts[0].steps
-    assert steps.task == task
+    assert texts[0].task == task
     final = {"final", "terms"}  # compared by another loss
     kept = [each["loss"] for each in model.report()["candidates"] if each["kept"] and each["stage"] not in final]
-    assert min(kept) <= steps.best_loss < 1
+    assert min(kept) <= texts[0].best_loss < 1
 
 
 def test_a_step_out_of_order_does_not_lower_the_fraction():

@@ -48,21 +48,30 @@ class StepMessage(str):
     step : the id of the step
     fraction : part of the fit that was done before the step, from 0 to 1; it never falls
     end : part that is done after the step, as far as steps are known
-    steps : the `Steps` of the fit, with its `best_loss` at any time
+    best_loss : the lowest cross-validated loss of the search at the time of reading, None before the first: see `Steps`
+    task : "classification" or "regression", None while `best_loss` is
     """
 
     step: str
     fraction: float
     end: float
-    steps: Steps
+    _steps: Steps
 
     @classmethod
     def of(cls, steps: Steps, step: str) -> Self:
+        """The message of a step of a log."""
         message = cls(MESSAGES.get(step, step))
-        message.steps, message.step = steps, step
-        message.fraction = steps.fraction
+        message.step, message.fraction, message._steps = step, steps.fraction, steps
         message.end = min((after for after in DONE_BEFORE.values() if after > message.fraction), default=1.0)
         return message
+
+    @property
+    def best_loss(self) -> float | None:
+        return self._steps.best_loss
+
+    @property
+    def task(self) -> str | None:
+        return self._steps.task
 
 
 class Steps:
