@@ -97,13 +97,13 @@ def display_name(data: str) -> str:
     return "standard input" if data == "-" else data
 
 
-def refuse_overwrite(output: str | None, *inputs: str) -> None:
+def refuse_overwrite(output: str | None, *inputs: str, option: str = "--output") -> None:
     """Refuse to overwrite a file that is read."""
     import os
 
     for path in inputs:
         if output and os.path.exists(output) and os.path.exists(path) and os.path.samefile(output, path):
-            raise click.UsageError(f"--output {output} would overwrite an input file: name another.")
+            raise click.UsageError(f"{option} {output} would overwrite an input file: name another.")
 
 
 def echo_json(found: dict[str, Any]) -> None:
