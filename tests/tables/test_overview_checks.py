@@ -124,6 +124,12 @@ def test_what_is_planted_is_found(case):
     assert not others & {"error", "warning"} or case[0] in ("class-imbalance", "target-copy")
 
 
+def test_a_rescaled_target_with_a_long_tail_is_a_leak():
+    y = np.exp(2 * Y)
+    found = findings({"x": X, "euros": 1.1 * y, "noisy": y * np.exp(RNG.normal(size=N))}, y)
+    assert found["target-leak", "warning"]["where"] == ["euros"]
+
+
 def test_counts_are_in_the_message():
     columns, y, *_ = PLANTED["outlier", "info"]
     assert "'far' 3 (such as -999)" in findings(columns | {"x": X}, y)["outlier", "info"]["message"]

@@ -56,7 +56,7 @@ class TreeScoreBlock(FeatureBlock):
     def title(self) -> str:
         ensembles, n_outputs = self.score.ensembles, self.score.n_outputs
         rounds = np.mean([len(each.roots) for each in ensembles]) / n_outputs
-        return f"score of {rounds:,.0f} boosting rounds (mean of {len(ensembles)} ensembles of trees)"
+        return f"the score of {rounds:,.0f} boosting rounds (mean of {len(ensembles)} ensembles of trees)"
 
     def refit(self, other: Refit) -> FeatureBlock:
         return other.trees()[0]

@@ -26,7 +26,8 @@ def id_columns(data: CheckData) -> list[dict[str, Any]]:
     if not names:
         return []
     message = f"Left out, as they identify rows: {listed(f'{name!r} ({data.roles[name].why})' for name in names)}."
-    remedy = Message("If one of them is a quantity, give it a role: ", Setting("roles", "number", key=names[0]), ".")
+    other = "category" if data.profiles[names[0]].kind == "text" else "number"
+    remedy = Message("If one of them is more than a name, give it a role: ", Setting("roles", other, key=names[0]), ".")
     return [finding("id-column", "info", names, message, remedy)]
 
 

@@ -95,7 +95,8 @@ def overview(source: Source, roles: Mapping[str, str] | None = None, task: str |
     statistics = Together(
         profile=TableProfile(), sample=Sample(), moments=ColumnMoments(), ordered=OrderSample(), target=OfTarget()
     )
-    learned = source.map(unweighted).fold(statistics).finish()
+    folded = source.map(unweighted).fold(statistics)
+    learned = folded.finish()
     profiles, sample = learned["profile"], learned["sample"]
     target = None if learned["target"] is None else learned["target"]["profile"][TARGET]
     task = None if target is None else task or guess_task(target)
@@ -104,7 +105,7 @@ def overview(source: Source, roles: Mapping[str, str] | None = None, task: str |
     values = {name: column_values(each, sample.X.array(name), sample) for name, each in profiles.items()}
     target_values = None if target is None else column_values(target, np.asarray(sample.y), sample)
     data = CheckData(
-        n_rows=next(iter(profiles.values())).n,
+        n_rows=folded.n,
         profiles=profiles,
         roles=found_roles,
         given=frozenset(map(str, roles or ())),

@@ -14,6 +14,8 @@ from mercer.tables.overview.findings import CheckData, finding, listed
 #: Fraction of the most frequent class from which on classes are imbalanced, and badly so.
 _IMBALANCED, _BADLY = 0.8, 0.95
 _MAX_SKEWNESS = 2.0
+#: Rows of the sample whose ranks are compared, and the largest rank correlation.
+_RANKED_ROWS, _MAX_CORRELATION = 1000, 0.995
 
 
 def target_copies(data: CheckData) -> list[dict[str, Any]]:
@@ -30,21 +32,35 @@ def target_copies(data: CheckData) -> list[dict[str, Any]]:
 
 
 def target_leaks(data: CheckData) -> list[dict[str, Any]]:
-    """Columns that predict the target alone, without being equal to it."""
+    """Columns that predict the target alone, or rank the rows as it does, without being equal to it."""
     if not data.leakage.applies:
         return []
     kinds = {name: data.profiles[name].kind for name in data.used()}
     removed = {name: data.leakage.removed(name, kind) for name, kind in kinds.items()}
-    names = [
-        name for name in kinds if removed[name] > MAX_REMOVED and not data.leakage.equals_target(name, kinds[name])
-    ]
+    reasons = {name: f"{each:.1%} of the error" for name, each in removed.items() if each > MAX_REMOVED}
+    rows, y = data.sample.X[:_RANKED_ROWS], data.sample.y[:_RANKED_ROWS]
+    for name, each in removed.items():
+        # Bins are too coarse for a target with a long tail, ranks are not.
+        if each <= MAX_REMOVED and data.task == "regression" and kinds[name] in ("integer", "number"):
+            correlation = _rank_correlation(rows.array(name), y)
+            reasons |= {name: f"rank correlation {correlation:.4f}"} if abs(correlation) > _MAX_CORRELATION else {}
+    names = [name for name in kinds if name in reasons and not data.leakage.equals_target(name, kinds[name])]
     if not names:
         return []
-    message = f"Of the error gone with one column alone: {listed(f'{name!r} {removed[name]:.1%}' for name in names)}."
+    message = f"One column alone predicts the target: {listed(f'{name!r} ({reasons[name]})' for name in names)}."
     remedy = Message(
         "Would it be known when predictions are made? If not, leave it out: ", Setting("roles", "id", key=names[0]), "."
     )
     return [finding("target-leak", "warning", names, message, remedy)]
+
+
+def _rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
+    """Spearman's rank correlation of the rows without missing values."""
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    known = np.isfinite(x) & np.isfinite(y)
+    ranks = [np.unique(each[known], return_inverse=True)[1].astype(np.float64) for each in (x, y)]
+    sizes = [float(each.std()) for each in ranks]
+    return float(np.corrcoef(*ranks)[0, 1]) if min(sizes, default=0.0) > 0 else 0.0
 
 
 def constant_target(data: CheckData) -> list[dict[str, Any]]:
