@@ -184,3 +184,11 @@ def test_rows_hash_does_not_depend_on_the_order():
     turned = {name: np.asarray(column)[order] for name, column in data.items()}
     one, other = (mercer.fit(each, "price", effort="fast", report=False).report() for each in (data, turned))
     assert one["reproduction"]["rows_hash"] == other["reproduction"]["rows_hash"]
+
+
+def test_the_report_of_an_estimator_conforms_to_the_schema():
+    data, _ = _regression()
+    y = data.pop("price")
+    model = mercer.MercerRegressor(effort="fast").fit(data["size"][:, None], y).model_
+    assert conforms(model.report(), Report) is None
+    assert model.report()["verdict"]["level"] == "unknown"

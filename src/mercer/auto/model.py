@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from mercer.auto.diagnostics.schema import FORMAT
 from mercer.auto.diagnostics.summary import block_reports, summary
 from mercer.auto.diagnostics.verdict import verdict
 from mercer.auto.diagnostics.without_rows import without_rows
@@ -164,9 +165,11 @@ class Model:
 
         `rows=False` leaves out the values of single rows that the report shows.
         """
-        found = {**self._report, "blocks": block_reports(self.predictor, self._report.get("block_gains"))}
-        found.pop("block_gains", None)
+        from mercer import __version__
+
+        found = {"format": FORMAT, "mercer": __version__, "target": None, **self._report}
         found |= {
+            "blocks": block_reports(self.predictor, found.pop("block_gains", None)),
             "model": f"linear on {self.predictor.features.width:,} explicit features",
             "classes": None if self.classes_ is None else [str(label) for label in self.classes_],
             "importance": self.importance(),

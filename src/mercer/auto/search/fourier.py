@@ -112,7 +112,8 @@ def _best_kernel(search: Evaluator, state: SearchState, base: Features) -> tuple
             best.setdefault(each.family, (each.family, each.title, each.kernel, FINALIST_MULTIPLE))
         finals = _while_time(search, 0.6, tried, list(best.values())[:N_FINALISTS], at_least=0)
         found, ranked = found + finals, [*sorted(finals, key=_loss), *ranked]
-    without = replace(without, why=f"{gain:.2%} less loss with the best kernel")
+    why = f"{gain:.2%} less loss with the best kernel" if gain > 0 else "no gain by the best kernel"
+    without = replace(without, why=why)
     state = state.noted(without, *_outcomes(found, ranked[0]))
     origin = next(each.kernel for each in ranked if each.kernel.supports_metric)
     return state, _KernelChoice(ranked[0].kernel, origin, gain, seconds)
