@@ -601,8 +601,8 @@ def regression_report() -> Report:
         "residuals": residuals(),
         "examples": {
             "unit": "price",
-            "worst": [example(17, "5.0", "2.1", None, None, 1.0), example(9032, "0.7", "3.4", None, None, -1.0)],
-            "typical": [example(512, "2.96", "2.97", None, None, 1.0)],
+            "worst": [example(17, "5.00", "2.974", None, None, 1.0), example(9032, "3.91", "1.234", None, None, -1.0)],
+            "typical": [example(512, "2.96", "2.974", None, None, 1.0)],
         },
         "slices": slices("rmse"),
         "learning_curve": learning_curve("R2"),
@@ -642,8 +642,8 @@ def two_class_report() -> Report:
         "thresholds": thresholds(">50K"),
         "examples": {
             "unit": "log-odds",
-            "worst": [example(40, ">50K", "<=50K", 0.03, ">50K", -1.0)],
-            "typical": [example(41, ">50K", ">50K", 0.93, ">50K", 1.0)],
+            "worst": [example(40, "<=50K", ">50K", 0.7745, ">50K", -1.0)],
+            "typical": [example(41, ">50K", ">50K", 0.9514, ">50K", 1.0)],
         },
         "slices": slices("log_loss"),
         "learning_curve": learning_curve("accuracy"),

@@ -54,7 +54,7 @@ def fixed(value: Any, decimals: int) -> str:
         return MISSING
     text = f"{value:,.{decimals}f}"
     short = text.rstrip("0").rstrip(".") if "." in text else text
-    text = short if float(short.replace(",", "")) == value else text
+    text = short if math.isclose(float(short.replace(",", "")), value, rel_tol=1e-12) else text
     return text.lstrip("-") if float(text.replace(",", "")) == 0 else text
 
 
@@ -101,14 +101,18 @@ def seconds(value: float | None) -> str:
 
 
 def estimate_parts(estimate: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Value, low and high end with the same decimals: half the width of the interval has two significant digits."""
+    """Value, low and high end with the same decimals: half the width of the interval has two significant
+    digits, or one if the interval is wider than the value."""
     value, low, high = (estimate.get(key) for key in ("value", "low", "high"))
     if not _is_finite(low) or not _is_finite(high):
         return number(value), number(low), number(high)
     half, size = (high - low) / 2, max(abs(low), abs(high), abs(value))
     if half <= 0 or size >= _SCIENTIFIC_ABOVE or size < _SCIENTIFIC_BELOW:
         return number(value), number(low), number(high)
-    decimals = min(max(0, 1 - math.floor(math.log10(half))), max(0, 5 - math.floor(math.log10(size))))
+    # Of an interval around zero one digit is more than is known.
+    significant = 1 if abs(value) < half else 2
+    decimals = max(0, significant - 1 - math.floor(math.log10(half)))
+    decimals = min(decimals, max(0, 5 - math.floor(math.log10(size))))
     value, low, high = (0.0 if abs(end) < 0.5 * 10.0**-decimals else end for end in (value, low, high))
     return f"{value:,.{decimals}f}", f"{low:,.{decimals}f}", f"{high:,.{decimals}f}"
 
