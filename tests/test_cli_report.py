@@ -1,6 +1,7 @@
 """Reports on the command line: `mercer fit` writes one, `mercer report` makes it again, `mercer demo` shows the way."""
 
 import hashlib
+import io
 import json
 import os
 import sys
@@ -164,6 +165,14 @@ def test_report_in_other_formats(model, form, tmp_path, monkeypatch, capsys):
     assert written.strip() == out.strip()
     if form == "json":
         assert json.loads(out)["task"] == "regression"
+
+
+def test_a_terminal_that_lacks_a_letter_shows_the_rest(model, monkeypatch):
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", out)
+    assert run("report", model, "--format", "table") == 0
+    out.flush()
+    assert b"this model" in out.buffer.getvalue()
 
 
 def test_report_on_other_data(model, tmp_path, monkeypatch, capsys):

@@ -119,8 +119,12 @@ def echo_json(found: dict[str, Any]) -> None:
 
 def show(render: Callable[[dict[str, Any]], Any], found: dict[str, Any], file: Any = None) -> None:
     """Render a report on the terminal, or into a text file."""
+    import sys
+
     from rich.console import Console
 
+    if file is None and hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that is not UTF-8 shows ? for what it lacks
     # Paths longer than a line of the terminal stay whole.
     Console(highlight=False, file=file).print(render(_printable(found)), crop=False)
 

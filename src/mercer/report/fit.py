@@ -59,20 +59,26 @@ def gather_fit(
         "saved": str(path),
         "report_file": report_file,
     }
-    report = model.report()
-    notes = list(dict.fromkeys([*found["notes"], *report.get("notes", [])]))
+    report = completed(model.report())
+    notes = list(dict.fromkeys([*found["notes"], *report["notes"]]))
     return {**found, **report, "notes": notes}
 
 
 def completed(report: dict[str, Any]) -> dict[str, Any]:
     """A report with every required key of the schema: of older files, and of estimators, less is known."""
     known = {**_UNKNOWN, **report}
-    level = "unknown" if "holdout" not in report else "linear"
-    known.setdefault("verdict", {"level": level, "sentence": verdict_sentence(report), "details": []})
+    known.setdefault("verdict", {"level": _level(report), "sentence": verdict_sentence(report), "details": []})
     known["blocks"] = [
         {**block, "title": block_title(block), "gain_fraction": block.get("gain_fraction")} for block in known["blocks"]
     ]
     return known
+
+
+def _level(report: dict[str, Any]) -> str:
+    """Whether the model is clearly better than the linear one; a naive guess is not known here."""
+    if "holdout" not in report:
+        return "unknown"
+    return "gain" if (report["holdout"]["gain"]["low"] or 0.0) > 0 else "linear"
 
 
 def render_fit(report: dict[str, Any], verbose: bool = False, commands: bool = True) -> RenderableType:
