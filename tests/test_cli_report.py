@@ -5,7 +5,6 @@ import io
 import json
 import os
 import sys
-import types
 
 import numpy as np
 import pandas as pd
@@ -176,32 +175,31 @@ def test_a_terminal_that_lacks_a_letter_shows_the_rest(model, monkeypatch):
 
 
 def test_report_on_other_data(model, tmp_path, monkeypatch, capsys):
-    """What `evaluate_on` returns is a section of the report; reading options reach it."""
-    seen = {}
-
-    def evaluate_on(model, data, **options):
-        seen.update(options, data=data)
-        return {**model.report()["holdout"], "n": 7}
-
-    module = types.ModuleType("mercer.auto.diagnostics.other_data")
-    module.evaluate_on = evaluate_on
-    monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.chdir(tmp_path)
-    assert run("report", model, "new.csv", "--format", "json", "--delimiter", "tab") == 0
+    rows(50, seed=1).to_csv("new.tsv", index=False, sep="\t")
+    assert run("report", model, "new.tsv", "--format", "json", "--delimiter", "tab") == 0
     found = json.loads(capsys.readouterr().out)["other_data"]
-    assert (found["name"], found["n"]) == ("new.csv", 7)
-    assert (seen["data"], seen["delimiter"]) == ("new.csv", "\t")
-    assert run("report", model, "new.csv", "-o", "page.html") == 0
-    assert "On new.csv: 7 rows" in capsys.readouterr().out
+    assert (found["file"], found["n"], found["metric"]) == ("new.tsv", 50, "R2")
+    assert found["metrics"]["r2"]["value"] > 0.5
+    assert run("report", model, "new.tsv", "-o", "page.html") == 0
+    assert "On new.tsv: 50 rows" in capsys.readouterr().out
+    assert "new.tsv" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_rows_are_not_in_a_report_without_rows(model, monkeypatch, capsys):
-    from mercer.auto import Model
+def test_report_on_data_without_the_target(model, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows().drop(columns="price").to_csv("new.csv", index=False)
+    assert run("report", model, "new.csv") == 1
+    assert "price" in capsys.readouterr().err
 
-    real = Model.report
-    monkeypatch.setattr(Model, "report", lambda self: {**real(self), "examples": {"unit": "", "worst": [1]}})
+
+def test_rows_are_not_in_a_report_without_rows(model, capsys):
+    assert run("report", model, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["examples"]["worst"]
     assert run("report", model, "--json", "--no-rows") == 0
-    assert "examples" not in json.loads(capsys.readouterr().out)
+    found = json.loads(capsys.readouterr().out)
+    assert "examples" not in found
+    assert found["residuals"]["predicted"] == []
 
 
 def test_an_estimator_has_a_report_of_what_is_known(tmp_path, capsys):

@@ -712,7 +712,7 @@ def wide_report(n_columns: int = 2000) -> Report:
         **regression_report(),
         "columns": [f"{name} is read as a number." for name in names],
         "schema": {name: {"kind": "float", "role": "number"} for name in names},
-        "importance": {name: 1 / n_columns for name in names},
+        "importance": dict.fromkeys(names, 1 / n_columns),
         "importances": importances(names, "rmse"),
         "candidates": [{**each, "name": f"{each['name']} {i}"} for i in range(100) for each in candidates()],
         "effects": effects() * 40,

@@ -76,7 +76,9 @@ def fit(
     roles : dict of column names to roles, default=None
     random_state : int, default=0
     progress : callable taking a str, default=None
-        Called with a message as each step starts.
+        Called with a message as each step starts. The message is a str with the attributes `step` (its id), `fraction`
+        (part of the fit done before the step, from 0 to 1; it never falls) and `best_loss` (the lowest cross-validated
+        loss so far as a fraction of the target's variance, None before the first).
     n_seeds : int, default=1
         Average `n_seeds` models with independently drawn random features. The result is one linear model on all their
         features: less variance, for `n_seeds` final fits and as many times the random features. Fewer models are

@@ -59,8 +59,7 @@ def report(
     refuse_overwrite(path, model, *([] if data is None else [data]))
     if path != "-":
         check_writable(path)
-    found = _gathered(model, data, how, quiet)
-    found = with_options(without_rows(found) if no_rows else found)
+    found = with_options(_gathered(model, data, how, not no_rows, quiet))
     if path == "-":
         print_report(found, form, not no_rows, verbose)
         return
@@ -71,10 +70,9 @@ def report(
         show(render_written, {**found, "report_file": path})
 
 
-def _gathered(path: str, data: str | None, how: dict[str, Any], quiet: bool) -> dict[str, Any]:
+def _gathered(path: str, data: str | None, how: dict[str, Any], rows: bool, quiet: bool) -> dict[str, Any]:
     """The report of the model in a file, with its scores on other data."""
     from mercer.io import load
-    from mercer.report.fit import completed
     from mercer.report.progress import step_progress
 
     with step_progress("report", quiet) as announce:
@@ -84,12 +82,12 @@ def _gathered(path: str, data: str | None, how: dict[str, Any], quiet: bool) -> 
         model = getattr(model, "model_", model)  # of an estimator
         if not isinstance(model, Model):
             raise ValueError(f"{path} holds a {type(model).__name__}, which has no report. mercer fit writes models.")
-        found = completed(model.report())
+        found = model.report(rows)
         if data is not None:
             from mercer.auto.diagnostics.other_data import evaluate_on
 
             announce("evaluate")
-            found = {**found, "other_data": {"name": display_name(data), **evaluate_on(model, data, **how)}}
+            found["other_data"] = evaluate_on(model, data, **how) | {"file": display_name(data)}
     return found
 
 
@@ -105,11 +103,6 @@ def with_options(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [with_options(each) for each in value]
     return in_options(value) if isinstance(value, str) else value
-
-
-def without_rows(found: dict[str, Any]) -> dict[str, Any]:
-    """A report without the rows of its examples."""
-    return {key: section for key, section in found.items() if key != "examples"}
 
 
 def print_report(found: dict[str, Any], form: str, rows: bool = True, verbose: bool = False) -> None:

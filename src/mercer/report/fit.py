@@ -10,38 +10,18 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
-from mercer.auto.diagnostics.schema import FORMAT
-from mercer.report.fit_details import block_title, render_details, strongest_columns
-from mercer.report.format import MISSING, count, counted, estimate_parts, metric_title, percent, visible
+from mercer.report.fit_details import render_details
+from mercer.report.format import MISSING, count, counted, estimate_parts, metric_title, visible
 from mercer.report.terminal import hanging, plain_table, unwrapped
 
 #: Lines on what carried the score, notes, checks, and names in a line.
 _MAX_CARRIED, _MAX_NOTES, _MAX_CHECKS, _MAX_NAMES = 5, 4, 8, 3
-#: The least part of the gain that is worth a line.
-_MIN_GAIN = 0.01
 #: Letters of a name of the data.
 _MAX_NAME = 32
 #: The least width for a second interval in the table of scores.
 _WIDE = 76
 #: The second metric of the table: errors in units of the target, or what accuracy leaves open.
 _SECOND = ("rmse", "mae", "auc", "balanced_accuracy", "log_loss")
-#: Required keys of a report, where nothing is known.
-_UNKNOWN: dict[str, Any] = {
-    "format": FORMAT,
-    "mercer": "",
-    "target": None,
-    "classes": None,
-    "rows": None,
-    "effort": "",
-    "model": "",
-    "notes": [],
-    "columns": [],
-    "blocks": [],
-    "candidates": [],
-    "schema": {},
-    "seconds": {},
-    "importance": {},
-}
 _COLORS = {"gain": "green", "linear": "yellow", "no-skill": "red", "unknown": "yellow"}
 _SEVERITIES = {"error": "bold red", "warning": "yellow"}
 
@@ -59,26 +39,9 @@ def gather_fit(
         "saved": str(path),
         "report_file": report_file,
     }
-    report = completed(model.report())
+    report = model.report()
     notes = list(dict.fromkeys([*found["notes"], *report["notes"]]))
     return {**found, **report, "notes": notes}
-
-
-def completed(report: dict[str, Any]) -> dict[str, Any]:
-    """A report with every required key of the schema: of older files, and of estimators, less is known."""
-    known = {**_UNKNOWN, **report}
-    known.setdefault("verdict", {"level": _level(report), "sentence": verdict_sentence(report), "details": []})
-    known["blocks"] = [
-        {**block, "title": block_title(block), "gain_fraction": block.get("gain_fraction")} for block in known["blocks"]
-    ]
-    return known
-
-
-def _level(report: dict[str, Any]) -> str:
-    """Whether the model is clearly better than the linear one; a naive guess is not known here."""
-    if "holdout" not in report:
-        return "unknown"
-    return "gain" if (report["holdout"]["gain"]["low"] or 0.0) > 0 else "linear"
 
 
 def render_fit(report: dict[str, Any], verbose: bool = False, commands: bool = True) -> RenderableType:
@@ -86,7 +49,7 @@ def render_fit(report: dict[str, Any], verbose: bool = False, commands: bool = T
 
     `commands` ends it with the next commands.
     """
-    parts: list[RenderableType] = [*_verdict(report), *_carried(report), *_checks(report, verbose)]
+    parts: list[RenderableType] = [*_verdict(report, verbose), *_carried(report), *_checks(report, verbose)]
     parts += [*_notes(report, verbose), *_other_data(report)]
     if verbose:
         parts += render_details(report)
@@ -95,51 +58,36 @@ def render_fit(report: dict[str, Any], verbose: bool = False, commands: bool = T
 
 def render_written(report: dict[str, Any]) -> RenderableType:
     """Render the verdict, the scores on other data, and where the report is."""
-    return Group(Text(verdict_sentence(report), style="bold"), *_other_data(report), *_files(report, commands=False))
+    sentence = Text(report["verdict"]["sentence"], style="bold")
+    return Group(sentence, *_other_data(report), *_files(report, commands=False))
 
 
-def verdict_sentence(report: dict[str, Any]) -> str:
-    """The verdict in one sentence; for a report without one, the score on the holdout."""
-    sentence = report.get("verdict", {}).get("sentence")
-    if sentence:
-        return sentence
-    holdout = report.get("holdout")
-    if holdout is None:
-        return "No rows were held out: the score on new rows is unknown."
-    cells, metric = _cells({key: holdout[key] for key in ("model", "linear")}), metric_title(holdout["metric"])
-    value, interval = cells["model"]
-    return (
-        f"{metric[:1].upper()}{metric[1:]} {value} ({interval}) on {counted(holdout['n'], 'held-out row')}; "
-        f"{_baseline(holdout)}: {cells['linear'][0]}."
-    )
-
-
-def _verdict(report: dict[str, Any]) -> list[RenderableType]:
+def _verdict(report: dict[str, Any], verbose: bool) -> list[RenderableType]:
     """The sentence, the scores, and how they were measured."""
-    level = report.get("verdict", {}).get("level", "unknown")
-    parts: list[RenderableType] = [Text(verdict_sentence(report), style=f"bold {_COLORS.get(level, '')}".strip())]
+    verdict = report["verdict"]
+    parts: list[RenderableType] = [Text(verdict["sentence"], style=f"bold {_COLORS[verdict['level']]}")]
     holdout = report.get("holdout")
     if holdout is not None:
         parts += [Text(""), ScoreTable(holdout)]
-    return [*parts, Text(" ".join(_circumstances(report)), style="dim")]
+    return [*parts, Text(" ".join(_circumstances(report, verbose)), style="dim")]
 
 
-def _circumstances(report: dict[str, Any]) -> Iterable[str]:
-    """How many rows of which file, how they were split, and what the numbers mean."""
+def _circumstances(report: dict[str, Any], verbose: bool) -> Iterable[str]:
+    """How many rows of which file were held out; `verbose` adds how, and what the numbers mean."""
     target = f" of {visible(report['target'], _MAX_NAME)}" if report.get("target") else ""
     rows = [counted(report["rows"], "row")] if report.get("rows") else []
     about = "; ".join([*rows, f"{report['task']}{target}"])
     yield f"{os.path.basename(report['file'])}: {about}." if report.get("file") else f"{about[:1].upper()}{about[1:]}."
     split, holdout = report.get("split"), report.get("holdout")
-    if split is not None:
+    if split is not None and verbose:
         yield split["sentence"]
     elif holdout is not None:
         yield f"Held out: {counted(holdout['n'], 'row')}, evaluated once."
-    if holdout is not None:
+    if holdout is not None and verbose:
         if _second(holdout) in ("rmse", "mae"):
             yield f"{metric_title(_second(holdout) or '')} is in units of {visible(report.get('target'), _MAX_NAME)}."
         yield f"Intervals: {holdout['interval']}."
-    if report.get("dialect"):
+    if report.get("dialect") and verbose:
         yield f"Read as {report['dialect']}."
 
 
@@ -195,23 +143,11 @@ def _second(scores: dict[str, Any]) -> str | None:
 
 
 def _carried(report: dict[str, Any]) -> list[RenderableType]:
-    lines = (report.get("verdict", {}).get("details") or list(_strongest(report)))[:_MAX_CARRIED]
+    lines = report["verdict"]["details"][:_MAX_CARRIED]
     if not lines:
         return []
     title = "\nWhat carried it" if "holdout" in report else "\nThe model"
     return [Text(title, style="bold"), hanging((" -", Text(line)) for line in lines)]
-
-
-def _strongest(report: dict[str, Any]) -> Iterable[str]:
-    """The blocks that carry the gain, and the columns that matter most."""
-    blocks = [block for block in report.get("blocks", []) if (block.get("gain_fraction") or 0.0) >= _MIN_GAIN]
-    for block in sorted(blocks, key=lambda block: -block["gain_fraction"])[: _MAX_CARRIED - 1]:
-        yield f"{percent(block['gain_fraction'])} of the gain over the naive guess: {block_title(block)}."
-    if not blocks and report.get("model"):
-        yield f"{report['model'][:1].upper()}{report['model'][1:]}."
-    shown = [f"{visible(name, _MAX_NAME)} ({percent(value)})" for name, value in strongest_columns(report)[:_MAX_NAMES]]
-    if shown:
-        yield f"Strongest columns: {', '.join(shown)}."
 
 
 def _checks(report: dict[str, Any], verbose: bool) -> list[RenderableType]:
@@ -256,7 +192,7 @@ def _other_data(report: dict[str, Any]) -> list[RenderableType]:
     other = report.get("other_data")
     if other is None:
         return []
-    name = visible(other.get("name", "other data"))
+    name = visible(other["file"])
     title = Text(f"\nOn {name}: {counted(other['n'], 'row')}", style="bold", no_wrap=True, overflow="ignore")
     return [title, ScoreTable(other)]
 

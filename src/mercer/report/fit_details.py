@@ -50,7 +50,7 @@ def _blocks(report: dict[str, Any]) -> list[RenderableType]:
     for block in blocks:
         gain = block.get("gain_fraction")
         cells = (count(block["width"]), number(block["penalty"], 3), "" if gain is None else percent(gain))
-        table.add_row(Text(block_title(block)), *cells)
+        table.add_row(Text(block["title"]), *cells)
     title = Text("\nFeatures", style="bold")
     return [title.append(f": {report['model']}" if report.get("model") else "", style="dim"), table]
 
@@ -75,8 +75,3 @@ def strongest_columns(report: dict[str, Any]) -> list[tuple[str, float]]:
     if "importances" in report:
         return [(each["column"], each["fraction"]) for each in report["importances"]["columns"]]
     return sorted(report.get("importance", {}).items(), key=lambda pair: -pair[1])
-
-
-def block_title(block: dict[str, Any]) -> str:
-    """A block of features in words."""
-    return block.get("title") or f"{block['kind']} ({counted(block['width'], 'feature')})"
