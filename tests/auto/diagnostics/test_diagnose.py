@@ -2,17 +2,21 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 from typing import get_type_hints
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from auto.diagnostics.held_out_cases import fitted, mixed_table, texts
 from auto.diagnostics.schema_check import conforms
 from mercer.auto.diagnostics.schema import Report
 from mercer.auto.diagnostics.sections import SECTIONS, diagnose
+from mercer.auto.rows.encoding import dense
 from mercer.auto.text.scored_encoder import ScoredEncoder
 from mercer.auto.text.sparse_model import SparsePredictor
+from mercer.source import Columns
 
 HINTS = get_type_hints(Report, include_extras=True)
 
@@ -99,9 +103,14 @@ EXPECTED = {
 }
 
 
+@cache
+def _cached(kind):
+    return KINDS[kind]()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_sections_conform_to_the_schema(kind):
-    rows, encoded = KINDS[kind]()
+    rows, encoded = _cached(kind)
     found, left_out = diagnose(rows, encoded)
     assert left_out == []
     assert found.keys() <= SECTIONS.keys()
@@ -113,13 +122,13 @@ def test_sections_conform_to_the_schema(kind):
 
 
 def test_texts_are_of_the_kinds_they_stand_for():
-    assert isinstance(KINDS["texts alone, classes"]()[0].predictor, SparsePredictor)
-    assert isinstance(KINDS["text beside numbers"]()[0].encoder, ScoredEncoder)
-    assert not isinstance(KINDS["few terms beside numbers"]()[0].encoder, ScoredEncoder)
+    assert isinstance(_cached("texts alone, classes")[0].predictor, SparsePredictor)
+    assert isinstance(_cached("text beside numbers")[0].encoder, ScoredEncoder)
+    assert not isinstance(_cached("few terms beside numbers")[0].encoder, ScoredEncoder)
 
 
 def test_classes_that_only_held_out_rows_have_are_reported():
-    rows, encoded = KINDS["three classes, integers"]()
+    rows, encoded = _cached("three classes, integers")
     rows = replace(rows, y=np.where(np.arange(len(rows.y)) < 3, 77, rows.y))
     found, _ = diagnose(rows, encoded)
     assert found["confusion"]["classes"][-1] == "(other classes)"
@@ -127,13 +136,38 @@ def test_classes_that_only_held_out_rows_have_are_reported():
     assert {each["actual"] for each in found["examples"]["worst"]} == {"77"}
 
 
+@pytest.mark.parametrize("kind", ["regression", "two classes, strings", "texts alone, classes", "text beside numbers"])
+@pytest.mark.parametrize("n", [0, 1, 2, 12])
+def test_a_handful_of_rows_will_do(kind, n):
+    rows, encoded = _cached(kind)
+    weight = None if rows.weight is None else rows.weight[:n]
+    some = replace(rows, table=rows.table[:n], X=rows.X[:n], y=rows.y[:n], positions=rows.positions[:n], weight=weight)
+    found, _ = diagnose(some, encoded)
+    for name, value in found.items():
+        assert conforms(value, HINTS[name], name) is None
+
+
+@pytest.mark.parametrize("kind", ["regression", "two classes, strings", "huge targets"])
+def test_equal_rows_and_missing_values_are_ordinary(kind):
+    rows, encoded = _cached(kind)
+    equal = np.zeros(30, dtype=int)
+    same = replace(rows, table=rows.table[equal], X=rows.X[equal], y=rows.y[equal], positions=rows.positions[equal])
+    table = rows.table.table
+    for k, field in enumerate(table.schema):
+        table = table.set_column(k, field.name, pa.nulls(len(table), field.type))
+    missing = replace(rows, table=Columns(table), X=dense(rows.encoder.transform(Columns(table))))
+    for each in (same, missing, replace(rows, weight=np.zeros(len(rows.y)))):
+        for name, value in diagnose(each, encoded)[0].items():
+            assert conforms(value, HINTS[name], name) is None
+
+
 def test_without_time_all_sections_are_left_out_by_name():
-    rows, _ = KINDS["few rows"]()
+    rows, _ = _cached("few rows")
     assert diagnose(rows, seconds=-1.0) == ({}, list(SECTIONS))
 
 
 def test_no_rows_are_shown_where_none_are_wanted():
-    rows, _ = KINDS["few rows"]()
+    rows, _ = _cached("few rows")
     assert "examples" not in diagnose(rows, report_rows=0)[0]
     assert len(diagnose(rows, report_rows=2)[0]["examples"]["worst"]) == 2
 

@@ -55,8 +55,8 @@ def _certificate(block: FourierBlock, kernel: KernelCandidate, X: np.ndarray, ex
         "confidence": _CONFIDENCE,
         "sentence": (
             f"Bound for {block.width // 2} independent frequencies, two features each: with {_CONFIDENCE:.0%} "
-            f"confidence all {len(errors):,} pairs of {len(X)} rows are within {bound:.3g} of their kernel value. Measured on "
-            f"held-out rows: at most {largest:.3g}, {mean:.3g} on average."
+            f"confidence all {len(errors):,} pairs of {len(X)} rows are within {bound:.3g} of their kernel value. "
+            f"Measured on held-out rows: at most {largest:.3g}, {mean:.3g} on average."
         ),
     }
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from mercer.auto.diagnostics.held_out import HeldOutRows
+from mercer.auto.diagnostics.importances import screened
 from mercer.auto.diagnostics.outputs import (
     class_names,
     has_one_output,
@@ -16,24 +17,29 @@ from mercer.auto.diagnostics.outputs import (
     short_text,
 )
 from mercer.auto.diagnostics.schema import Contribution, ExampleRow, Examples
-from mercer.auto.explain.contributions import contributions, contributions_of_many
+from mercer.auto.explain.contributions import contributions
 
 _MAX_LISTED = 8
 #: The fraction of the rows, of loss nearest to the median, that are typical.
 _TYPICAL = 0.25
-#: Columns from which on each block of features computes only what one column affects.
-_MANY_COLUMNS = 200
+#: Of more columns the strongest have contributions of their own, so many, and the others one in common.
+_MAX_COLUMNS, _N_STRONGEST = 100, 30
 
 #: Columns or terms, their values as text, their contributions, and the score they start from.
-_Parts = tuple[list[str], Callable[[int], str], np.ndarray, float]
+Parts = tuple[list[str], Callable[[int], str], np.ndarray, float]
+#: (index of a row, column of the scores) -> the parts of its score.
+PartsOf = Callable[[int, int], Parts]
 
 
-def section(rows: HeldOutRows, report_rows: int = 3, target: str | None = None) -> Examples | None:
+def section(
+    rows: HeldOutRows, report_rows: int = 3, target: str | None = None, strongest: Sequence[str] = ()
+) -> Examples | None:
     """As many rows of largest loss, and of median loss, spread over the predictions.
 
     Contributions are Shapley values from the mean row on, for texts alone weight times value of the terms from the
     intercept on. For classes they are in log-odds of the predicted class after the temperature; of several classes in
-    the score of that class, which is its log-probability up to a number common to all classes.
+    the score of that class, which is its log-probability up to a number common to all classes. Of more than 100
+    columns the 30 strongest are listed, and the others count as one.
     """
     if report_rows < 1 or not has_one_output(rows) or len(rows.y) < 2:
         return None
@@ -42,12 +48,12 @@ def section(rows: HeldOutRows, report_rows: int = 3, target: str | None = None) 
         unit = target or "target"
     else:
         unit = "log-odds" if len(rows.classes) == 2 else "score of the class (log-probability up to a constant)"
-    terms = rows.encoder.get_feature_names_out() if is_sparse(rows) else None
     worst, typical = np.argsort(-losses, kind="stable")[:report_rows], _typical(rows, losses, report_rows)
+    parts = _term_parts(rows) if is_sparse(rows) else _column_parts(rows, strongest)
     return {
         "unit": unit,
-        "worst": [example(rows, int(k), terms) for k in worst],
-        "typical": [example(rows, int(k), terms) for k in typical],
+        "worst": [example(rows, int(k), parts) for k in worst],
+        "typical": [example(rows, int(k), parts) for k in typical],
     }
 
 
@@ -61,11 +67,10 @@ def _typical(rows: HeldOutRows, losses: np.ndarray, size: int) -> np.ndarray:
     return order[np.unique(np.minimum(middles.astype(np.intp), len(order) - 1))]
 
 
-def example(rows: HeldOutRows, k: int, terms: np.ndarray | None = None) -> ExampleRow:
-    """The row of index k: baseline + contributions + other = score. `terms` are the names of terms alone."""
+def example(rows: HeldOutRows, k: int, parts_of: PartsOf) -> ExampleRow:
+    """The row of index k: baseline + contributions + other = score."""
     column, sign, unit, output, probability = _explained(rows, k)
-    made = _column_parts(rows, k, column) if terms is None else _term_parts(rows, k, column, terms)
-    names, value, parts, start = made
+    names, value, parts, start = parts_of(k, column)
     parts, baseline = sign * parts / unit, float(sign * start / unit)
     score = float(sign * rows.scores[k, column])
     order = [j for j in np.argsort(-np.abs(parts), kind="stable")[:_MAX_LISTED] if parts[j] != 0]
@@ -97,20 +102,33 @@ def _explained(rows: HeldOutRows, k: int) -> tuple[int, float, float, str | None
     return code, 1.0, unit, name, probability
 
 
-def _column_parts(rows: HeldOutRows, k: int, column: int) -> _Parts:
+def _column_parts(rows: HeldOutRows, strongest: Sequence[str]) -> PartsOf:
     """Shapley values of the columns of the table."""
-    groups, x = rows.groups, rows.X[k]
-    if len(groups) > _MANY_COLUMNS:
-        start, parts = contributions_of_many(rows.predictor, x, rows.baseline, groups, rows.seed)
-    else:
-        start, parts = contributions(rows.predictor.scores, x, rows.baseline, groups, rows.seed)
-    names, row = list(groups), rows.table[k : k + 1]
-    return names, lambda j: short_text(row.table[names[j]][0].as_py()), parts[:, column], float(start[column])
+    groups, others = rows.groups, np.zeros(0, dtype=np.intp)
+    if len(groups) > _MAX_COLUMNS:
+        shown = list(strongest or screened(rows))[:_N_STRONGEST]
+        others = np.concatenate([columns for name, columns in groups.items() if name not in shown])
+        groups = {name: groups[name] for name in shown}
+    names = list(groups)
+    # The others are the last player, whatever the columns are called.
+    players = {str(j): columns for j, columns in enumerate([*groups.values(), *([others] if len(others) else [])])}
+
+    def parts_of(k: int, column: int) -> Parts:
+        row = rows.table[k : k + 1].table
+        start, parts = contributions(rows.predictor.scores, rows.X[k], rows.baseline, players, rows.seed)
+        return names, lambda j: short_text(row[names[j]][0].as_py()), parts[: len(names), column], float(start[column])
+
+    return parts_of
 
 
-def _term_parts(rows: HeldOutRows, k: int, column: int, terms: np.ndarray) -> _Parts:
+def _term_parts(rows: HeldOutRows) -> PartsOf:
     """Weight times value of the terms of a text."""
-    x, predictor = rows.X[k], rows.predictor
-    parts = x.data * predictor.coef[x.indices, column]
-    names = [str(name) for name in terms[x.indices]]
-    return names, lambda j: f"{x.data[j]:.3g}", parts, float(predictor.intercept[column])
+    terms, predictor = rows.encoder.get_feature_names_out(), rows.predictor
+
+    def parts_of(k: int, column: int) -> Parts:
+        x = rows.X[k]
+        parts = x.data * predictor.coef[x.indices, column]
+        names = [str(name) for name in terms[x.indices]]
+        return names, lambda j: f"{x.data[j]:.3g}", parts, float(predictor.intercept[column])
+
+    return parts_of

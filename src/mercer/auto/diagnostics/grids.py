@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.outputs import n_features, sampled, short_text, shown_predictions
+from mercer.auto.diagnostics.outputs import histogram, n_features, sampled, short_text, shown_predictions
 from mercer.auto.diagnostics.schema import Histogram
 from mercer.tables.values import numbers, times_of
 
@@ -88,7 +88,7 @@ def _ordered_grid(rows: HeldOutRows, name: str, max_values: int) -> Grid | None:
     index = order[first]
     values = x[index]
     cells = np.where(np.isfinite(x), np.searchsorted((values[1:] + values[:-1]) / 2, np.nan_to_num(x)), -1)
-    counts, edges = np.histogram(x[present], bins=_N_BINS, range=(values[0], values[-1]))
+    counts, edges = histogram(x[present], _N_BINS, values[0], values[-1])
     density: Histogram = {"edges": shown_values(rows, name, edges, False), "counts": counts.tolist()}
     return Grid(name, role_of(rows, name), index, shown_values(rows, name, values), cells, density)
 

@@ -28,7 +28,7 @@ _MAX_SCREENED, _MIN_SCREENED, _SCREENED_ENTRIES = 200, 20, 40_000
 #: Numbers that are computed in all, about; and rows.
 _ENTRIES, _MIN_ROWS, _MAX_ROWS = 25_000_000, 200, 1000
 #: Encoded columns from which on each block computes only what a column affects.
-_MANY_COLUMNS = 300
+_MANY_COLUMNS = 1000
 
 #: (encoded columns of one column of the table, a permutation of the rows) -> scores with the column shuffled.
 Shuffled = Callable[[np.ndarray, np.ndarray], np.ndarray]

@@ -116,6 +116,19 @@ def sampled(n: int, size: int) -> np.ndarray:
     return np.arange(n) if n <= size else np.linspace(0, n - 1, size).astype(np.intp)
 
 
+def histogram(values: np.ndarray, n_bins: int, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    """Counts in bins of equal width, and their edges; one bin if values are too close together for more.
+
+    >>> histogram(np.array([0.0, 1.0, 1.5, 2.0]), 2, 0.0, 2.0)
+    (array([1, 3]), array([0., 1., 2.]))
+    """
+    edges = np.linspace(low, high, n_bins + 1)
+    if np.any(np.diff(edges) <= 0):
+        half = max(0.5, 1e-6 * abs(low))
+        edges = np.array([low - half, high + half])
+    return np.histogram(values, edges)
+
+
 def n_features(features: Features, X: Any) -> int:
     """Numbers that are computed to score one row."""
     return features.width + X.shape[1]

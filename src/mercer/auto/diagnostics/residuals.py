@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.outputs import has_one_output, mean_interval, row_weights, sampled
+from mercer.auto.diagnostics.outputs import has_one_output, histogram, mean_interval, row_weights, sampled
 from mercer.auto.diagnostics.schema import Residuals
 
 _MAX_POINTS, _MAX_BINS = 400, 40
@@ -21,7 +21,8 @@ def section(rows: HeldOutRows) -> Residuals | None:
     predicted = rows.scores[:, 0]
     some = sampled(len(actual), _MAX_POINTS)
     residual = actual - predicted
-    counts, edges = np.histogram(residual, bins=int(np.clip(np.sqrt(len(residual)), 5, _MAX_BINS)))
+    n_bins = int(np.clip(np.sqrt(len(residual)), 5, _MAX_BINS))
+    counts, edges = histogram(residual, n_bins, float(residual.min()), float(residual.max()))
     return {
         "predicted": predicted[some].tolist(),
         "actual": actual[some].tolist(),

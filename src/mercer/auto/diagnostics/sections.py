@@ -63,7 +63,7 @@ SECTIONS: dict[str, Callable[[Diagnosis], Any]] = {
     "confusion": lambda of: confusion.section(of.rows),
     "effects": lambda of: effects.section(of.rows, of.strongest),
     "terms": lambda of: terms.section(of.rows),
-    "examples": lambda of: examples.section(of.rows, of.report_rows, of.target),
+    "examples": lambda of: examples.section(of.rows, of.report_rows, of.target, of.strongest),
     "slices": lambda of: slices.section(of.rows, of.strongest),
     "thresholds": lambda of: thresholds.section(of.rows),
     "interactions": lambda of: interactions.section(of.rows, of.strongest),
@@ -93,6 +93,8 @@ def diagnose(
     began, of = time.perf_counter(), Diagnosis(rows, encoded, report_rows, target)
     found: dict[str, Any] = {}
     left_out: list[str] = []
+    if len(rows.y) == 0:
+        return found, left_out
     for name, section in SECTIONS.items():
         if seconds is not None and time.perf_counter() - began > seconds:
             left_out.append(name)

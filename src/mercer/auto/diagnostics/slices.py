@@ -25,8 +25,8 @@ from mercer.auto.holdout.evaluate import wilson
 from mercer.select.filters.false_discovery import adjusted_pvalues
 
 _MAX_SLICES, _MAX_RATE = 8, 0.05
-#: The fewest rows of a slice and of the rest, and the most columns that are sliced.
-_MIN_ROWS, _MAX_COLUMNS = 20, 300
+#: The fewest rows of a slice, the largest fraction of all rows, and the most columns that are sliced.
+_MIN_ROWS, _MAX_FRACTION, _MAX_COLUMNS = 20, 0.6, 300
 #: Numbers of up to so many different values have a slice for each.
 _MAX_SINGLE = 6
 #: Slices that share this fraction of their rows (of those in either) are the same: the first is shown.
@@ -67,7 +67,7 @@ def section(rows: HeldOutRows, strongest: Sequence[str] = ()) -> list[RowSlice] 
 
 
 def slices_of(rows: HeldOutRows, name: str) -> list[Slice]:
-    """The slices of one column that leave enough rows on both sides."""
+    """The slices of one column that have enough rows and leave enough others."""
     role = role_of(rows, name)
     if role in CATEGORIES:
         found = _category_slices(rows, name)
@@ -75,8 +75,7 @@ def slices_of(rows: HeldOutRows, name: str) -> list[Slice]:
         found = _ordered_slices(rows, name)
     else:
         return []
-    n = len(rows.y)
-    return [each for each in found if _MIN_ROWS <= np.count_nonzero(each.rows) <= n - _MIN_ROWS]
+    return [each for each in found if _MIN_ROWS <= np.count_nonzero(each.rows) <= _MAX_FRACTION * len(rows.y)]
 
 
 def _category_slices(rows: HeldOutRows, name: str) -> Iterator[Slice]:
