@@ -209,7 +209,7 @@ def test_an_estimator_has_a_report_of_what_is_known(tmp_path, capsys):
     assert run("report", tmp_path / "e.mercer", "--format", "table") == 0
     out = capsys.readouterr().out
     assert "unknown" in out.splitlines()[0]
-    assert "Regression." in out
+    assert "160 rows; regression." in out
     assert run("report", tmp_path / "e.mercer") == 0
     assert os.path.exists(tmp_path / "e.report.html")
 

@@ -13,7 +13,7 @@ from mercer.auto.diagnostics.verdict import verdict
 from mercer.auto.diagnostics.without_rows import without_rows
 from mercer.auto.explain.contributions import importances, importances_of_many
 from mercer.auto.explain.explanation import Explanation, Explanations
-from mercer.auto.explain.rows import explain_rows, one_or_many
+from mercer.auto.explain.rows import explain_rows
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.holdout.metrics import default_score
 from mercer.auto.rows.encoding import dense, encoded, encoded_rows, mapped_blocks, mapped_rows, named, one_row, opened
@@ -147,14 +147,12 @@ class Model:
         output : a class, or the index of one of several targets, default=None
             What is explained; None takes the predicted class of each row.
         """
-        return one_or_many(self.explain_encoded(self._all_encoded(rows), output))
+        found = self.explain_all(rows, output)
+        return found[0] if len(found) == 1 else found
 
-    def explain_encoded(self, X: Any, output: Any = None) -> Explanations:
-        """`explain` of encoded rows, as `map_encoded` gives them to a function."""
-        return explain_rows(self, X, output)
-
-    def _all_encoded(self, rows: Any) -> Any:
-        return self.map_encoded(rows, lambda X: X)
+    def explain_all(self, rows: Any, output: Any = None) -> Explanations:
+        """`explain` as a sequence, also of a single row."""
+        return explain_rows(self, self.map_encoded(rows, lambda X: X), output)
 
     def importance(self) -> dict[str, float]:
         """Permutation importance: how much scores change when a column is shuffled, as fractions of all columns."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer.auto.explain.contributions import contributions_of_many, contributions_of_rows
-from mercer.auto.explain.explanation import Explanation, Explanations
+from mercer.auto.explain.explanation import Explanations
 
 if TYPE_CHECKING:
     from mercer.auto.model import Model
@@ -145,8 +145,3 @@ def _target_index(n_outputs: int, output: Any) -> int:
     if output is not None and output not in range(n_outputs):
         raise ValueError(f"output must be the index of a target, 0 to {n_outputs - 1}, not {output!r}.")
     return int(output or 0)
-
-
-def one_or_many(found: Explanations) -> Explanation | Explanations:
-    """The explanation of a single row, or those of several."""
-    return found[0] if len(found) == 1 else found

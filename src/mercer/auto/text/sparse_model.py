@@ -58,12 +58,12 @@ class SparseModel(Model):
         ranked = sorted(variance.items(), key=lambda each: -each[1])
         return {name: value / total if total > 0 else 0.0 for name, value in ranked}
 
-    def explain_encoded(self, X: Any, output: Any = None) -> Explanations:
+    def explain_all(self, rows: Any, output: Any = None) -> Explanations:
         """Contributions of the heaviest terms of each row to its score: weight times value, from the intercept on.
 
         Terms beyond the first 20 are summed as "other terms". `Explanations.contributions` are sums by column.
         """
-        return explain_terms(self, sparse.csr_matrix(X), output)
+        return explain_terms(self, sparse.csr_matrix(self.map_encoded(rows, lambda X: X)), output)
 
     def _encoded(self, data: Any) -> Any:
         return sparse.csr_matrix(encoded(self.encoder, data, self._ignored))

@@ -89,16 +89,12 @@ def missing_values(data: CheckData) -> list[dict[str, Any]]:
             finding("missing-values", "warning", mostly, f"More than half missing: {details(mostly)}.", remedy)
         )
     if some:
-        remedy = "Each such column gets an indicator of missing values; codes such as -999 must be declared: "
-        found.append(
-            finding(
-                "missing-values",
-                "info",
-                some,
-                f"Missing: {details(some)}.",
-                Message(remedy, Setting("missing", "-999", item=True), "."),
-            )
+        remedy = Message(
+            "Each such column gets an indicator of missing values; codes such as -999 must be declared: ",
+            Setting("missing", "-999", item=True),
+            ".",
         )
+        found.append(finding("missing-values", "info", some, f"Missing: {details(some)}.", remedy))
     return found
 
 
@@ -115,7 +111,7 @@ def high_cardinality(data: CheckData) -> list[dict[str, Any]]:
 
 def rare_categories(data: CheckData) -> list[dict[str, Any]]:
     """Columns with categories of fewer than 5 rows."""
-    rare = {}
+    rare: dict[str, int] = {}
     for name in data.with_role("category"):
         profile = data.profiles[name]
         n = int(np.sum(np.asarray(profile.counts) < MIN_ROWS)) if profile.exact else 0
@@ -164,7 +160,7 @@ def _spelled_twice(profile: ColumnProfile) -> tuple[str, str] | None:
 
 def outliers(data: CheckData) -> list[dict[str, Any]]:
     """Numbers further than 20 interquartile ranges from the quartiles, also on the scale of logarithms."""
-    found = {}
+    found: dict[str, tuple[int, float]] = {}
     for name in data.with_role("number"):
         if name in data.values:
             n, extreme = count_outliers(data.values[name], data.profiles[name])

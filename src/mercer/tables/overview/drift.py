@@ -57,7 +57,7 @@ def is_sorted(rows: OrderedRows) -> bool:
 
 
 def _of_numbers(rows: OrderedRows, names: list[str], parts: np.ndarray) -> dict[str, Drift]:
-    found = {}
+    found: dict[str, Drift] = {}
     for some in in_batches(names, len(parts)):
         values = np.stack([_as_numbers(rows.X.array(name)) for name in some])
         found |= dict(zip(some, _of_ranks(values, parts), strict=True))

@@ -100,7 +100,7 @@ class OrderSample(Statistic):
 
     def of(self, block: Block) -> OrderSample:
         positions = np.arange(block.start, block.start + len(block), dtype=np.uint64)
-        rows = Block(block.X, block.y if np.ndim(block.y) == 1 else None)
+        rows = Block(block.X, None if block.y is None or block.y.ndim != 1 else block.y)
         return self._smallest(len(block), _numeric.splitmix64(positions, 1), positions, rows)
 
     def _merge(self, other: OrderSample) -> OrderSample:

@@ -58,9 +58,10 @@ def _rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
     """Spearman's rank correlation of the rows without missing values."""
     x, y = x.astype(np.float64), y.astype(np.float64)
     known = np.isfinite(x) & np.isfinite(y)
-    ranks = [np.unique(each[known], return_inverse=True)[1].astype(np.float64) for each in (x, y)]
-    sizes = [float(each.std()) for each in ranks]
-    return float(np.corrcoef(*ranks)[0, 1]) if min(sizes, default=0.0) > 0 else 0.0
+    if not known.any():
+        return 0.0
+    a, b = (np.unique(each[known], return_inverse=True)[1].astype(np.float64) for each in (x, y))
+    return float(np.corrcoef(a, b)[0, 1]) if a.any() and b.any() else 0.0
 
 
 def constant_target(data: CheckData) -> list[dict[str, Any]]:

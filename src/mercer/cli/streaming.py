@@ -1,0 +1,168 @@
+"""Rows of a file through a model, block by block, for `mercer predict`, `mercer transform` and `mercer explain`."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import click
+
+from mercer.cli.keep import KeptColumns
+from mercer.cli.messages import in_options, printable, warning_text
+from mercer.cli.options import display_name, reading, refuse_overwrite
+
+output_option = click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="File to write; standard output if not given, or -.",
+)
+rows_format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["csv", "tsv", "json", "parquet"]),
+    help="Of the output: from the name of the file, CSV otherwise. JSON is one object per line.",
+)
+
+
+class RowSelection:
+    """All rows, the first `limit`, or those of some indices, counted from 0."""
+
+    def __init__(self, indices: list[int] | None = None, limit: int | None = None):
+        self.indices = None if indices is None else sorted(set(indices))
+        self.limit = limit
+        #: The row before which the last one lies; None for all rows.
+        self.stop = limit if self.indices is None else max(self.indices) + 1
+
+    def check(self, n_rows: int | None) -> None:
+        """Refuse an index beyond the last row."""
+        if self.indices is not None and n_rows is not None and self.indices[-1] >= n_rows:
+            last = self.indices[-1]
+            raise click.UsageError(
+                f"--row {last}: the data have {n_rows:,} rows, the last is row {n_rows - 1} (from 0)."
+            )
+
+    def within(self, start: int, n: int) -> Any:
+        """The selected rows of a block, as indices in it."""
+        import numpy as np
+
+        if self.indices is not None:
+            return np.array([i - start for i in self.indices if start <= i < start + n], dtype=np.intp)
+        return np.arange(n if self.limit is None else max(0, min(n, self.limit - start)))
+
+
+class RowComputation(Protocol):
+    """Computes the columns to write for a block of rows; `notes` are printed at the end."""
+
+    @property
+    def notes(self) -> Any: ...
+
+    def __call__(self, model: Any, rows: Any) -> dict[str, Any]: ...
+
+
+def stream_rows(
+    path: str,
+    data: str,
+    output: str | None,
+    form: str | None,
+    quiet: bool,
+    options: dict[str, Any],
+    title: str,
+    compute: RowComputation,
+    keep: tuple[str, ...] = (),
+    selection: RowSelection | None = None,
+) -> None:
+    """Load the model, write what `compute` returns for each block after the columns to keep, and print the notes."""
+    from mercer.io.atomic_file import check_writable
+    from mercer.io.row_writers import format_of, open_rows
+
+    how, form = reading(options), format_of(output, form)
+    refuse_overwrite(output, path, data)
+    model = load_model(path)
+    if output and output != "-":
+        check_writable(output)
+    kept, chosen = KeptColumns(keep, form), selection or RowSelection()
+    with notes_at_end(quiet, compute) as unseen:
+        quiet = quiet or _on_terminal(output)
+        source = open_data(model, data, how, title, quiet)
+        kept.choose(list(source.schema), display_name(data))
+        with open_rows(output, form) as out:
+            for rows, found in mapped_rows(model, source, title, quiet, compute, chosen, unseen):
+                out.write(kept.beside(rows, found))
+
+
+def load_model(path: str) -> Any:
+    """A model that `mercer fit` wrote."""
+    from mercer.auto import Model
+    from mercer.io import load
+
+    model = load(path)
+    if not isinstance(model, Model):
+        raise ValueError(f"{path} holds a {type(model).__name__}, not a model that mercer fit wrote.")
+    return model
+
+
+@contextmanager
+def notes_at_end(quiet: bool, compute: RowComputation | None = None) -> Iterator[dict[str, Any]]:
+    """Collect warnings, unseen categories (in the dict that it gives) and notes, and print each once at the end."""
+    unseen: dict[str, Any] = {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield unseen
+    notes = [warning_text(each.message) for each in caught] + [each.describe(column) for column, each in unseen.items()]
+    notes += [] if quiet or compute is None else compute.notes
+    for text in dict.fromkeys(notes):
+        click.echo(f"mercer: {printable(in_options(text))}", err=True)
+
+
+def _on_terminal(output: str | None) -> bool:
+    """Whether the rows are written to the terminal, where a progress bar would disturb them."""
+    return (output is None or output == "-") and sys.stdout.isatty()
+
+
+def open_data(model: Any, data: str, how: dict[str, Any], title: str, quiet: bool) -> Any:
+    """The source of the rows of a file, with the columns of the model."""
+    from mercer.io import read_table
+    from mercer.report.progress import step_progress
+    from mercer.tables.schema import refuse_missing
+
+    known = model.encoder.schema_
+    with step_progress(title, quiet):
+        source: Any = read_table(data, like=known, **how)
+    refuse_missing(source.schema, known, display_name(data))
+    return source
+
+
+def mapped_rows(
+    model: Any,
+    source: Any,
+    title: str,
+    quiet: bool,
+    compute: Callable[[Any, Any], Any],
+    selection: RowSelection,
+    unseen: dict[str, Any],
+) -> Iterator[tuple[Any, Any]]:
+    """The selected rows of each block and what `compute` returns; adds the unseen categories by column to `unseen`."""
+    from mercer._runtime.errors import RowError
+    from mercer.report.progress import row_progress
+    from mercer.tables.unseen import merge_unseen
+
+    selection.check(source.n_rows)
+    with row_progress(title, source.n_rows, quiet) as advance:
+        for block in source.blocks():
+            chosen = selection.within(block.start, len(block))
+            if len(chosen):
+                rows = block.X if len(chosen) == len(block) else block.X[chosen]
+                try:
+                    found = compute(model, rows)
+                    unseen.update(merge_unseen(unseen, model.unseen_categories(rows)))
+                except RowError as error:
+                    at = block.start + chosen
+                    raise error.located(lambda row, at=at: source.locate(int(at[row]))) from error  # type: ignore[misc]
+                yield rows, found
+            if selection.stop is not None and block.start + len(block) >= selection.stop:
+                break
+            advance(len(block))
