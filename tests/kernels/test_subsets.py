@@ -5,6 +5,7 @@ import pytest
 
 from mercer.expand import RandomFeatures
 from mercer.kernels import Gaussian, Laplace, Linear, Matern, OnSubsets
+from naive import naive_value
 
 X = np.random.default_rng(0).normal(size=(30, 4))
 
@@ -17,6 +18,23 @@ def test_random_features_average_to_the_kernel(kernel, order, sampling):
     Z = RandomFeatures(masked, n_components=2**14, sampling=sampling).fit_transform(X)
     # cosines of 2^13 frequencies: variance at most 1/2, so 5.3 standard errors are 0.041 (435 pairs, family-wise 1e-4)
     assert np.abs(Z @ Z.T - masked(X)).max() < 5.3 * np.sqrt(0.5 / 2**13)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+@pytest.mark.parametrize("probabilities", [None, [4.0, 1.0, 1.0, 2.0]])
+def test_products_over_columns_need_no_sum_over_sets(order, probabilities):
+    kernel, Z = OnSubsets(Gaussian(0.8), order, probabilities), X[:5] + 0.3
+    expected = [[naive_value(kernel, x.tolist(), z.tolist()) for z in Z] for x in X[:6]]
+    np.testing.assert_allclose(kernel(X[:6], Z), expected, rtol=1e-12)
+    np.testing.assert_allclose(kernel.diag(X), np.ones(len(X)))
+
+
+def test_many_columns_are_no_obstacle():
+    wide = np.random.default_rng(1).normal(size=(4, 500))
+    K = OnSubsets(Gaussian(0.5), 3)(wide)
+    Z = RandomFeatures(OnSubsets(Gaussian(0.5), 3), n_components=2**14).fit_transform(wide)
+    np.testing.assert_allclose(np.diag(K), np.ones(4), rtol=1e-12)
+    assert np.abs(Z @ Z.T - K).max() < 5.3 * np.sqrt(0.5 / 2**13)
 
 
 def test_frequencies_have_at_most_order_columns():

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from math import prod
+from math import factorial, prod
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,9 @@ import numpy as np
 from mercer.kernels.algebra import CompositeKernel
 from mercer.kernels.base import Kernel
 from mercer.kernels.parameters import Need
+from mercer.kernels.radial import Gaussian
 from mercer.kernels.rows import KernelInput
+from mercer.kernels.stationary import Stationary
 
 
 @dataclass
@@ -53,10 +55,28 @@ class OnSubsets(CompositeKernel):
             )
 
     def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
+        if isinstance(self.kernel, Gaussian):
+            return self._gram_of_products(X, Y)
         return sum(probability * part for probability, part in self._parts_of(X, lambda S: self._on(S)._gram(X, Y)))
 
     def _diag(self, X: KernelInput) -> np.ndarray:
+        if isinstance(self.kernel, Stationary):  # 1, whatever the columns are
+            return self.kernel._diag(X)
         return sum(probability * part for probability, part in self._parts_of(X, lambda S: self._on(S)._diag(X)))
+
+    def _gram_of_products(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
+        """The Gram matrix for k = the product over the columns j of g_j: no sum over sets of columns is needed.
+
+        E of the product of g_j over the distinct columns of m draws is m! times the coefficient of t^m in the product
+        over j of 1 + g_j (exp(p_j t) - 1).
+        """
+        coefficients: list[Any] = [1.0, *[0.0] * self.order]
+        for j, p in enumerate(self._column_probabilities(X.numbers.shape[1]).tolist()):
+            g = self._on([j])._gram(X, Y)
+            for k in range(self.order, 0, -1):  # downward: lower coefficients are still those before this column
+                terms = (coefficients[k - r] * (p**r / factorial(r)) for r in range(1, k + 1))
+                coefficients[k] = coefficients[k] + g * sum(terms)
+        return coefficients[self.order] * float(factorial(self.order))
 
     def _parts_of(self, X: KernelInput, value: Callable[[list[int]], np.ndarray]) -> Iterator[tuple[Any, np.ndarray]]:
         """(probability, value) of every set of columns."""

@@ -59,6 +59,23 @@ def test_intervals_of_noise_columns_cover_zero(classify):
     assert abs(covered / n - 0.95) < 3 * np.sqrt(0.95 * 0.05 / n)
 
 
+def test_intervals_of_strong_columns_cover_the_increase_of_many_rows(monkeypatch):
+    rng = np.random.default_rng(6)
+
+    def increase(n):
+        X = rng.normal(size=(n, 1))
+        rows = linear_rows(X, X[:, 0] + rng.normal(size=n), [1.35])
+        return importances.section(rows)["columns"][0]["increase"]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(importances, "_MAX_ROWS", 10**6)
+        patch.setattr(importances, "_ENTRIES", 10**9)
+        truth = increase(200_000)["value"]
+    found = [increase(150) for _ in range(400)]
+    covered = np.mean([each["low"] <= truth <= each["high"] for each in found])
+    assert abs(covered - 0.95) < 3 * np.sqrt(0.95 * 0.05 / 400)
+
+
 def test_changes_block_by_block_give_the_same(monkeypatch):
     rng = np.random.default_rng(3)
     table, signal = mixed_table(300, rng)

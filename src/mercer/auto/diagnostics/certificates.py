@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,10 @@ from mercer.auto.diagnostics.schema import CertificateReport
 from mercer.auto.features.fourier import FourierBlock
 from mercer.auto.search.kernels import KernelCandidate
 from mercer.bounds import fourier_dimension, fourier_variance
-from mercer.kernels.subsets import OnSubsets
 
 _CONFIDENCE = 0.95
-#: Rows whose pairs are measured; fewer where a kernel is a mean over many subsets of columns, none beyond the last.
-_MAX_ROWS, _FEW_ROWS, _MAX_SUBSETS = 200, 50, 8000
+#: Rows whose pairs are measured: at most, and numbers in their differences.
+_MAX_ROWS, _MIN_ROWS, _ENTRIES = 200, 30, 4_000_000
 
 
 def section(rows: HeldOutRows) -> list[CertificateReport] | None:
@@ -25,20 +23,13 @@ def section(rows: HeldOutRows) -> list[CertificateReport] | None:
     found = rows.predictor.result
     if is_sparse(rows) or found is None or found.kernel is None or len(rows.y) < 2:
         return None
-    n_rows = _n_rows(found.kernel.kernel, rows.X.shape[1])
-    X = np.unique(rows.X[sampled(len(rows.y), n_rows)], axis=0) if n_rows else rows.X[:1]
+    size = min(_MAX_ROWS, max(_MIN_ROWS, int(np.sqrt(_ENTRIES / rows.X.shape[1]))))
+    X = np.unique(rows.X[sampled(len(rows.y), size)], axis=0)
     if len(X) < 2:
         return None
     exact = found.kernel.kernel(found.kernel.rows(X))
     blocks = [block for block in rows.predictor.features.blocks if isinstance(block, FourierBlock)]
     return [_certificate(block, found.kernel, X, exact) for block in blocks] or None
-
-
-def _n_rows(kernel: Any, n_columns: int) -> int:
-    if not isinstance(kernel, OnSubsets):
-        return _MAX_ROWS
-    n_subsets = sum(comb(n_columns, size) for size in range(1, kernel.order + 1))
-    return _FEW_ROWS if n_subsets <= _MAX_SUBSETS else 0
 
 
 def _certificate(block: FourierBlock, kernel: KernelCandidate, X: np.ndarray, exact: np.ndarray) -> CertificateReport:

@@ -8,13 +8,14 @@ import numpy as np
 
 from mercer.auto.diagnostics.held_out import HeldOutRows
 from mercer.auto.diagnostics.outputs import (
+    effective_rows,
     estimate,
     is_sparse,
-    mean_interval,
     n_features,
     row_losses,
     row_weights,
     sampled,
+    t_quantile,
 )
 from mercer.auto.diagnostics.schema import ColumnImportance, Importances
 from mercer.auto.explain.contributions import importances, importances_of_many
@@ -37,8 +38,7 @@ Shuffled = Callable[[np.ndarray, np.ndarray], np.ndarray]
 def section(rows: HeldOutRows) -> Importances | None:
     """Increase of RMSE or log-loss when a column is shuffled, strongest first; None where nothing can change.
 
-    Each increase is the mean over 3 shuffles. Its interval is that of a mean of paired differences of the rows' losses
-    (for the RMSE by the delta method).
+    Each increase is the mean over 3 shuffles, with the interval of a mean of paired differences of the rows' losses.
     """
     one_class = rows.classes is not None and len(rows.classes) < 2
     if one_class or not rows.groups or len(rows.y) < 2 or not np.any(rows.predictor.coef):
@@ -52,7 +52,7 @@ def section(rows: HeldOutRows) -> Importances | None:
     for name in names:
         orders = [rng.permutation(len(index)) for _ in range(_N_SHUFFLES)]
         after = [row_losses(rows, shuffled(rows.groups[name], order), index) for order in orders]
-        value, half = _increase(rows, before, np.mean(after, axis=0), weight)
+        value, half = _increase(before, np.array(after), np.array(orders), weight, rows.classes is None)
         found.append({"column": name, "increase": estimate(value, half), "fraction": max(value, 0.0)})
     total = sum(each["fraction"] for each in found)
     for each in found:
@@ -100,12 +100,30 @@ def _scoring(rows: HeldOutRows, index: np.ndarray) -> Shuffled:
 
 
 def _increase(
-    rows: HeldOutRows, before: np.ndarray, after: np.ndarray, weight: np.ndarray
+    before: np.ndarray, after: np.ndarray, orders: np.ndarray, weight: np.ndarray, root: bool
 ) -> tuple[float, float | None]:
-    """The increase of the mean log-loss, or of the root of the mean squared error, and half its interval."""
-    if rows.classes is not None:
-        return mean_interval(after - before, weight)
-    roots = [float(np.sqrt(np.average(each, weights=weight))) for each in (before, after)]
-    # d sqrt(m) = dm / (2 sqrt(m)): the increase of the root is a mean of these differences.
-    parts = [each / (2 * root) if root > 0 else each * 0.0 for each, root in zip((before, after), roots, strict=True)]
-    return roots[1] - roots[0], mean_interval(parts[1] - parts[0], weight)[1]
+    """The increase of the mean loss, or of its root, and half the width of its 95 % interval.
+
+    before : the losses of the rows; after : those of each shuffle; orders : the row that each row takes its value from
+
+    The difference d(i, j) of row i with the value of row j is a two-sample statistic: row i enters its mean by its mean
+    difference a_i, and once more by the mean b_i of the differences of the rows that take its value. With R shuffles
+    the variance of the mean of d is (var(a + b) - var(d) / R) / n: the second term is what both means count twice.
+    It is taken to be at least var(a) / n. The root of a mean loss is linearized.
+    """
+    w, n = weight / weight.mean(), len(before)
+    means = [float(np.average(each, weights=weight)) for each in (before, after.mean(axis=0))]
+    value, inner, outer = means[1] - means[0], 1.0, 1.0
+    if root:
+        roots = np.sqrt(means)
+        value = float(roots[1] - roots[0])
+        inner, outer = (0.5 / each if each > 0 else 0.0 for each in roots.tolist())
+    size = effective_rows(weight)
+    if size <= 1.0 + 1e-9:
+        return value, None
+    change = w * outer * (after - before - (means[1] - means[0]))
+    own = change.mean(axis=0) + w * (outer - inner) * (before - means[0])
+    taken = np.zeros(n)
+    np.add.at(taken, orders, change / len(orders))
+    variance = max(np.mean((own + taken) ** 2) - np.mean(change**2) / len(orders), np.mean(own**2))
+    return value, t_quantile(size) * float(np.sqrt(variance / (n - 1)))

@@ -97,11 +97,20 @@ def mean_interval(values: np.ndarray, weight: np.ndarray) -> tuple[float, float 
     mean, n = float(np.average(values, weights=weight)), effective_rows(weight)
     if n <= 1.0 + 1e-9:
         return mean, None
-    from scipy.special import stdtrit
-
     scale = float(np.max(np.abs(values))) or 1.0  # squares of squared errors may overflow
     variance = float(np.average(((values - mean) / scale) ** 2, weights=weight)) * n / (n - 1)
-    return mean, scale * float(stdtrit(n - 1, 0.5 + _CONFIDENCE / 2)) * math.sqrt(variance / n)
+    return mean, scale * t_quantile(n) * math.sqrt(variance / n)
+
+
+def t_quantile(n: float) -> float:
+    """The quantile of Student's t with n - 1 degrees of freedom that a 95 % interval takes.
+
+    >>> round(t_quantile(1e6), 3), round(t_quantile(11), 3)
+    (1.96, 2.228)
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n - 1, 0.5 + _CONFIDENCE / 2))
 
 
 def estimate(value: float, half: float | None) -> ScoreEstimate:
