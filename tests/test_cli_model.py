@@ -12,7 +12,7 @@ import pytest
 import mercer
 from mercer import cli
 
-VERBS = ["demo", "fit", "predict", "transform", "select", "inspect", "dimension"]
+VERBS = ["demo", "fit", "predict", "explain", "transform", "select", "inspect", "dimension"]
 
 
 def run(*arguments):

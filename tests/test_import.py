@@ -26,11 +26,18 @@ def loaded_after(code: str) -> set[str]:
         "from mercer.cli import _run\nassert _run(['--help']) == 0",
         "from mercer.cli import _run\nassert _run(['demo', '--help']) == 0",
         "from mercer.cli import _run\nassert _run(['inspect', '--help']) == 0",
+        "from mercer.cli import _run\nassert _run(['explain', '--help']) == 0",
         "from mercer.cli import _run\nassert _run(['--version']) == 0",
     ],
 )
 def test_nothing_heavy_is_loaded(code):
     assert loaded_after(code).isdisjoint(HEAVY)
+
+
+def test_an_overview_needs_no_scikit_learn():
+    code = "from mercer.io import read_table\nfrom mercer.tables.overview import overview\n"
+    code += "import mercer.report.inspect, mercer.report.progress\noverview(read_table({'x': [1.0, 2.0]}, [0, 1]))"
+    assert "sklearn" not in loaded_after(code)
 
 
 @pytest.mark.parametrize("package", mercer._PUBLIC)

@@ -12,7 +12,7 @@ from mercer.io import read_table
 from mercer.source import Columns, StreamSource
 from mercer.tables.overview import overview
 from mercer.tables.overview.gather import guess_task
-from mercer.tables.overview.statistics import ColumnMoments, OfTarget, OrderSample
+from mercer.tables.overview.statistics import NumberMoments, OfTarget, OrderSample
 from mercer.tables.profile import TableProfile
 
 N = 3000
@@ -115,7 +115,7 @@ def in_pieces(data, y, cuts):
     return [Block(table[a:b], y[a:b], start=a) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
 
 
-@pytest.mark.parametrize("statistic", [ColumnMoments(), OrderSample(100), OfTarget()])
+@pytest.mark.parametrize("statistic", [NumberMoments(), OrderSample(100), OfTarget()])
 def test_statistics_merge(statistic):
     data, y = frame(), np.arange(N) * 0.5
     whole = statistic.of(in_pieces(data, y, [])[0])
@@ -206,3 +206,17 @@ def test_an_empty_table_is_refused():
         TableProfile().finish()
     with pytest.raises(ValueError, match="No rows"):
         OrderSample().finish()
+
+
+def test_targets_of_equal_rows_all_count():
+    """Rows with equal columns and unequal targets: quantiles and associations are those of all rows."""
+    rng = np.random.default_rng(0)
+    a, y = rng.integers(0, 70, 5000) * 1.0, rng.normal(size=5000)
+    found = overview(read_table({"a": a, "b": a // 10}, y))
+    assert found.target["quantiles"][2] == pytest.approx(np.median(y), abs=1e-12)
+    assert found.target["histogram"]["counts"] == np.histogram(y, found.target["histogram"]["edges"])[0].tolist()
+    assert found.profiles[0]["association"]["value"] < 0.05
+    found = overview(read_table({"a": a, "b": a // 10}, np.round(a / 10) + 0.1 * y))
+    # The means of 70 values of a: all but the variance 0.01 of the noise and the rounding within a bin.
+    assert found.profiles[0]["association"]["value"] > 0.97
+    assert [check["count"] for check in found.checks if check["code"] == "duplicate-row"] == [4930]
