@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-
 from mercer.source import Source
 from mercer.stats import Sample, Together
 from mercer.tables.leakage import LeakageCheck
@@ -71,7 +70,9 @@ class Overview:
     roles: dict[str, Role]
 
 
-def overview(source: Source, roles: Mapping[str, str] | None = None, task: str | None = None) -> Overview:
+def overview(
+    source: Source, roles: Mapping[str, str] | None = None, task: str | None = None, target_name: str | None = None
+) -> Overview:
     """Profiles of the columns and of the target, and checks of the data, from one pass over a source of tables.
 
     Parameters
@@ -81,6 +82,8 @@ def overview(source: Source, roles: Mapping[str, str] | None = None, task: str |
         Roles that are known and not to be guessed.
     task : {"classification", "regression"} or None
         None guesses it from the target.
+    target_name : str, default=None
+        How to call the target; None takes the name that the source knows, or "target".
 
     Examples
     --------
@@ -117,7 +120,7 @@ def overview(source: Source, roles: Mapping[str, str] | None = None, task: str |
         sample=sample,
         ordered=learned["ordered"],
         leakage=leakage,
-        target_name=source_target(source),
+        target_name=target_name or source.target or TARGET,
         target=target,
         target_values=target_values if task == "regression" else None,
         task=task,
@@ -129,11 +132,6 @@ def overview(source: Source, roles: Mapping[str, str] | None = None, task: str |
     ]
     report = None if target is None else _target_report(data, learned["target"]["moments"].get(TARGET), target_values)
     return Overview(data.n_rows, reports, report, task, run_checks(data), found_roles)
-
-
-def source_target(source: Source) -> str:
-    """The name of the target, "target" if it has none."""
-    return source.target or TARGET
 
 
 def guess_task(target: ColumnProfile) -> str:
