@@ -1,5 +1,6 @@
 """Profiles of columns and of the target: exact where all rows are known, the same for any blocks."""
 
+import itertools
 import json
 
 import numpy as np
@@ -112,7 +113,7 @@ def test_the_task_is_that_of_fit(y):
 def in_pieces(data, y, cuts):
     table = Columns.of(data)
     bounds = [0, *cuts, len(table)]
-    return [Block(table[a:b], y[a:b], start=a) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [Block(table[a:b], y[a:b], start=a) for a, b in itertools.pairwise(bounds)]
 
 
 @pytest.mark.parametrize("statistic", [NumberMoments(), OrderSample(100), OfTarget()])

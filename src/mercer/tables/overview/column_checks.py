@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from typing import Any
@@ -155,7 +156,7 @@ def _spelled_twice(profile: ColumnProfile) -> tuple[str, str] | None:
     for value in profile.values[:_MAX_SPELLED]:
         groups["".join(value.split()).casefold()].append(value)
     several = [sorted(group) for group in groups.values() if len(group) > 1]
-    pairs = [(a, b) for group in several for a, b in zip(group, group[1:], strict=False)]
+    pairs = [(a, b) for group in several for a, b in itertools.pairwise(group)]
     return min(pairs, key=lambda pair: (pair[0].casefold() == pair[1].casefold(), pair), default=None)
 
 
