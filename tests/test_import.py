@@ -44,6 +44,8 @@ def test_an_overview_needs_no_scikit_learn():
 def test_top_level_has_every_public_name_of_a_subpackage(package):
     home = getattr(mercer, package)
     assert mercer._PUBLIC[package].split() == home.__all__
+    assert set(home.__all__) <= set(dir(home))
+    assert not hasattr(home, "no_such_name")
     for name in home.__all__:
         assert getattr(mercer, name) is getattr(home, name)
 
