@@ -27,6 +27,8 @@ def few_rows(data: CheckData) -> list[dict[str, Any]]:
 def duplicate_rows(data: CheckData) -> list[dict[str, Any]]:
     """Rows whose columns all equal those of another row."""
     weight = data.sample.weight
+    if not data.profiles:  # a target alone
+        return []
     n = round(data.n_rows * (1.0 - len(weight) / float(weight.sum())))
     if n == 0:
         return []
