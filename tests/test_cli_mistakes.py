@@ -323,4 +323,4 @@ def test_numbers_stored_as_text_are_reported(tmp_path, capsys):
     frame = rows()
     frame["a"] = [f"${1000 + 37 * i:,}" for i in range(120)]
     assert run("inspect", written(tmp_path, frame), "--target", "y") == 0
-    assert "a: numbers as text, such as '$" in " ".join(capsys.readouterr().out.split())
+    assert "Read as text: 'a' (such as '$" in " ".join(capsys.readouterr().out.split())

@@ -12,7 +12,7 @@ import pytest
 import mercer
 from mercer import cli
 
-VERBS = ["demo", "fit", "report", "predict", "transform", "select", "inspect", "dimension"]
+VERBS = ["demo", "fit", "predict", "explain", "report", "transform", "select", "inspect", "dimension"]
 
 
 def run(*arguments):

@@ -27,6 +27,7 @@ def loaded_after(code: str) -> set[str]:
         "from mercer.cli import _run\nassert _run(['demo', '--help']) == 0",
         "from mercer.cli import _run\nassert _run(['inspect', '--help']) == 0",
         "from mercer.cli import _run\nassert _run(['report', '--help']) == 0",
+        "from mercer.cli import _run\nassert _run(['explain', '--help']) == 0",
         "from mercer.cli import _run\nassert _run(['--version']) == 0",
     ],
 )
@@ -34,10 +35,18 @@ def test_nothing_heavy_is_loaded(code):
     assert loaded_after(code).isdisjoint(HEAVY)
 
 
+def test_an_overview_needs_no_scikit_learn():
+    code = "from mercer.io import read_table\nfrom mercer.tables.overview import overview\n"
+    code += "import mercer.report.inspect, mercer.report.progress\noverview(read_table({'x': [1.0, 2.0]}, [0, 1]))"
+    assert "sklearn" not in loaded_after(code)
+
+
 @pytest.mark.parametrize("package", mercer._PUBLIC)
 def test_top_level_has_every_public_name_of_a_subpackage(package):
     home = getattr(mercer, package)
     assert mercer._PUBLIC[package].split() == home.__all__
+    assert set(home.__all__) <= set(dir(home))
+    assert not hasattr(home, "no_such_name")
     for name in home.__all__:
         assert getattr(mercer, name) is getattr(home, name)
 

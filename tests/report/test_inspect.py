@@ -87,6 +87,15 @@ def test_without_a_target(people, capsys):
     assert "identifiers" not in out.split("passed")[1]
 
 
+def test_a_target_alone(tmp_path, capsys):
+    path = tmp_path / "alone.csv"
+    path.write_text("y\n" + "1\n2\n" * 60)
+    assert cli._run(["inspect", str(path), "--target", "y"]) == 0
+    out = capsys.readouterr().out
+    assert "120 rows, 0 columns" in out
+    assert "Target y: classification, 2 classes" in out
+
+
 def test_of_very_many_columns_some_are_shown(tmp_path, capsys):
     path = tmp_path / "wide.csv"
     rows = [",".join(str(i * j % 97 + 0.5) for j in range(80)) for i in range(120)]

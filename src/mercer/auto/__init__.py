@@ -39,3 +39,7 @@ if not TYPE_CHECKING:  # the messages of progress need no search
         "model": "Model",
     }
     __getattr__ = lazy_names(__name__, {name: home for home, names in _HOMES.items() for name in names.split()})
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

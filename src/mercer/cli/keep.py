@@ -36,7 +36,7 @@ class KeptColumns:
         if unknown:
             raise DataError(
                 f"{file}: there is no column {unknown[0]!r} to keep.",
-                remedy=f"Its columns are {', '.join(map(repr, columns[:12]))}{', ...' if len(columns) > 12 else ''}.",
+                remedy=_columns_there(unknown[0], columns),
                 column=unknown[0],
                 file=file,
             )
@@ -67,3 +67,14 @@ class KeptColumns:
             return pc.strftime(column, format="%Y-%m-%d")
         whole = pc.all(pc.equal(column, pc.floor_temporal(column, unit="second"))).as_py()
         return pc.strftime(column.cast(pa.timestamp("s" if whole else "us")), format="%Y-%m-%dT%H:%M:%S")
+
+
+def _columns_there(name: str, columns: list[str]) -> str:
+    """The column that may have been meant, or the first ones."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, columns, n=1)
+    if close:
+        return f"Did you mean {close[0]!r}?"
+    more = f" and {len(columns) - 12} more" if len(columns) > 12 else ""
+    return f"The columns are {', '.join(map(repr, columns[:12]))}{more}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -90,7 +90,7 @@ def stream_rows(
         source = open_data(model, data, how, title, quiet)
         kept.choose(list(source.schema), display_name(data))
         with open_rows(output, form) as out:
-            for rows, found in mapped_rows(model, source, title, quiet, compute, chosen, unseen):
+            for rows, found in mapped_rows(model, source, title, quiet, compute, chosen, unseen, kept.names):
                 out.write(kept.beside(rows, found))
 
 
@@ -144,21 +144,28 @@ def mapped_rows(
     compute: Callable[[Any, Any], Any],
     selection: RowSelection,
     unseen: dict[str, Any],
+    kept: Iterable[str] = (),
 ) -> Iterator[tuple[Any, Any]]:
-    """The selected rows of each block and what `compute` returns; adds the unseen categories by column to `unseen`."""
+    """The selected rows of each block and what `compute` returns; adds the unseen categories by column to `unseen`.
+
+    Columns that are kept and that the model does not use are not shown to it: it would warn that they are ignored.
+    """
     from mercer._runtime.errors import RowError
     from mercer.report.progress import row_progress
     from mercer.tables.unseen import merge_unseen
 
     selection.check(source.n_rows)
+    used = {*model.encoder.schema_, model.target}
+    shown = [name for name in source.schema if name in used or name not in set(kept)]
     with row_progress(title, source.n_rows, quiet) as advance:
         for block in source.blocks():
             chosen = selection.within(block.start, len(block))
             if len(chosen):
                 rows = block.X if len(chosen) == len(block) else block.X[chosen]
                 try:
-                    found = compute(model, rows)
-                    unseen.update(merge_unseen(unseen, model.unseen_categories(rows)))
+                    read = rows.select(shown)
+                    found = compute(model, read)
+                    unseen.update(merge_unseen(unseen, model.unseen_categories(read)))
                 except RowError as error:
                     at = block.start + chosen
                     raise error.located(lambda row, at=at: source.locate(int(at[row]))) from error  # type: ignore[misc]

@@ -17,3 +17,7 @@ if not TYPE_CHECKING:  # quantiles of columns need no scikit-learn
     _HOMES = {"affine": "Center Standardize UnitRange", "squash": "Clip Log Sigmoid"}
     _HOMES |= {"impute": "Impute", "onehot": "OneHot", "quantile": "Quantile"}
     __getattr__ = lazy_names(__name__, {name: home for home, names in _HOMES.items() for name in names.split()})
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

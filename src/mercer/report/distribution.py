@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from typing import Any
@@ -44,7 +45,7 @@ def bar_lines(histogram: dict[str, Any]) -> list[str]:
         ends = [*edges[: len(edges) - 1 : step], edges[-1]]
         shown = [each if isinstance(each, str) else short_number(each) for each in ends]
         width = max(map(len, shown))
-        labels = [f"{a:>{width}} to {b:>{width}}" for a, b in zip(shown[:-1], shown[1:], strict=True)]
+        labels = [f"{a:>{width}} to {b:>{width}}" for a, b in itertools.pairwise(shown)]
     width, largest, total = max(map(len, labels)), max(*counts, 1), max(sum(counts), 1)
     sign = "\u2588" if "utf" in (sys.stdout.encoding or "utf-8").lower() else "#"
     return [

@@ -91,7 +91,7 @@ def _contributions(row: dict[str, Any]) -> Table:
         cells = (each["column"], each["value"], _signed(value))
         table.add_row(*map(Text, cells), Text(text_bar(value, largest, _BAR), style="green" if value > 0 else "red"))
     if row["n_other"]:
-        table.add_row(f"{row['n_other']:,} others", "", _signed(row["other"]), "", style="dim")
+        table.add_row("others", "", _signed(row["other"]), "", style="dim")
     table.add_row(Text("sum", style="bold"), "", Text(short_number(row["score"]), style="bold"), "")
     return table
 

@@ -15,3 +15,7 @@ if not TYPE_CHECKING:  # the profile of a table needs no scikit-learn
     __getattr__ = lazy_names(
         __name__, {"ColumnBlock": "columns", "TableEncoder": "encoder", "Role": "roles", "guess_roles": "roles"}
     )
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -116,7 +116,7 @@ def test_the_text_fits_eighty_columns(classes):
     assert len(lines) == 5
     many = Explanation(1.0, 22.0, {f"a long name of a column, number {i}": 1.5 for i in range(14)})
     lines = str(many).splitlines()
-    assert lines[-1].split() == ["2", "others", "+3", "+" * 16]
+    assert lines[-1].split() == ["others", "+3", "+" * 16]
     assert max(map(len, lines)) <= 80
 
 

@@ -46,7 +46,7 @@ class Explanation:
         rest = list(self.contributions.values())[_MAX_LISTED:]
         lines = [("baseline", self.baseline, self.baseline_description)]
         lines += [(_cut(name), value, "") for name, value in shown]
-        lines += [(f"{len(rest)} others", sum(rest), "")] if rest else []
+        lines += [("others", sum(rest), "")] if rest else []
         largest = max((abs(value) for _, value, _ in lines[1:]), default=0.0)
         width = max(len(name) for name, _, _ in lines)
         return "\n".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from typing import Any
@@ -18,6 +19,7 @@ from mercer.tables.roles import formatted_values
 MIN_ROWS = 5
 _MOSTLY_MISSING = 0.5  # fraction of rows
 _MAX_IQRS = 20.0  # distance from the quartiles
+_MAX_SPELLED = 1000  # categories whose spelling is compared, the most frequent ones
 
 
 def id_columns(data: CheckData) -> list[dict[str, Any]]:
@@ -151,10 +153,10 @@ def _spelled_twice(profile: ColumnProfile) -> tuple[str, str] | None:
     if profile.kind != "text":
         return None
     groups: dict[str, list[str]] = defaultdict(list)
-    for value in profile.values:
+    for value in profile.values[:_MAX_SPELLED]:
         groups["".join(value.split()).casefold()].append(value)
     several = [sorted(group) for group in groups.values() if len(group) > 1]
-    pairs = [(a, b) for group in several for a, b in zip(group, group[1:], strict=False)]
+    pairs = [(a, b) for group in several for a, b in itertools.pairwise(group)]
     return min(pairs, key=lambda pair: (pair[0].casefold() == pair[1].casefold(), pair), default=None)
 
 

@@ -11,7 +11,7 @@ from mercer.tables.profile import in_batches
 
 _N_PARTS = 10
 #: Rows below which nothing is tested, largest p-value of all columns together, smallest fraction of variance.
-_MIN_ROWS, _MAX_P, _MIN_EFFECT = 100, 1e-4, 0.05
+_MIN_ROWS, _MAX_P, _MIN_EFFECT = 50, 1e-4, 0.05
 _MAX_CATEGORIES = 100
 #: Numbers that are ranked, and the rows that are ranked whatever the number of columns.
 _MAX_ENTRIES, _MIN_ENTRY_ROWS = 2**20, 256
@@ -31,7 +31,8 @@ def drifting(rows: OrderedRows, kinds: dict[str, str], target: str | None = None
     between ten parts of equal size; p-values are multiplied by the number of tests (Bonferroni).
     """
     wanted = max(_MIN_ENTRY_ROWS, _MAX_ENTRIES // max(len(kinds), 1))  # of a table of thousands of columns, fewer rows
-    rows = OrderedRows(rows.X[:wanted], None if rows.y is None else rows.y[:wanted], rows.positions[:wanted])
+    y = None if rows.y is None else rows.y[:wanted]
+    rows = OrderedRows(rows.X[:wanted], y, rows.positions[:wanted], complete=False)
     m = len(rows.positions)
     if m < _MIN_ROWS:
         return {}

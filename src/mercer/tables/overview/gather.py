@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from mercer.source import Source
 from mercer.stats import Sample, Together
 from mercer.tables.leakage import LeakageCheck
@@ -15,7 +13,7 @@ from mercer.tables.overview import column_checks, row_checks, target_checks
 from mercer.tables.overview.distributions import Values
 from mercer.tables.overview.findings import SEVERITIES, CheckData, passed
 from mercer.tables.overview.profiles import column_report, column_values
-from mercer.tables.overview.statistics import TARGET, ColumnMoments, OfTarget, OrderSample, unweighted
+from mercer.tables.overview.statistics import TARGET, NumberMoments, OfTarget, OrderSample, unweighted
 from mercer.tables.profile import ColumnProfile, TableProfile
 from mercer.tables.roles import Role, roles_of
 
@@ -72,7 +70,9 @@ class Overview:
     roles: dict[str, Role]
 
 
-def overview(source: Source, roles: Mapping[str, str] | None = None, task: str | None = None) -> Overview:
+def overview(
+    source: Source, roles: Mapping[str, str] | None = None, task: str | None = None, target_name: str | None = None
+) -> Overview:
     """Profiles of the columns and of the target, and checks of the data, from one pass over a source of tables.
 
     Parameters
@@ -82,6 +82,8 @@ def overview(source: Source, roles: Mapping[str, str] | None = None, task: str |
         Roles that are known and not to be guessed.
     task : {"classification", "regression"} or None
         None guesses it from the target.
+    target_name : str, default=None
+        How to call the target; None takes the name that the source knows, or "target".
 
     Examples
     --------
@@ -93,17 +95,22 @@ def overview(source: Source, roles: Mapping[str, str] | None = None, task: str |
     [('constant-column', ['unit'])]
     """
     statistics = Together(
-        profile=TableProfile(), sample=Sample(), moments=ColumnMoments(), ordered=OrderSample(), target=OfTarget()
+        profile=TableProfile(), sample=Sample(), moments=NumberMoments(), ordered=OrderSample(), target=OfTarget()
     )
     folded = source.map(unweighted).fold(statistics)
     learned = folded.finish()
     profiles, sample = learned["profile"], learned["sample"]
     target = None if learned["target"] is None else learned["target"]["profile"][TARGET]
     task = None if target is None else task or guess_task(target)
-    leakage = LeakageCheck(sample, task)
+    # Of rows with equal columns `Sample` keeps one target, so it is of no use for associations if there are many.
+    repeated = float(sample.weight.sum()) > len(sample.weight)
+    leakage = LeakageCheck(learned["ordered"] if repeated else sample, task)
     found_roles = roles_of(profiles, sample, roles, leakage=leakage)
     values = {name: column_values(each, sample.X.array(name), sample) for name, each in profiles.items()}
-    target_values = None if target is None else column_values(target, np.asarray(sample.y), sample)
+    target_values = None
+    if target is not None:
+        targets = learned["target"]["sample"].column(TARGET)
+        target_values = column_values(target, targets.X, targets)
     data = CheckData(
         n_rows=folded.n,
         profiles=profiles,
@@ -113,7 +120,7 @@ def overview(source: Source, roles: Mapping[str, str] | None = None, task: str |
         sample=sample,
         ordered=learned["ordered"],
         leakage=leakage,
-        target_name=source_target(source),
+        target_name=target_name or source.target or TARGET,
         target=target,
         target_values=target_values if task == "regression" else None,
         task=task,
@@ -125,11 +132,6 @@ def overview(source: Source, roles: Mapping[str, str] | None = None, task: str |
     ]
     report = None if target is None else _target_report(data, learned["target"]["moments"].get(TARGET), target_values)
     return Overview(data.n_rows, reports, report, task, run_checks(data), found_roles)
-
-
-def source_target(source: Source) -> str:
-    """The name of the target, "target" if it has none."""
-    return source.target or TARGET
 
 
 def guess_task(target: ColumnProfile) -> str:

@@ -71,7 +71,7 @@ def association(profile: ColumnProfile, role: Role, leakage: LeakageCheck | None
 
 
 def column_values(profile: ColumnProfile, column: np.ndarray, sample: Any) -> Values | None:
-    """The numbers or dates of a column, from a sample of its rows; None for other kinds."""
+    """The numbers or dates of a column, from a sample with weights of its rows; None for other kinds."""
     if profile.kind not in ("integer", "number", "date") or profile.present == 0:
         return None
     if column.dtype == object:  # integers beyond 2^53 with missing ones

@@ -27,6 +27,8 @@ def few_rows(data: CheckData) -> list[dict[str, Any]]:
 def duplicate_rows(data: CheckData) -> list[dict[str, Any]]:
     """Rows whose columns all equal those of another row."""
     weight = data.sample.weight
+    if not data.profiles:  # a target alone
+        return []
     n = round(data.n_rows * (1.0 - len(weight) / float(weight.sum())))
     if n == 0:
         return []
@@ -46,9 +48,12 @@ def order_drift(data: CheckData) -> list[dict[str, Any]]:
     if not ranked:
         return []
     by_target = target in found
-    each = listed(f"{name!r} ({found[name].effect:.0%} of the variance)" for name in ranked)
-    if by_target and is_sorted(data.ordered):
-        message, severity = f"The rows are sorted by the target {target!r}. Position also explains: {each}.", "info"
+    sorted_rows = by_target and is_sorted(data.ordered)
+    named = [name for name in ranked if not (sorted_rows and name == target)]
+    each = listed(f"{name!r} ({found[name].effect:.0%} of the variance)" for name in named)
+    if sorted_rows:
+        message, severity = f"The rows are sorted by the target {target!r}.", "info"
+        message += f" Their position also explains: {each}." if named else ""
         remedy = "Nothing to do if the order has no meaning: rows are held out at random, wherever they are."
     else:
         message = f"The position of a row explains: {each}."

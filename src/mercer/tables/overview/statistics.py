@@ -13,6 +13,7 @@ from mercer._numeric.block import Block, concatenate
 from mercer.source import Columns
 from mercer.source.arrow import kind_of
 from mercer.stats import Statistic, Together
+from mercer.stats.sample import SAMPLE_ROWS, SampledRows
 from mercer.tables.profile import TableProfile
 
 #: Rows that are sampled with their positions.
@@ -29,12 +30,12 @@ class MeanAndSd(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ColumnMoments(Statistic):
+class NumberMoments(Statistic):
     """Mean and standard deviation of the columns of numbers; `finish` gives {name: MeanAndSd}.
 
     Missing values are left out. Sums of squares are about the mean and merge as in Chan, Golub and LeVeque (1979).
 
-    >>> ColumnMoments().of(Block(Columns.of({"age": [30, None, 34]}))).finish()
+    >>> NumberMoments().of(Block(Columns.of({"age": [30, None, 34]}))).finish()
     {'age': MeanAndSd(mean=32.0, sd=2.8284271247461903)}
     """
 
@@ -44,11 +45,11 @@ class ColumnMoments(Statistic):
     mean: Any = None
     squares: Any = None
 
-    def of(self, block: Block) -> ColumnMoments:
+    def of(self, block: Block) -> NumberMoments:
         table = block.X.table
         names = tuple(f.name for f in table.schema if kind_of(f.type) in ("integer", "number"))
         if len(block) == 0 or not names:
-            return ColumnMoments(len(block))
+            return NumberMoments(len(block))
         values = np.stack([table[name].cast(pa.float64(), safe=False).to_numpy() for name in names])
         missing = np.isnan(values)
         present = (~missing).sum(axis=1)
@@ -58,18 +59,18 @@ class ColumnMoments(Statistic):
             away = values - mean[:, None]
             away[missing] = 0.0
             squares = np.einsum("ij,ij->i", away, away)
-        return ColumnMoments(len(block), names, present, mean, squares)
+        return NumberMoments(len(block), names, present, mean, squares)
 
-    def _merge(self, other: ColumnMoments) -> ColumnMoments:
+    def _merge(self, other: NumberMoments) -> NumberMoments:
         if not self.names:
-            return ColumnMoments(self.n + other.n)
+            return NumberMoments(self.n + other.n)
         present = self.present + other.present
         fraction = other.present / np.maximum(present, 1)
         with np.errstate(all="ignore"):
             away = other.mean - self.mean
             squares = self.squares + other.squares + away * away * fraction * self.present
             mean = self.mean + away * fraction
-        return ColumnMoments(self.n + other.n, self.names, present, mean, squares)
+        return NumberMoments(self.n + other.n, self.names, present, mean, squares)
 
     def finish(self) -> dict[str, MeanAndSd]:
         found = {}
@@ -86,6 +87,12 @@ class OrderedRows(NamedTuple):
     X: Columns
     y: np.ndarray | None
     positions: np.ndarray
+    complete: bool
+
+    def column(self, name: str) -> SampledRows:
+        """The values of a column, all of weight 1."""
+        values = self.X.array(name)
+        return SampledRows(values, None, np.ones(len(values)), self.complete)
 
 
 @dataclass(frozen=True)
@@ -116,20 +123,27 @@ class OrderSample(Statistic):
     def finish(self) -> OrderedRows:
         if self.rows is None:
             raise ValueError("No rows: an empty data set cannot be sampled.")
-        return OrderedRows(self.rows.X, self.rows.y, self.positions)
+        return OrderedRows(self.rows.X, self.rows.y, self.positions, self.n <= self.size)
 
 
 @dataclass(frozen=True)
 class OfTarget(Statistic):
-    """The profile and the moments of the target as a column named "target"; `finish` gives None without one target."""
+    """Profile, moments and a sample of the target as a column named "target"; `finish` gives None without one target.
+
+    `Sample` would not do: of rows with equal columns it keeps one target.
+    """
 
     n: int = 0
-    column: Together = field(default_factory=lambda: Together(profile=TableProfile(), moments=ColumnMoments()))
+    column: Together = field(
+        default_factory=lambda: Together(
+            profile=TableProfile(), moments=NumberMoments(), sample=OrderSample(SAMPLE_ROWS)
+        )
+    )
 
     def of(self, block: Block) -> OfTarget:
         if block.y is None or np.ndim(block.y) != 1:
             return OfTarget()
-        return OfTarget(len(block), self.column.of(Block(Columns.of({TARGET: block.y}))))
+        return OfTarget(len(block), self.column.of(Block(Columns.of({TARGET: block.y}), start=block.start)))
 
     def _merge(self, other: OfTarget) -> OfTarget:
         return OfTarget(self.n + other.n, self.column.merge(other.column))

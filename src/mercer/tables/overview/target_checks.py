@@ -38,7 +38,7 @@ def target_leaks(data: CheckData) -> list[dict[str, Any]]:
     kinds = {name: data.profiles[name].kind for name in data.used()}
     removed = {name: data.leakage.removed(name, kind) for name, kind in kinds.items()}
     reasons = {name: f"{each:.1%} of the error" for name, each in removed.items() if each > MAX_REMOVED}
-    rows, y = data.sample.X[:_RANKED_ROWS], data.sample.y[:_RANKED_ROWS]
+    rows, y = data.ordered.X[:_RANKED_ROWS], np.asarray(data.ordered.y)[:_RANKED_ROWS]
     for name, each in removed.items():
         # Bins are too coarse for a target with a long tail, ranks are not.
         if each <= MAX_REMOVED and data.task == "regression" and kinds[name] in ("integer", "number"):
