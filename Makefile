@@ -8,16 +8,19 @@ NATIVE := CMakeLists.txt $(shell find native -type f)
 unexport PYTHONDONTWRITEBYTECODE
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-slow lint format bench docs clean FORCE
+.PHONY: demo test test-slow browser lint format bench docs clean FORCE
 
 demo: $(VENV)/.mercer
 	@$(BIN)/mercer demo $(ARGS)
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev $(VENV)/.browser
 	@$(BIN)/python -m pytest -n auto -q
 
-test-slow: $(VENV)/.dev
+test-slow: $(VENV)/.dev $(VENV)/.browser
 	@MERCER_TEST_LENGTH=long $(BIN)/python -m pytest -n auto -q
+
+browser: $(VENV)/.browser
+	@MERCER_TEST_LENGTH=long $(BIN)/python -m pytest -q tests/browser
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
@@ -58,4 +61,17 @@ $(VENV)/.mercer: $(VENV)/.build $(VENV)/.modules pyproject.toml $(NATIVE)
 $(VENV)/.dev $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: pyproject.toml constraints.txt | $(VENV)/.mercer
 	@echo "installing the $* tools"
 	@$(PIP) install -c constraints.txt --no-build-isolation -e ".[$*]"
+	@touch $@
+
+# What the tests of the report need: Playwright, Debian's chromium, and axe-core in a folder of .venv. Where the browser
+# cannot be had, these tests are skipped and say why; with CI=true they fail.
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
+APT     := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq -y
+
+$(VENV)/.browser: pyproject.toml constraints.txt | $(VENV)/.dev
+	@echo "installing the browser tools"
+	@$(PIP) install -c constraints.txt --no-build-isolation -e ".[browser]"
+	@test -x /usr/bin/chromium || { $(APT) update && $(APT) install chromium; } > /dev/null || echo "chromium is not installed"
+	@command -v npm > /dev/null || { $(APT) update && $(APT) install npm; } > /dev/null || echo "npm is not installed"
+	@npm install --silent --no-audit --no-fund --no-save --prefix $(VENV)/browser axe-core@4.14.0 || echo "axe-core is not installed"
 	@touch $@

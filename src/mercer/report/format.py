@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 #: Shown where there is no value.
 MISSING = "–"
@@ -64,7 +64,7 @@ def _scientific(value: float, digits: int) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
-def _is_finite(value: Any) -> bool:
+def _is_finite(value: Any) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and math.isfinite(value)
 
 
@@ -104,7 +104,7 @@ def estimate_parts(estimate: Mapping[str, Any]) -> tuple[str, str, str]:
     """Value, low and high end with the same decimals: half the width of the interval has two significant
     digits, or one if the interval is wider than the value."""
     value, low, high = (estimate.get(key) for key in ("value", "low", "high"))
-    if not _is_finite(low) or not _is_finite(high):
+    if not _is_finite(value) or not _is_finite(low) or not _is_finite(high):
         return number(value), number(low), number(high)
     half, size = (high - low) / 2, max(abs(low), abs(high), abs(value))
     if half <= 0 or size >= _SCIENTIFIC_ABOVE or size < _SCIENTIFIC_BELOW:
@@ -125,7 +125,8 @@ def interval(estimate: Mapping[str, Any]) -> str:
 
 def metric_title(key: str) -> str:
     """The title of a metric: R² for "r2" and "R2"."""
-    return METRIC_TITLES.get(key, METRIC_TITLES.get(key.lower().replace(" ", "_").replace("-", "_"), key))
+    known = METRIC_TITLES.get(key.lower().replace(" ", "_").replace("-", "_"))
+    return visible(key, 40) if known is None else known
 
 
 def visible(text: Any, limit: int | None = None, keep: str = "") -> str:
@@ -133,13 +134,17 @@ def visible(text: Any, limit: int | None = None, keep: str = "") -> str:
 
     Texts longer than `limit` lose their middle. Characters of `keep`, such as a newline, remain.
     """
-    text = str(text)
-    if limit is not None and len(text) > limit:
-        tail = min(12, limit // 4)
-        text = f"{text[: limit - tail - 1]}…{text[len(text) - tail :]}"
+    text = _shortened(str(text), limit)
     if text.isascii() and text.isprintable():
         return text
-    return "".join(char if char in keep else _visible_character(char) for char in text)
+    return _shortened("".join(char if char in keep else _visible_character(char) for char in text), limit)
+
+
+def _shortened(text: str, limit: int | None) -> str:
+    if limit is None or len(text) <= limit:
+        return text
+    tail = min(12, limit // 4)
+    return f"{text[: limit - tail - 1]}…{text[len(text) - tail :]}"
 
 
 def _visible_character(char: str) -> str:

@@ -50,7 +50,7 @@ def formatted(value: Any, how: str) -> str:
 
 
 def _marked(node: ReportNode, text: str, how: str) -> Markup:
-    return Markup('<span data-path="{}" data-as="{}">{}</span>').format(path(node), how, text)
+    return Markup('<span data-path="{}" data-as="{}">{}</span>').format(format.visible(path(node), 200), how, text)
 
 
 def _number_filter(name: str) -> Callable[..., Markup]:

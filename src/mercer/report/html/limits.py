@@ -36,7 +36,7 @@ class Limits:
     stages: int = 30
 
 
-#: Tried in this order until the page is small enough. Even if each character of each text takes 10 bytes, the last is.
+#: Tried in this order until the page is small enough. Even if each character of each text takes 5 bytes, the last is.
 TIERS = (
     Limits(),
     replace(Limits(), name=60, sentence=300, listing=3000, profiles=100, candidates=40, checks=30, effects=8),

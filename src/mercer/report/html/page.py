@@ -65,6 +65,7 @@ def _environment() -> Environment:
         counted=counted,
         glossary=GLOSSARY,
         items=items,
+        known_terms=frozenset(key for key, _, _ in GLOSSARY),
         legend=legend,
         metric_title=_on_nodes(metric_title),
         ranges_of=_on_nodes(ranges_of),

@@ -67,7 +67,7 @@ def ranges_of(effects: Sequence[dict[str, Any]] | None, most: int) -> dict[str, 
 
 
 def add_up(example: dict[str, Any], most: int) -> dict[str, Any]:
-    """Running totals of the contributions that are shown, the rest, the ends of their scale, and the decimals needed."""
+    """Running totals of the contributions that are shown, the rest, the ends of their scale, and the decimals."""
     totals = [example["baseline"]]
     for each in example["contributions"][:most]:
         totals.append(totals[-1] + each["contribution"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from mercer.report.html.charts.axes import Chart
@@ -53,7 +54,7 @@ def cell_ticks(values: Sequence[Any], n: int, limit: int = 10) -> list[tuple[flo
     shown = [(float(i), numbers[i]) for i in range(0, len(numbers), max(1, math.ceil(len(numbers) / n)))]
     if min(numbers, default=0.0) > 0 and max(numbers) > 30 * min(numbers):
         return [(i, typeset_tick(value)) for i, value in shown]
-    steps = [abs(b[1] - a[1]) for a, b in zip(shown, shown[1:], strict=False) if b[1] != a[1]] or [1.0]
+    steps = [abs(b[1] - a[1]) for a, b in pairwise(shown) if b[1] != a[1]] or [1.0]
     unit = 10.0 ** math.floor(math.log10(min(steps)))
     return [(i, tick_label(round(value / unit) * unit, unit)) for i, value in shown]
 

@@ -28,7 +28,7 @@ _STRIP, _MAX_CATEGORIES = 30.0, 16
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of a line; None interrupts it. `kind` is the CSS class, `shape` that of a marker at every point, if any."""
+    """Points of a line, interrupted by None. `kind` is the CSS class, `shape` that of markers at the points, if any."""
 
     x: Sequence[float]
     y: Sequence[float | None]
@@ -37,7 +37,7 @@ class Curve:
 
 
 def effect_chart(effect: dict[str, Any], range_: tuple[float, float], alt: str) -> Markup:
-    """A curve with its band over numbers or dates, or points with bars over categories; the density of the data below."""
+    """A curve with its band over numbers or dates, or points with bars of categories, and the density of the data."""
     kind, positions = as_numbers(effect["x"])
     if kind == "category":
         return _category_chart(effect, range_, alt)

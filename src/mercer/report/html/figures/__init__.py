@@ -1,4 +1,4 @@
-"""The pictures of a report: each takes a section of the dict and returns SVG whose alternative text states the finding."""
+"""The pictures of a report: each takes a section of the dict and returns SVG with its finding as alternative text."""
 
 from mercer.report.html.figures.candidates import draw_candidates
 from mercer.report.html.figures.columns import (

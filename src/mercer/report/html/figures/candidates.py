@@ -6,13 +6,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from mercer.report.format import number, percent, seconds
+from mercer.report.format import number, percent, seconds, visible
 from mercer.report.html.charts.axes import Chart
 from mercer.report.html.charts.scale import linear_scale, log_scale, thinned
 
 #: The cost on the horizontal axis: key, title, and how one value is written.
 COSTS = {"width": "features (logarithmic)", "seconds": "seconds (logarithmic)"}
-_MAX_POINTS = 400
+_MAX_POINTS = 200
 
 
 def draw_candidates(candidates: list[dict[str, Any]], cost: str) -> Markup:
@@ -27,9 +27,8 @@ def draw_candidates(candidates: list[dict[str, Any]], cost: str) -> Markup:
     chart.path([(x(each[cost]), _clipped(chart, y(each["loss"]))) for each in kept], "path")
     for each in sorted(shown, key=lambda each: each["kept"]):
         shape, kind, size = ("circle", "mark model", 5.5) if each["kept"] else ("cross", "mark dropped", 3.4)
-        words = (
-            f"{each['name']}: loss {number(each['loss'])}, {seconds(each['seconds'])}, {number(each['width'])} features"
-        )
+        cost_words = f"{seconds(each['seconds'])}, {number(each['width'])} features"
+        words = f"{visible(each['name'], 60)}: loss {number(each['loss'])}, {cost_words}"
         chart.marker(x(each[cost]), _clipped(chart, y(each["loss"])), shape, kind, size, words)
     return chart.render()
 

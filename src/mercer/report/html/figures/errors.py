@@ -116,6 +116,6 @@ def _threshold_alt(thresholds: dict[str, Any]) -> str:
     best = max(known, key=lambda point: point["f1"])
     return (
         f"Precision, recall, F1 and rows selected by the threshold on the probability of {name}. F1 is largest, "
-        f"{number(best['f1'], 3)}, at threshold {number(best['threshold'], 2)}: precision {percent(best['precision'])}, "
-        f"recall {percent(best['recall'])}."
+        f"{number(best['f1'], 3)}, at threshold {number(best['threshold'], 2)}: "
+        f"precision {percent(best['precision'])}, recall {percent(best['recall'])}."
     )

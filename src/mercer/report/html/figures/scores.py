@@ -41,8 +41,8 @@ def draw_learning_curve(curve: dict[str, Any]) -> Markup:
         alt = "{} is {} with {} training rows and {} with {}. {}".format(title, *ends, curve["sentence"])
     chart = Chart(460, 260, alt)
     x = log_scale(n, chart.left, chart.right)
-    ends = [end for point in points for end in (point["score"]["low"], point["score"]["high"])]
-    y = linear_scale([*values, *ends], chart.bottom, chart.top)
+    bounds = [end for point in points for end in (point["score"]["low"], point["score"]["high"])]
+    y = linear_scale([*values, *bounds], chart.bottom, chart.top)
     chart.y_axis(y, y.ticks(5), title)
     for point in points:
         low, high = point["score"]["low"], point["score"]["high"]
