@@ -62,7 +62,7 @@ class SearchedEstimator(BaseEstimator):
         n_classes = len(np.unique(y)) if classify else 0
         run = FitRun(None, effort, seed, steps, clock, classify, source.n_rows, n_classes)
         learned, _ = run.run(source, 0.0, None)
-        report = {"task": self._task, "effort": self.effort, "target": None, "rows": source.n_rows}
+        report: dict[str, Any] = {"task": self._task, "effort": self.effort, "target": None, "rows": source.n_rows}
         report |= {"notes": run.notes, **search_report(learned, steps)}
         self.model_ = model_of(self._task, learned.encoder, learned.predictor, learned.rows.X, report, seed)
         return self

@@ -21,10 +21,10 @@ from mercer.auto.budget.progress import Steps
 from mercer.auto.budget.time_model import MARGIN, TimeUp
 from mercer.auto.constants import TIME_FOR_SAMPLE, TIME_FOR_SEARCH, TIME_FOR_SEARCH_ALONE
 from mercer.auto.diagnostics.block_gains import block_gains
+from mercer.auto.diagnostics.diagnose import diagnose
 from mercer.auto.diagnostics.evaluation import HoldoutEvaluation, evaluate_holdout, shared
 from mercer.auto.diagnostics.learning_curve import learning_curve
 from mercer.auto.diagnostics.model_checks import model_checks
-from mercer.auto.diagnostics.sections import diagnose
 from mercer.auto.final.all_rows import StreamedRows, sample_of, weights_from_all
 from mercer.auto.final.baselines import EncodedPredictor, baseline
 from mercer.auto.final.predictor import Predictor

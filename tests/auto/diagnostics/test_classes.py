@@ -5,9 +5,9 @@ import pytest
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precision_score, recall_score
 
 from auto.diagnostics.held_out_cases import fitted, linear_rows, mixed_table
-from mercer.auto.diagnostics import calibration, confusion, thresholds
-from mercer.auto.diagnostics.calibration import calibration_bins
-from mercer.auto.diagnostics.thresholds import threshold_point
+from mercer.auto.diagnostics.sections import calibration, confusion, thresholds
+from mercer.auto.diagnostics.sections.calibration import calibration_bins
+from mercer.auto.diagnostics.sections.thresholds import threshold_point
 
 
 def test_intervals_of_calibrated_probabilities_cover_them():

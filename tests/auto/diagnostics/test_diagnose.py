@@ -11,8 +11,8 @@ import pytest
 
 from auto.diagnostics.held_out_cases import fitted, mixed_table, texts
 from auto.diagnostics.schema_check import conforms
+from mercer.auto.diagnostics.diagnose import SECTIONS, diagnose
 from mercer.auto.diagnostics.schema import Report
-from mercer.auto.diagnostics.sections import SECTIONS, diagnose
 from mercer.auto.rows.encoding import dense
 from mercer.auto.text.scored_encoder import ScoredEncoder
 from mercer.auto.text.sparse_model import SparsePredictor

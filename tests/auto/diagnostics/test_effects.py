@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from auto.diagnostics.held_out_cases import fitted, linear_rows, mixed_table, texts
-from mercer.auto.diagnostics import effects, interactions
-from mercer.auto.diagnostics.interactions import doubly_centered
+from mercer.auto.diagnostics.sections import effects, interactions
+from mercer.auto.diagnostics.sections.interactions import doubly_centered
 from mercer.auto.rows.encoding import dense
 from mercer.source import Columns
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from auto.diagnostics.held_out_cases import fitted, linear_rows, mixed_table, texts
-from mercer.auto.diagnostics import importances
+from mercer.auto.diagnostics.sections import importances
 
 
 def _loss(rows, scores):

@@ -8,10 +8,10 @@ import pytest
 
 from auto.diagnostics.held_out_cases import fitted, linear_rows, mixed_table
 from mercer import kernels
-from mercer.auto.diagnostics import boundary, certificates
-from mercer.auto.diagnostics.certificates import kernel_error_bound
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.kernel_map import bandwidth_of, kernel_map, scaled_bandwidth
+from mercer.auto.diagnostics.sections import boundary, certificates
+from mercer.auto.diagnostics.sections.certificates import kernel_error_bound
+from mercer.auto.diagnostics.sections.kernel_map import bandwidth_of, kernel_map, scaled_bandwidth
 from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.rows.encoding import EncodedRows, dense

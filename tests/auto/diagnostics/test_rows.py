@@ -8,7 +8,7 @@ from scipy.special import expit
 from scipy.stats import false_discovery_control, ttest_ind
 
 from auto.diagnostics.held_out_cases import fitted, linear_rows, linear_table_rows, mixed_table, texts
-from mercer.auto.diagnostics import examples, residuals, slices
+from mercer.auto.diagnostics.sections import examples, residuals, slices
 from mercer.select.filters.false_discovery import adjusted_pvalues
 
 

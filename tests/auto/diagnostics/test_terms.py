@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from auto.diagnostics.held_out_cases import fitted, texts
-from mercer.auto.diagnostics import terms
+from mercer.auto.diagnostics.sections import terms
 
 
 def _rows(beside, classify=True, n=600, words=1500):

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mercer.auto.diagnostics.grids import grid_of, predictions_on
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.outputs import has_one_output, is_sparse, shown_name
 from mercer.auto.diagnostics.schema import Effect
+from mercer.auto.diagnostics.sections.grids import grid_of, predictions_on
+from mercer.auto.diagnostics.sections.outputs import has_one_output, is_sparse, shown_name
 
 _MAX_EFFECTS, _MAX_VALUES, _MAX_CATEGORIES = 8, 30, 12
 

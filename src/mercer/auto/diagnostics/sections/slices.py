@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
-from mercer.auto.diagnostics.grids import CATEGORIES, ordered_values, role_of, shown_values
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.outputs import (
+from mercer.auto.diagnostics.schema import RowSlice, ScoreEstimate
+from mercer.auto.diagnostics.sections.grids import CATEGORIES, ordered_values, role_of, shown_values
+from mercer.auto.diagnostics.sections.outputs import (
     class_codes,
     effective_rows,
     estimate,
@@ -20,7 +21,6 @@ from mercer.auto.diagnostics.outputs import (
     row_weights,
     short_text,
 )
-from mercer.auto.diagnostics.schema import RowSlice, ScoreEstimate
 from mercer.auto.holdout.evaluate import wilson
 from mercer.select.filters.false_discovery import adjusted_pvalues
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.outputs import class_codes, class_names, predicted_codes
 from mercer.auto.diagnostics.schema import Confusion
+from mercer.auto.diagnostics.sections.outputs import class_codes, class_names, predicted_codes
 
 _MAX_CLASSES = 15
 POOLED = "(other classes)"

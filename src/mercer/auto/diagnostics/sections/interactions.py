@@ -7,10 +7,10 @@ from itertools import combinations
 
 import numpy as np
 
-from mercer.auto.diagnostics.grids import CATEGORIES, Grid, grid_of, predictions_on, role_of
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.outputs import has_one_output, is_sparse, sampled, shown_name, shown_predictions
 from mercer.auto.diagnostics.schema import Interaction
+from mercer.auto.diagnostics.sections.grids import CATEGORIES, Grid, grid_of, predictions_on, role_of
+from mercer.auto.diagnostics.sections.outputs import has_one_output, is_sparse, sampled, shown_name, shown_predictions
 
 _MAX_COLUMNS, _MAX_PAIRS, _MAX_VALUES = 6, 3, 12
 #: Values per column, and background rows, of the first comparison of all pairs; background rows of the strongest.

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.outputs import histogram, n_features, sampled, short_text, shown_predictions
 from mercer.auto.diagnostics.schema import Histogram
+from mercer.auto.diagnostics.sections.outputs import histogram, n_features, sampled, short_text, shown_predictions
 from mercer.tables.values import numbers, times_of
 
 CATEGORIES = ("category", "high-cardinality")

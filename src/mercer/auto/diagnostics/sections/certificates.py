@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.outputs import is_sparse, sampled
 from mercer.auto.diagnostics.schema import CertificateReport
+from mercer.auto.diagnostics.sections.outputs import is_sparse, sampled
 from mercer.auto.features.fourier import FourierBlock
 from mercer.auto.search.kernels import KernelCandidate
 from mercer.bounds import fourier_dimension, fourier_variance

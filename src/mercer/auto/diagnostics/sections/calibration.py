@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.outputs import (
+from mercer.auto.diagnostics.schema import Calibration, CalibrationBin
+from mercer.auto.diagnostics.sections.outputs import (
     class_codes,
     class_names,
     effective_rows,
@@ -13,7 +14,6 @@ from mercer.auto.diagnostics.outputs import (
     predicted_codes,
     row_weights,
 )
-from mercer.auto.diagnostics.schema import Calibration, CalibrationBin
 from mercer.auto.holdout.evaluate import wilson
 
 _MAX_BINS, _MIN_BIN_ROWS = 10, 20

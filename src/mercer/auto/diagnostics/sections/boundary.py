@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mercer.auto.diagnostics.grids import ordered_values, role_of
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.outputs import (
+from mercer.auto.diagnostics.schema import Boundary, BoundaryPoint
+from mercer.auto.diagnostics.sections.grids import ordered_values, role_of
+from mercer.auto.diagnostics.sections.outputs import (
     has_one_output,
     is_sparse,
     sampled,
@@ -16,7 +17,6 @@ from mercer.auto.diagnostics.outputs import (
     shown_name,
     shown_predictions,
 )
-from mercer.auto.diagnostics.schema import Boundary, BoundaryPoint
 from mercer.auto.rows.encoding import dense
 from mercer.source import Columns
 

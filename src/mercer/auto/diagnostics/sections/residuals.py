@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.outputs import has_one_output, histogram, mean_interval, row_weights, sampled
 from mercer.auto.diagnostics.schema import Residuals
+from mercer.auto.diagnostics.sections.outputs import has_one_output, histogram, mean_interval, row_weights, sampled
 
 _MAX_POINTS, _MAX_BINS = 400, 40
 #: Groups of the trend, and the fewest rows of one.

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.importances import screened
-from mercer.auto.diagnostics.outputs import (
+from mercer.auto.diagnostics.schema import Contribution, ExampleRow, Examples
+from mercer.auto.diagnostics.sections.importances import screened
+from mercer.auto.diagnostics.sections.outputs import (
     class_names,
     has_one_output,
     is_sparse,
@@ -16,7 +17,6 @@ from mercer.auto.diagnostics.outputs import (
     row_losses,
     short_text,
 )
-from mercer.auto.diagnostics.schema import Contribution, ExampleRow, Examples
 from mercer.auto.explain.contributions import contributions
 
 _MAX_LISTED = 8

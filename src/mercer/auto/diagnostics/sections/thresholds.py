@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.outputs import class_codes, class_names, row_weights
 from mercer.auto.diagnostics.schema import CostChoice, ThresholdPoint, Thresholds
+from mercer.auto.diagnostics.sections.outputs import class_codes, class_names, row_weights
 
 _EVEN = np.arange(1, 50) / 50
 #: Quantiles of the probabilities that are thresholds as well: those of a rare class are all small.

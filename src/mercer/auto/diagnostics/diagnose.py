@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from mercer.auto.diagnostics import (
+from mercer.auto.diagnostics.held_out import HeldOutRows
+from mercer.auto.diagnostics.sections import (
     boundary,
     calibration,
     certificates,
@@ -20,9 +21,8 @@ from mercer.auto.diagnostics import (
     terms,
     thresholds,
 )
-from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.kernel_map import kernel_map
-from mercer.auto.diagnostics.outputs import plain
+from mercer.auto.diagnostics.sections.kernel_map import kernel_map
+from mercer.auto.diagnostics.sections.outputs import plain
 from mercer.auto.rows.encoding import EncodedRows
 
 

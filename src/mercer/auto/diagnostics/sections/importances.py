@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.outputs import (
+from mercer.auto.diagnostics.schema import ColumnImportance, Importances
+from mercer.auto.diagnostics.sections.outputs import (
     effective_rows,
     estimate,
     is_sparse,
@@ -17,7 +18,6 @@ from mercer.auto.diagnostics.outputs import (
     sampled,
     t_quantile,
 )
-from mercer.auto.diagnostics.schema import ColumnImportance, Importances
 from mercer.auto.explain.contributions import importances, importances_of_many
 from mercer.auto.explain.perturb import Perturbations
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from mercer.auto.diagnostics.held_out import HeldOutRows
-from mercer.auto.diagnostics.outputs import class_codes, class_names, is_sparse, sampled
 from mercer.auto.diagnostics.schema import TermList, TermWeight
+from mercer.auto.diagnostics.sections.outputs import class_codes, class_names, is_sparse, sampled
 from mercer.auto.explain.perturb import Perturbations
 from mercer.auto.text.scored_encoder import SPARSE, ScoredEncoder
 

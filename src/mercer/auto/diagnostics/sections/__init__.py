@@ -1,0 +1,1 @@
+"""One section of the report each, computed from held-out rows."""
