@@ -51,12 +51,20 @@ def axe_source() -> str:
 
 @pytest.fixture
 def visit(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """A function that opens HTML from a file. At the end nothing was logged, requested or run that should not be."""
-    contexts, problems = [], []
+    """A function that opens HTML from a file, in a page that is there already or in a new one.
 
-    def open_html(html: str, width: int = 1440, **options: Any) -> Any:
-        path = tmp_path / f"page{len(contexts)}.html"
-        path.write_text(html, encoding="utf-8")
+    At the end nothing was logged, requested or run that should not be.
+    """
+    contexts, problems, paths = [], [], []
+
+    def open_html(html: str, width: int = 1440, page: Any = None, **options: Any) -> Any:
+        paths.append(tmp_path / f"page{len(paths)}.html")
+        paths[-1].write_text(html, encoding="utf-8")
+        page = page or new_page(width, options)
+        page.goto(paths[-1].as_uri())
+        return page
+
+    def new_page(width: int, options: dict[str, Any]) -> Any:
         context = browser.new_context(viewport={"width": width, "height": 900}, **options)
         contexts.append(context)
         page = context.new_page()
@@ -64,8 +72,7 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
         page.on("pageerror", lambda error: problems.append(f"error: {error}"))
         page.on("dialog", lambda dialog: (problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         page.on("popup", lambda popup: problems.append(f"popup: {popup.url}"))
-        page.on("request", lambda request: _check_request(request.url, path, problems))
-        page.goto(path.as_uri())
+        page.on("request", lambda request: _check_request(request.url, paths[-1], problems))
         return page
 
     yield open_html

@@ -47,13 +47,14 @@ def test_there_are_many_payloads_and_places():
     assert len(list(texts(everything()))) > 500
 
 
-@pytest.mark.parametrize("i", range(len(PAYLOADS)))
-def test_nothing_in_a_report_runs(visit, i):
-    payload = PAYLOADS[i]
-    page = visit(render_html(replaced(everything(), payload)))
-    found = assert_harmless(page, payload, 1)
-    assert found["headings"] == [f"Predicting {visible(payload, 60)}"]
-    assert found["text"].count(visible(payload, 30)) > 20 or len(payload) > 30
+@pytest.mark.parametrize("start", range(0, len(PAYLOADS), 11))
+def test_nothing_in_a_report_runs(visit, start):
+    page = None
+    for payload in PAYLOADS[start : start + 11]:
+        page = visit(render_html(replaced(everything(), payload)), page=page)
+        found = assert_harmless(page, payload, 1)
+        assert found["headings"] == [f"Predicting {visible(payload, 60)}"]
+        assert found["text"].count(visible(payload, 30)) > 20 or len(payload) > 30
 
 
 @pytest.mark.parametrize("i", range(0, len(PAYLOADS), 1 if LONG else 6))
