@@ -1,6 +1,7 @@
 """`mercer inspect`: its report as a table and as JSON."""
 
 import json
+import os
 import sys
 import types
 
@@ -40,8 +41,9 @@ def test_as_json(people, capsys):
     assert [each.split(":")[0] for each in found["suspicions"]] == ["height"]
 
 
-def test_as_table(people, capsys):
-    assert cli._run(["inspect", people, "--target", "income"]) == 0
+def test_as_table(people, capsys, monkeypatch):
+    monkeypatch.chdir(os.path.dirname(people))
+    assert cli._run(["inspect", os.path.basename(people), "--target", "income"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     for expected in (
@@ -91,7 +93,7 @@ def test_a_target_alone(tmp_path, capsys):
     path = tmp_path / "alone.csv"
     path.write_text("y\n" + "1\n2\n" * 60)
     assert cli._run(["inspect", str(path), "--target", "y"]) == 0
-    out = capsys.readouterr().out
+    out = " ".join(capsys.readouterr().out.split())
     assert "120 rows, 0 columns" in out
     assert "Target y: classification, 2 classes" in out
 
