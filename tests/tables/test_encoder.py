@@ -299,3 +299,18 @@ def test_many_rows_are_written_where_they_are_to_stay():
     assert {block.kind for block in encoder.blocks_} >= {"number", "onehot", "target", "missing"}
     np.testing.assert_array_equal(encoder._plan.dense(rows), expected)
     np.testing.assert_array_equal(encoder._plan.dense(rows[:1]), expected[:1])
+
+
+def test_a_column_of_many_categories_has_a_mean_for_each_of_several_targets():
+    rng = np.random.default_rng(0)
+    shop = np.array([f"shop {k}" for k in rng.integers(120, size=600)], dtype=object)
+    Y = rng.normal(size=(600, 3))
+    encoder = TableEncoder(roles={"shop": "high-cardinality"})
+    encoded = encoder.fit_transform({"shop": shop}, Y)
+    names = [f"shop:target={k}" for k in range(3)]
+    assert encoder.get_feature_names_out().tolist() == ["shop:frequency", *names]
+    assert encoded.shape == (600, 4)
+    alone = [TableEncoder(roles={"shop": "high-cardinality"}).fit({"shop": shop}, y) for y in Y.T]
+    whole = encoder.transform({"shop": shop})
+    for k, each in enumerate(alone):
+        assert np.allclose(whole[:, 1 + k], each.transform({"shop": shop})[:, 1])

@@ -42,8 +42,9 @@ class TargetMeans:
 
     @property
     def names(self) -> list[list[str]]:
-        classes = [] if self.encoding.classes_ is None else self.encoding.classes_.tolist()
-        suffixes = [f"target={label}" for label in classes] if len(classes) > 2 else ["target"]
+        n_outputs, classes = len(self.encoding.target_mean_), self.encoding.classes_
+        labels = range(n_outputs) if classes is None else classes.tolist()
+        suffixes = [f"target={label}" for label in labels] if n_outputs > 1 else ["target"]
         return [[f"{column}:{suffix}" for suffix in suffixes] for column in self.columns]
 
     def encode(self, values: Any, folds: np.ndarray | None = None, start: int = 0) -> np.ndarray:
