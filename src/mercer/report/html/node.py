@@ -83,6 +83,7 @@ def items(node: ReportNode) -> list[tuple[ReportNode, ReportNode]]:
 
 
 def shown(node: ReportNode, limit: int) -> Markup:
-    """The text of a node, isolated from the direction of the text around it."""
+    """The text of a node, isolated from the direction of the text around it; lines may break after underscores."""
     value = raw(node)
-    return Markup("<bdi>{}</bdi>").format(MISSING if value is None else visible(value, limit))
+    words = MISSING if value is None else visible(value, limit)
+    return Markup("<bdi>{}</bdi>").format(Markup("_<wbr>").join(words.split("_")))

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from mercer.report.html.charts.axes import Chart
 from mercer.report.html.charts.scale import LinearScale, as_numbers, date_ticks, linear_scale
-from mercer.report.html.charts.svg import SvgCanvas
+from mercer.report.html.charts.svg import SvgCanvas, coordinate
 
 _MAX_BARS = 100
 
@@ -57,10 +57,12 @@ def mini_histogram(histogram: dict[str, Any] | None) -> Markup:
         return Markup("")
     counts = bars_between(histogram)[1] if "edges" in histogram else histogram["counts"][:20]
     canvas, width, top = SvgCanvas(100, 26, ""), 100 / len(counts), max([*counts, 1])
-    for i, n in enumerate(counts):
-        height = 24 * n / top
-        canvas.rect(
-            i * width + 0.3, 25 - height, max(width - 0.6, 0.4), height if n == 0 else max(height, 0.7), "density"
-        )
+    heights = [0.0 if n == 0 else max(24 * n / top, 0.7) for n in counts]
+    bars = "".join(
+        f"M{coordinate(i * width)} 25v-{coordinate(height)}h{coordinate(0.92 * width)}V25"
+        for i, height in enumerate(heights)
+        if height
+    )
+    canvas.add("path", d=bars or None, class_="density")
     canvas.line((0, 25.5), (100, 25.5), "axis")
     return Markup('<svg class="mini" viewBox="0 0 100 26" aria-hidden="true">{}</svg>').format(canvas.elements())
