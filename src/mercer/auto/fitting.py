@@ -193,6 +193,7 @@ def _candidate_report(tried: Candidate) -> dict[str, Any]:
         "stage": tried.stage,
         "name": tried.name,
         "measure": "log-loss" if tried.stage == "final" else "squared error",
+        "on_all_rows": bool(tried.on_all_rows),
         "loss": float(tried.loss),
         "seconds": float(tried.seconds),
         "width": int(tried.width),

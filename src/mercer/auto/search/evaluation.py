@@ -73,7 +73,9 @@ class Evaluator:
         equations.clear_cache()
         spent = time.perf_counter() - began
         loss = score.loss / self.variance
-        candidate = Candidate(stage, name, loss, spent + seconds, features.width, per_fold=score.per_fold)
+        candidate = Candidate(
+            stage, name, loss, spent + seconds, features.width, on_all_rows=index is None, per_fold=score.per_fold
+        )
         return Trial(candidate, features, penalties, score, equations, spent)
 
     def _equations(

@@ -24,6 +24,8 @@ class Candidate:
     width: int
     kept: bool = False
     why: str = ""
+    #: Whether the loss is that of the whole model on all training rows; other losses compare within their stage.
+    on_all_rows: bool = False
     per_fold: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
 
 

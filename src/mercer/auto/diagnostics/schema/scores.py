@@ -93,12 +93,13 @@ class CandidateReport(TypedDict):
     """A representation that was tried, and its loss by cross-validation: lower is better.
 
     `measure` is "squared error", as a fraction of the target's variance, or "log-loss", of the final models of classes.
-    Stages "kernel", "finalist" and "metric" were compared on a sample of the rows.
+    `on_all_rows` says that the loss is that of the whole model on all training rows; others compare within their stage.
     """
 
     stage: str
     name: str
     measure: str
+    on_all_rows: bool
     loss: float
     seconds: float
     width: int

@@ -16,7 +16,11 @@ _MAX_POINTS = 200
 
 
 def draw_candidates(candidates: list[dict[str, Any]], cost: str) -> Markup:
-    """Kept candidates as large filled circles joined by a line, the others as crosses."""
+    """Kept candidates as large filled circles joined by a line, the others as crosses.
+
+    Only losses of whole models on all training rows share an axis.
+    """
+    candidates = comparable(candidates)
     shown = [candidates[i] for i in thinned(len(candidates), _MAX_POINTS)]
     chart = Chart(460, 290, _alt(candidates, cost))
     x = log_scale([each[cost] for each in shown], chart.left + 8, chart.right - 8)
@@ -31,6 +35,11 @@ def draw_candidates(candidates: list[dict[str, Any]], cost: str) -> Markup:
         words = f"{visible(each['name'], 60)}: loss {number(each['loss'])}, {cost_words}"
         chart.marker(x(each[cost]), _clipped(chart, y(each["loss"])), shape, kind, size, words)
     return chart.render()
+
+
+def comparable(candidates: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The candidates whose losses were measured on the same rows and by the same measure."""
+    return [each for each in candidates if each["on_all_rows"] and each["measure"] == "squared error"]
 
 
 def _common(losses: list[float]) -> list[float]:
