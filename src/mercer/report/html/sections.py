@@ -48,7 +48,7 @@ def without_rows(report: dict[str, Any]) -> dict[str, Any]:
 
 def _without_values(profile: dict[str, Any]) -> dict[str, Any]:
     """The profile of a text column without its most frequent texts."""
-    if profile["role"] in ("number", "category", "date", "boolean"):
+    if profile["role"] in ("number", "category", "date", "constant"):
         return profile
     return {**profile, "top": [], "histogram": None, "min": None, "max": None}
 
