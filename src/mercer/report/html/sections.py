@@ -47,7 +47,7 @@ def without_rows(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_values(profile: dict[str, Any]) -> dict[str, Any]:
-    """The profile without values of single rows: texts and identifiers, and the date that shows how dates are written."""
+    """The profile without values of single rows: texts, identifiers, and the date that shows how dates are written."""
     if profile["role"] in ("number", "category", "constant"):
         return profile
     if profile["role"] == "date":
