@@ -24,6 +24,7 @@ PROBE = """() => ({
         .filter(name => name.startsWith('on') || name === 'style' || name === 'srcdoc'),
     links: [...document.querySelectorAll('[href], [src]')].map(e => e.getAttribute('href') || e.getAttribute('src'))
         .filter(link => !link.startsWith('#')),
+    title: document.title,
     headings: [...document.querySelectorAll('h1')].map(e => e.textContent),
     text: document.body.textContent,
 })""".replace("FORBIDDEN", repr(FORBIDDEN))
@@ -54,6 +55,7 @@ def test_nothing_in_a_report_runs(visit, start):
         page = visit(render_html(replaced(everything(), payload)), page=page)
         found = assert_harmless(page, payload, 1)
         assert found["headings"] == [f"Predicting {visible(payload, 60)}"]
+        assert found["title"].split() == f"{visible(payload, 80)}: Mercer report".split()
         assert found["text"].count(visible(payload, 30)) > 20 or len(payload) > 30
 
 

@@ -231,6 +231,9 @@ def test_rows_are_left_out_on_request():
     assert 'class="dots' in with_rows
     assert 'class="dots' not in without
     assert "mark point0" not in without
+    dated = {**report["profiles"][0], "role": "date", "reason": "written as '1/2/2023'"}
+    assert "1/2/2023" in render_html({**report, "profiles": [dated]})
+    assert "1/2/2023" not in render_html({**report, "profiles": [dated]}, rows=False)
     texts = [each for each in report["profiles"] if each["role"] == "text"]
     assert with_rows.count("a secret text") - without.count("a secret text") == len(texts)
 

@@ -97,6 +97,11 @@ def write_sentence(node: ReportNode) -> Markup:
     return shown(node, limits(node).sentence)
 
 
+def write_plain(node: ReportNode) -> str:
+    """A text where no element may stand, such as in a title."""
+    return str(node)
+
+
 def write_listing(node: ReportNode) -> str:
     """Lines of code, with their line breaks."""
     return format.visible(raw(node) or "", limits(node).listing, keep="\n").rstrip("\n")
@@ -133,6 +138,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "name": write_name,
     "sentence": write_sentence,
     "listing": write_listing,
+    "plain": write_plain,
     "sort_key": sort_key,
     "draw_bar": draw_bar,
     "mini": draw_mini,

@@ -47,10 +47,12 @@ def without_rows(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_values(profile: dict[str, Any]) -> dict[str, Any]:
-    """The profile of a text column without its most frequent texts."""
-    if profile["role"] in ("number", "category", "date", "boolean"):
+    """The profile without values of single rows: texts, identifiers, and the date that shows how dates are written."""
+    if profile["role"] in ("number", "category", "constant"):
         return profile
-    return {**profile, "top": [], "histogram": None, "min": None, "max": None}
+    if profile["role"] == "date":
+        return {**profile, "reason": ""}
+    return {**profile, "reason": "", "top": [], "histogram": None, "min": None, "max": None}
 
 
 def severity_groups(checks: ReportNode) -> list[tuple[str, str, str, list[ReportNode]]]:
