@@ -62,7 +62,7 @@ def test_fixed_percent_count():
         "0%",
         "100%",
         "12.3%",
-        "0.012%",
+        "<0.1%",
         MISSING,
         "-2%",
     ]

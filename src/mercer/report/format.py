@@ -78,11 +78,11 @@ def counted(n: int, singular: str, plural: str | None = None) -> str:
     return f"{count(n)} {singular if n == 1 else plural or singular + 's'}"
 
 
-def percent(value: float | None, digits: int = 3) -> str:
-    """A fraction as a percentage: 0.1234 is 12.3%."""
+def percent(value: float | None) -> str:
+    """A fraction as a percentage: 0.1234 is 12.3%; less than half of a tenth of a percent is <0.1%."""
     if not _is_finite(value):
         return MISSING
-    return fixed(100 * value, 1) + "%" if abs(value) >= 0.001 or value == 0 else number(100 * value, digits - 1) + "%"
+    return "<0.1%" if 0 < value < 0.0005 else fixed(100 * value, 1) + "%"
 
 
 def seconds(value: float | None) -> str:
