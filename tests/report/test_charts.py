@@ -159,7 +159,17 @@ def test_every_figure_draws_empty_sections():
     parsed(figures.draw_learning_curve({"metric": "R2", "points": [], "sentence": ""}))
     parsed(figures.draw_importances({"metric": "rmse", "columns": []}, 5))
     parsed(figures.draw_candidates([], "width"))
-    one = {"stage": "s", "name": "n", "loss": 1.0, "seconds": 0.0, "width": 0, "kept": True, "why": ""}
+    one = {
+        "stage": "s",
+        "name": "n",
+        "measure": "squared error",
+        "on_all_rows": True,
+        "loss": 1.0,
+        "seconds": 0.0,
+        "width": 0,
+        "kept": True,
+        "why": "",
+    }
     parsed(figures.draw_candidates([one], "seconds"))
     boundary = {"x_title": "", "y_title": "", "output": None, "x": [], "y": [], "values": [], "points": []}
     parsed(figures.draw_boundary(boundary, True))

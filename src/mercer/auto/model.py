@@ -166,7 +166,9 @@ class Model:
         from mercer import __version__
 
         found = {"format": FORMAT, "mercer": __version__, "target": None, **self._report}
-        found["candidates"] = [{"measure": "squared error", "on_all_rows": False, **tried} for tried in found["candidates"]]
+        found["candidates"] = [
+            {"measure": "squared error", "on_all_rows": False, **tried} for tried in found["candidates"]
+        ]
         found |= {
             "blocks": block_reports(self.predictor, found.pop("block_gains", None)),
             "model": f"linear on {self.predictor.features.width:,} explicit features",

@@ -226,11 +226,10 @@ class FitRun:
         gains = {"block_gains": block_gains(rows)}
         if not self.report:
             return gains
-        clock = Clock(max(_MIN_DIAGNOSTICS, _DIAGNOSTICS * self.clock.spent()))
-        if self.clock.budget is not None:
-            clock = Clock(min(_DIAGNOSTICS * self.clock.budget, 0.3 * self.clock.left()))
-        sections, left_out = diagnose(rows, learned.rows, self.report_rows, clock.left(), self.target)
+        seconds = self._diagnostic_seconds()
+        sections, left_out = diagnose(rows, learned.rows, self.report_rows, seconds, self.target)
         sections["model_checks"] = model_checks(rows, found.section["n"])
+        clock = Clock(self._diagnostic_seconds())
         curve = learning_curve(
             rows,
             found.predictions(),
@@ -241,6 +240,12 @@ class FitRun:
         if curve is None:
             left_out = [*left_out, "learning_curve"]
         return gains | sections | ({} if curve is None else {"learning_curve": curve}) | {"left_out": left_out}
+
+    def _diagnostic_seconds(self) -> float:
+        """Seconds for the sections of the report, and once more for the learning curve."""
+        if self.clock.budget is not None:
+            return min(_DIAGNOSTICS * self.clock.budget, 0.15 * self.clock.left())
+        return max(_MIN_DIAGNOSTICS, _DIAGNOSTICS * self.clock.spent())
 
     def _fitted_part(self, train: Source, learned: Learned, fraction: float) -> EncodedPredictor | None:
         """The configuration of a model fitted to about a fraction of the training rows; None if that has no model."""

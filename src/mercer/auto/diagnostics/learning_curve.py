@@ -12,8 +12,8 @@ from mercer.auto.diagnostics.schema import LearningCurve, LearningPoint, ScoreEs
 from mercer.auto.holdout.bootstrap import Estimate
 from mercer.auto.holdout.evaluate import Comparison, compare
 
-#: Fractions of the training rows, and the fewest rows of a part.
-_FRACTIONS, _MIN_ROWS = (0.125, 0.25, 0.5), 40
+#: Fractions of the training rows, the most telling first, and the fewest rows of a part.
+_FRACTIONS, _MIN_ROWS = (0.5, 0.25, 0.125), 40
 
 
 class Predicts(Protocol):
@@ -30,7 +30,7 @@ def learning_curve(
     fit_part: Callable[[float], Predicts | None],
     affordable: Callable[[float], bool],
 ) -> LearningCurve | None:
-    """The curve; None if not even half of the rows could be fitted.
+    """The curve; None if no part of the rows could be fitted in time.
 
     Parameters
     ----------
@@ -40,17 +40,19 @@ def learning_curve(
     affordable : whether there is time for a fraction
     """
     task = "regression" if rows.classes is None else "classification"
-    points: list[LearningPoint] = []
-    last: Comparison | None = None
+    found: list[tuple[int, Comparison]] = []
     for fraction in _FRACTIONS:
         if fraction * n_train < _MIN_ROWS or not affordable(fraction):
             continue
         model = fit_part(fraction)
         if model is not None:
-            last = compare(rows.y, model.predict(rows.table), predictions, task, rows.weight, random_state=rows.seed)
-            points.append({"n": round(fraction * n_train), "score": _plain(last.first)})
-    if last is None:
+            part = model.predict(rows.table)
+            compared = compare(rows.y, part, predictions, task, rows.weight, random_state=rows.seed)
+            found.append((round(fraction * n_train), compared))
+    if not found:
         return None
+    points: list[LearningPoint] = [{"n": n, "score": _plain(compared.first)} for n, compared in reversed(found)]
+    last = found[0][1]
     points.append({"n": n_train, "score": _plain(last.second)})
     return {"metric": last.metric, "points": points, "sentence": _sentence(last, points)}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from mercer.auto.diagnostics.schema import BlockReport
@@ -22,7 +23,7 @@ def block_reports(predictor: Predictor, gains: list[float] | None) -> list[Block
             "title": block.title,
             "width": block.width,
             "penalty": float(penalty),
-            "note": block.note,
+            "note": re.sub(r"\d+\.\d{4,}", lambda digits: f"{float(digits[0]):.4g}", block.note),
             "gain_fraction": gain,
         }
         for block, penalty, gain in zip(blocks, predictor.penalties, known, strict=True)

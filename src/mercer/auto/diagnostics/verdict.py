@@ -10,6 +10,8 @@ from mercer.auto.diagnostics.schema import Holdout, Verdict
 _MAX_NAMED = 3
 #: Fraction of the gain below which a block is not worth a mention.
 _MIN_FRACTION = 0.02
+#: Fraction of the gain above which other blocks are not worth a mention.
+_NEARLY_ALL = 0.95
 
 
 def verdict(report: dict[str, Any]) -> Verdict:
@@ -121,6 +123,8 @@ def _blocks(report: dict[str, Any]) -> str:
         titles = [block["title"] for block in report["blocks"][:_MAX_NAMED]]
         return f"The model is linear in {_listed(titles)}." if titles else ""
     ranked = sorted(blocks, key=lambda block: -block["gain_fraction"])
+    if ranked[0]["gain_fraction"] > _NEARLY_ALL:
+        return f"Nearly all of the gain over guessing is carried by {ranked[0]['title']}."
     shown = [block for block in ranked if block["gain_fraction"] >= _MIN_FRACTION][:_MAX_NAMED] or ranked[:1]
     parts = [f"{_percent(block['gain_fraction'], 0)} by {block['title']}" for block in shown]
     return f"The gain over guessing is carried {_listed(parts)}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,8 +41,7 @@ class FourierBlock(FeatureBlock):
 
     @property
     def title(self) -> str:
-        kernel = re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.3g}", self.note)
-        return f"{self.width:,} random Fourier features" + (f" of {kernel}" if kernel else "")
+        return f"{self.width:,} random Fourier features"
 
     def first(self, width: int) -> FourierBlock:
         """The leading frequencies, with features scaled to a kernel of the same size."""

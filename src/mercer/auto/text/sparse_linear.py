@@ -77,7 +77,9 @@ def fit_sparse(
         scores = _out_of_fold(fit, X, target, folds, each, weight)
         loss, temperature = _loss(scores, indicators, classes, weight)
         seconds = clock.spent() - start
-        candidates.append(Candidate("terms", _title(classes, each), loss / variance, seconds, X.shape[1], on_all_rows=True))
+        candidates.append(
+            Candidate("terms", _title(classes, each), loss / variance, seconds, X.shape[1], on_all_rows=True)
+        )
         tried.append((loss, each, temperature, scores))
     best = int(np.argmin([loss for loss, *_ in tried]))
     smallest = candidates[best].loss

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from markupsafe import Markup
 
 from mercer.report.format import number, visible
 from mercer.report.html.charts.axes import Chart, Margins
-from mercer.report.html.charts.heatmap import MAX_CELLS, cell_ticks, color_bar, draw_cells, thinned_grid
+from mercer.report.html.charts.heatmap import MAX_CELLS, cell_ticks, color_bar, color_index, draw_cells, thinned_grid
 from mercer.report.html.charts.scale import BandScale, LinearScale, extent, thinned
 
 _SHAPES = ("circle", "triangle", "square", "diamond", "cross")
@@ -49,7 +50,9 @@ def _ring(chart: Chart, x: float, y: float) -> None:
 
 
 def boundary_labels(boundary: dict[str, Any]) -> list[tuple[str, str]]:
-    """(marker, label) of the first five kinds of points, for the legend."""
+    """(marker, label) of the first five kinds of points, for the legend; numbers have the color of their value."""
+    if boundary["output"] is None:
+        return [("circle:mark value q4", "a held-out row, in the color of its target")]
     labels = list(dict.fromkeys(point["label"] for point in boundary["points"]))
     return [
         (f"{shape}:mark point{i}", visible(label, 40))
@@ -73,7 +76,8 @@ def draw_boundary(boundary: dict[str, Any], rows: bool) -> Markup:
     chart.y_axis(y, y.ticks(6), grid=False)
     chart.text(2, 34, titles[1], "title", limit=50)
     if rows:
-        _points(chart, boundary["points"], x, y)
+        draw = _points if probability else partial(_value_points, ends=ends)
+        draw(chart, boundary["points"], x, y)
     chart.x_axis(x, x.ticks(6), titles[0])
     return chart.render()
 
@@ -89,6 +93,24 @@ def _cell_scale(values: list[float], start: float, end: float) -> LinearScale:
     low, high = extent(values)
     half = (high - low) / max(2 * (len(values) - 1), 1)
     return LinearScale(low - half, high + half, start, end)
+
+
+def _value_points(
+    chart: Chart, points: list[dict[str, Any]], x: LinearScale, y: LinearScale, ends: tuple[float, float]
+) -> None:
+    """Points in the color of their target, on the scale of the predictions."""
+    for i in thinned(len(points), _MAX_POINTS):
+        point = points[i]
+        if x.low <= point["x"] <= x.high and y.low <= point["y"] <= y.high:
+            color = color_index(_as_number(point["label"], ends[0]), *ends)
+            chart.marker(x(point["x"]), y(point["y"]), "circle", f"mark value q{color}", 3.4)
+
+
+def _as_number(label: str, otherwise: float) -> float:
+    try:
+        return float(label)
+    except ValueError:
+        return otherwise
 
 
 def _points(chart: Chart, points: list[dict[str, Any]], x: LinearScale, y: LinearScale) -> None:
