@@ -777,5 +777,6 @@ def everything() -> Report:
         "weight": "copies",
         "profiles": [*classes["profiles"], *text["profiles"]],
         "target_profile": classes["target_profile"],
+        "left_out": ["kernel_map"],
         "other_data": {"file": "new.csv", **regression_holdout()},
     }

@@ -11,7 +11,7 @@ _MAX_NAMED = 3
 #: Fraction of the gain below which a block is not worth a mention.
 _MIN_FRACTION = 0.02
 #: Fraction of the gain above which other blocks are not worth a mention.
-_NEARLY_ALL = 0.95
+_NEARLY_ALL = 0.99
 
 
 def verdict(report: dict[str, Any]) -> Verdict:
