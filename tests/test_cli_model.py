@@ -43,7 +43,7 @@ def test_every_verb_has_help_with_an_example(verb, capsys):
 
 
 def test_fit_reports_what_it_did(fitted, tmp_path, capsys):
-    how = ("--target", "price", "--effort", "fast", "-o", tmp_path / "again.mercer")
+    how = ("--target", "price", "--effort", "fast", "-o", tmp_path / "again.mercer", "--verbose")
     assert run("fit", fitted / "houses.csv", *how) == 0
     out, err = capsys.readouterr()
     assert err == ""

@@ -102,7 +102,7 @@ def fit(
     >>> model.predict(X[:3]).tolist()
     [0, 0, 0]
     >>> sorted(model.report()["holdout"])
-    ['baseline', 'gain', 'interval', 'linear', 'metric', 'model', 'n']
+    ['baseline', 'gain', 'gains', 'interval', 'linear', 'metric', 'metrics', 'model', 'n', 'naive']
     """
     sizes, steps, clock = effort_of(effort, max_features, n_seeds), Steps(progress), Clock(time_budget)
     random_state = seed_of(random_state)

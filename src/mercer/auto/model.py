@@ -167,7 +167,7 @@ class Model:
 
         found = {"format": FORMAT, "mercer": __version__, "target": None, **self._report}
         found["candidates"] = [
-            {"measure": "squared error", "on_all_rows": False, **tried} for tried in found["candidates"]
+            {"measure": "squared error", "on_all_rows": False, **tried} for tried in found.get("candidates", [])
         ]
         found |= {
             "blocks": block_reports(self.predictor, found.pop("block_gains", None)),

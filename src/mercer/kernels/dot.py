@@ -191,13 +191,20 @@ def inner_products(A: Any, B: Any) -> np.ndarray:
     if not (is_sparse(A) or is_sparse(B)):
         # contiguous and the same object: NumPy then uses syrk, whose result is exactly symmetric
         left = np.ascontiguousarray(A)
-        return left @ (left if B is A else B).T
+        if B is A:
+            return left @ left.T
+        # rows in the same memory must not: the last bit would depend on whether a machine keeps a copy of its rows
+        return left @ (B.copy() if _same_memory(left, B) else B).T
     out = np.empty((A.shape[0], B.shape[0]), dtype=np.result_type(A.dtype, B.dtype))
     step = max(1, BLOCK // max(B.shape[0], 1))
     for start in range(0, A.shape[0], step):
         block = A[start : start + step] @ B.T
         out[start : start + step] = block.toarray() if is_sparse(block) else block
     return out
+
+
+def _same_memory(A: np.ndarray, B: np.ndarray) -> bool:
+    return A.__array_interface__["data"][0] == B.__array_interface__["data"][0]
 
 
 def _row_reduce(ufunc: np.ufunc, values: np.ndarray, matrix: Any) -> np.ndarray:

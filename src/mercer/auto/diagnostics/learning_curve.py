@@ -16,6 +16,10 @@ from mercer.auto.holdout.evaluate import Comparison, compare
 _FRACTIONS, _MIN_ROWS = (0.5, 0.25, 0.125), 40
 
 
+#: Gain of the metric that is worth more rows.
+_MIN_GAIN = 0.002
+
+
 class Predicts(Protocol):
     """A model of rows as read."""
 
@@ -65,7 +69,7 @@ def _sentence(last: Comparison, points: list[LearningPoint]) -> str:
     """What the last step of the curve says about more rows."""
     (before, n_before), (after, n_after) = ((point["score"]["value"], point["n"]) for point in points[-2:])
     change = f"from {n_before:,} to {n_after:,} training rows the {last.metric} went from {before:.3f} to {after:.3f}"
-    if last.gain.low > 0:
+    if last.gain.low > 0 and last.gain.value > _MIN_GAIN:
         return f"More rows would probably help: {change}."
     if last.gain.high - last.gain.low > 0.1 and last.gain.value > 0:
         return f"Whether more rows would help is not clear: {change}, within the uncertainty of the holdout."

@@ -32,7 +32,7 @@ def onnx_model(model: Model) -> Any:
         graph.output("prediction", flat, np.float64, shape)
     else:
         _class_outputs(graph, predictor, values, _labels(model.classes_))
-    return graph.model(f"A {model.task} model of Mercer: {model.report().get('model', 'linear on explicit features')}.")
+    return graph.model(f"A {model.task} model of Mercer: linear on {model.predictor.features.width} explicit features.")
 
 
 def scores(graph: Graph, predictor: Predictor, x: str) -> str:

@@ -92,7 +92,7 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
     >>> features = Landmarks(60, Gaussian(2.0)).fit(X)
     >>> Z = features.transform(X)
-    >>> bool(abs(Z @ Z.T - Gaussian(2.0)(X)).max() <= features.residual(X).max() < 1e-4)
+    >>> bool(abs(Z @ Z.T - Gaussian(2.0)(X)).max() <= features.residual(X).max() + 1e-12 < 1e-4)
     True
     >>> letters = Custom(lambda a, b: float(len(set(a) & set(b))))
     >>> Landmarks(kernel=letters, landmarks=["abc", "xyz"], whiten=False).fit_transform(["a", "cabby", "ax"])
