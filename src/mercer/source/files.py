@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import threading
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from mercer._numeric.block import Block
 from mercer._runtime.errors import DataError, Location, RowError
+from mercer.source.accumulator import BLOCK_ROWS, PART_ROWS
 from mercer.source.base import RowSource
 from mercer.source.missing import require_present
+from mercer.source.portions import FilePositions
 
 
 class ParquetSource(RowSource):
@@ -63,6 +65,23 @@ class ParquetSource(RowSource):
                     self.groups.append((path, i))
                     self.bounds.append(self.bounds[-1] + file.metadata.row_group(i).num_rows)
         self.n_rows = self.bounds[-1]
+        self._local = threading.local()
+
+    def reader(self) -> FileReader:
+        return FileReader(self.on(None))
+
+    def portions(self) -> Iterator[tuple[int, FilePositions]]:
+        for first in range(0, self.n_rows, PART_ROWS):
+            last = min(first + PART_ROWS, self.n_rows)
+            spans = [(start, min(start + BLOCK_ROWS, last)) for start in range(first, last, BLOCK_ROWS)]
+            yield last - first, FilePositions(spans)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker needs to read rows. What keeps the files alive stays in this process."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("keep_alive", "_local")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
         self._local = threading.local()
 
     def read(self, start: int, stop: int) -> Block:
@@ -128,3 +147,22 @@ class ParquetSource(RowSource):
         if unknown:
             problem = f"{path}: no column named {unknown[0]!r}; it has {', '.join(available)}."
             raise DataError(problem, column=unknown[0], file=path)
+
+
+class FileReader:
+    """Reads the rows of files on a worker, by their paths."""
+
+    def __init__(self, source: ParquetSource):
+        self.source = source
+
+    def read(self, start: int, stop: int) -> Block:
+        """The rows from `start` up to, not including, `stop`."""
+        return self.source.read(start, stop)
+
+    def __getstate__(self) -> tuple[type, dict[str, Any]]:
+        return type(self.source), self.source.__getstate__()
+
+    def __setstate__(self, state: tuple[type, dict[str, Any]]) -> None:
+        kind, attributes = state
+        self.source = object.__new__(kind)
+        self.source.__setstate__(attributes)

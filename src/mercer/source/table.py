@@ -168,6 +168,10 @@ class TableSource(ParquetSource):
         self.notes, self.keep_alive = list(notes), keep_alive
         self.schema = {} if self.n_rows == 0 else self._first_row().select(self.names).schema
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        return state if self.locate_line is None else state | {"locate_line": _row_of_table}
+
     def _first_row(self) -> Columns:
         """The first row, complete or not."""
         return Columns.of(self._row_group(bisect_right(self.bounds, 0) - 1).slice(0, 1))
@@ -184,6 +188,11 @@ class TableSource(ParquetSource):
     def locate(self, row: int) -> Location:
         """The file and line of a row where `locate_line` is set, else file and row."""
         return super().locate(row) if self.locate_line is None else self.locate_line(row)
+
+
+def _row_of_table(row: int) -> Location:
+    """The location of a row for a worker, which does not have the text file; `RowError.located` completes it."""
+    return Location(row=row)
 
 
 def table_in_memory(data: Any, target: Any = None, weight: Any = None, notes: Iterable[str] = ()) -> MemorySource:
