@@ -36,6 +36,7 @@ def fit(
     random_state: Any = 0,
     progress: Callable[[str], None] | None = None,
     n_seeds: int = 1,
+    engine: Any = None,
 ) -> Model:
     """Fit a linear model on features found for the data, and evaluate it on rows it has never seen.
 
@@ -76,6 +77,9 @@ def fit(
         Average `n_seeds` models with independently drawn random features. The result is one linear model on all their
         features: less variance, for `n_seeds` final fits and as many times the random features. Fewer models are
         averaged where `max_features` or `time_budget` requires it, and one where the search keeps no random features.
+    engine : "threads", an executor of `concurrent.futures` or a `dask.distributed.Client`, default=None
+        Where passes over the rows run: None is the engine of the source, by default the threads of this process. The
+        search itself, on rows in memory, runs in this process. The model has the same bits on every engine.
 
     Returns
     -------
@@ -99,7 +103,7 @@ def fit(
         raise ParameterError("holdout", holdout, "must be a fraction of at least 0 and below 1")
     run = FitRun(roles, sizes, random_state, steps, clock)
     with steps("read"):
-        source = read_table(data, target, weight)
+        source = read_table(data, target, weight, engine=engine)
         _refuse_no_columns(source)
         run.notes += source.notes
         profile = profile_target(source, task)

@@ -11,6 +11,7 @@ from mercer.cli.options import (
     Number,
     display_name,
     echo_json,
+    engine_options,
     format_options,
     parse_pairs,
     quiet_option,
@@ -19,6 +20,7 @@ from mercer.cli.options import (
     refuse_overwrite,
     seed_option,
     show,
+    started_engine,
 )
 
 _TASKS = ("classification", "regression", "classify", "regress")
@@ -58,6 +60,7 @@ _SEARCH = ("effort", "time_budget", "max_features", "memory", "holdout", "n_seed
 )
 @click.option("--holdout", type=Number(0, 0.9), default=0.2, show_default=True, help="Fraction of rows to hold out.")
 @click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE", help="Role of a column, instead of the guess.")
+@engine_options
 @format_options
 @seed_option
 @quiet_option
@@ -90,10 +93,10 @@ def fit(
     check_writable(path)  # before the work, not after it
     how, known = reading(options), parse_pairs(roles, "--role", "COLUMN=ROLE", "zip=category", ROLES)
     search = {name: options[name] for name in _SEARCH}
-    with step_progress("fit", quiet, options["time_budget"]) as announce:
+    with step_progress("fit", quiet, options["time_budget"]) as announce, started_engine(options) as engine:
         import mercer
 
-        source = mercer.io.read_table(data, target, weight, **how)
+        source = mercer.io.read_table(data, target, weight, engine=engine, **how)
         task = task if task else None
         model = mercer.fit(source, task=task, roles=known, random_state=seed, progress=announce, **search)
         model.save(path)

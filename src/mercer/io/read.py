@@ -20,7 +20,7 @@ _SUPPORTED = (
 )
 
 
-def read(data: Any, target: Any = None, weight: Any = None, columns: Any = None) -> Source:
+def read(data: Any, target: Any = None, weight: Any = None, columns: Any = None, *, engine: Any = None) -> Source:
     """Read a table of numbers as a source, which any Mercer estimator can be fitted to.
 
     Parameters
@@ -34,6 +34,9 @@ def read(data: Any, target: Any = None, weight: Any = None, columns: Any = None)
         it.
     columns : list of names (of positions, for an array), default=None
         The feature columns; None takes every column but target and weight.
+    engine : "threads", an executor of `concurrent.futures` or a `dask.distributed.Client`, default=None
+        Where estimators process the rows, by default on the threads of this process. What they learn has the same bits
+        on every engine.
 
     Returns
     -------
@@ -47,6 +50,11 @@ def read(data: Any, target: Any = None, weight: Any = None, columns: Any = None)
     >>> source.n_rows
     3
     """
+    source = _opened(data, target, weight, columns)
+    return source if engine is None else source.on(engine)
+
+
+def _opened(data: Any, target: Any, weight: Any, columns: Any) -> Source:
     if isinstance(data, Source):
         return _as_it_is(data, target, weight, columns)
     if isinstance(data, (str, os.PathLike)):

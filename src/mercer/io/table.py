@@ -40,6 +40,7 @@ def read_table(
     on_bad_rows: str = "error",
     rejected: str | None = None,
     like: Mapping[str, str] | None = None,
+    engine: Any = None,
 ) -> Source:
     """Read a table of mixed columns as a source of raw rows, which `mercer.tables` turns into features.
 
@@ -72,6 +73,8 @@ def read_table(
     like : dict of column names to kinds, default=None
         The schema of the rows that a model was fitted to: its columns of text are read as text, also if a short file
         of new rows suggests another kind.
+    engine : "threads", an executor of `concurrent.futures` or a `dask.distributed.Client`, default=None
+        Where passes over the rows run, by default on the threads of this process.
 
     Returns
     -------
@@ -98,15 +101,15 @@ def read_table(
     if isinstance(data, Source):
         if target is not None or weight is not None:
             raise MercerError("A Source already knows its target and weights:", remedy="give them where it is made.")
-        return data
+        return data if engine is None else data.on(engine)
     required = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
     if not isinstance(data, (str, os.PathLike)):
-        return _in_memory(data, target, weight, required if on_bad_rows == "skip" else {}, rejected)
+        return _in_memory(data, target, weight, required if on_bad_rows == "skip" else {}, rejected).on(engine)
     form = {"delimiter": delimiter, "quote": quote, "header": header, "decimal": decimal, "encoding": encoding}
     from mercer.io.spool import Spool
 
     spool = Spool(tuple(missing), dict(types or {}), on_bad_rows, rejected, required, dict(like or {}))
-    return _from_files(find_files(os.fspath(data), spool.folder), target, weight, spool, form)
+    return _from_files(find_files(os.fspath(data), spool.folder), target, weight, spool, form).on(engine)
 
 
 def as_name(given: Any, data: Any) -> Any:

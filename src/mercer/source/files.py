@@ -137,9 +137,17 @@ class ParquetSource(RowSource):
             extra = [name for name in (self.target, self.weight) if name is not None]
             path, group = self.groups[i]
             with pq.ParquetFile(path, pre_buffer=False) as file:
+                self._refuse_changed(path, i, file.metadata)
                 self._local.table = file.read_row_group(group, columns=self.names + extra)
             self._local.index = i
         return self._local.table
+
+    def _refuse_changed(self, path: str, i: int, metadata: Any) -> None:
+        """Refuse a file whose row groups are not those it had when the source was made."""
+        group, n_rows = self.groups[i][1], self.bounds[i + 1] - self.bounds[i]
+        if group >= metadata.num_row_groups or metadata.row_group(group).num_rows != n_rows:
+            problem = f"{path} has changed since it was opened, or is another file on this machine:"
+            raise DataError(problem, remedy="read it again, and put the same file at this path everywhere.", file=path)
 
     def _refuse_unknown(self, path: str, available: list[str]) -> None:
         wanted = [*self.names, *(name for name in (self.target, self.weight) if name is not None)]
