@@ -207,9 +207,9 @@ def test_a_scheduler_that_is_gone_is_an_error(how, tmp_path, parquet):
 
 
 def test_an_address_where_nobody_answers():
-    with pytest.raises(EngineError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:9.*dask scheduler"):
-        with dask_engine("tcp://127.0.0.1:9"):
-            pass
+    problem = r"No Dask scheduler answers at tcp://127\.0\.0\.1:9.*dask scheduler"
+    with pytest.raises(EngineError, match=problem), dask_engine("tcp://127.0.0.1:9"):
+        pass
 
 
 def test_an_asynchronous_client_is_refused(cluster):

@@ -181,7 +181,7 @@ def dask_engine(address: str | None = None) -> Iterator[DaskEngine]:
                 n_workers=n_threads(),
                 threads_per_worker=1,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 local_directory=folder,
             )
             stack.enter_context(cluster)
@@ -189,5 +189,5 @@ def dask_engine(address: str | None = None) -> Iterator[DaskEngine]:
             client = Client(address or cluster, timeout=_ANSWER_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             remedy = "Start one with `dask scheduler`, or leave the address out for a cluster on this machine."
-            raise EngineError(f"No Dask scheduler answers at {address}: {error}", remedy=remedy) from error
+            raise EngineError(f"No Dask scheduler answers at {address} ({error}).", remedy=remedy) from error
         yield DaskEngine(stack.enter_context(client))

@@ -77,8 +77,9 @@ class ParquetSource(RowSource):
             yield last - first, FilePositions(spans)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a worker needs to read rows. What keeps the files alive stays in this process."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("keep_alive", "_local")}
+        """What a worker, in a working folder of its own, needs to read rows. What keeps the files alive stays here."""
+        state = {name: value for name, value in self.__dict__.items() if name not in ("keep_alive", "_local")}
+        return state | {"groups": [(os.path.abspath(path), group) for path, group in self.groups]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
