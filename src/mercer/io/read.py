@@ -13,6 +13,7 @@ from mercer.io.frames import frame_source
 from mercer.io.parquet import parquet_source
 from mercer.io.table import find_files, is_parquet, spool_if_text
 from mercer.source import MemorySource, Source
+from mercer.source.delayed import is_dask
 
 _SUPPORTED = (
     "NumPy arrays, SciPy sparse matrices, pandas / polars / pyarrow frames, paths of CSV and Parquet files "
@@ -25,10 +26,11 @@ def read(data: Any, target: Any = None, weight: Any = None, columns: Any = None,
 
     Parameters
     ----------
-    data : array, sparse matrix, data frame, path of a CSV or Parquet file, Bunch or Source
+    data : array, sparse matrix, data frame, path of a CSV or Parquet file, Bunch, Dask collection or Source
         A frame may be of pandas, polars or pyarrow; its feature columns must be numbers (missing ones become NaN).
         A Parquet file is not loaded: its row groups are read as they are needed. A text file is first converted to a
-        temporary Parquet file. Columns of text and dates: see `mercer.io.read_table`.
+        temporary Parquet file. Columns of text and dates: see `mercer.io.read_table`. Dask arrays, Dask data frames
+        and lists of delayed blocks are computed chunk by chunk, on the Dask client of this process if there is one.
     target, weight : column name, or array with an entry per row, default=None
         The values to predict and the weights of the rows. A Bunch has its own target. Those of a file are columns of
         it.
@@ -50,6 +52,10 @@ def read(data: Any, target: Any = None, weight: Any = None, columns: Any = None,
     >>> source.n_rows
     3
     """
+    if is_dask(data):
+        from mercer.io.dask import dask_source
+
+        return dask_source(data, target, weight, columns, engine, numbers=True)
     source = _opened(data, target, weight, columns)
     return source if engine is None else source.on(engine)
 

@@ -16,6 +16,7 @@ from mercer.io.columns import require_column
 from mercer.io.dialect import MISSING
 from mercer.io.required import complete_rows, skip_incomplete_rows
 from mercer.source import Columns, MemorySource, Source, TableSource
+from mercer.source.delayed import is_dask
 from mercer.source.table import is_column_dict, table_in_memory
 
 if TYPE_CHECKING:
@@ -51,9 +52,10 @@ def read_table(
 
     Parameters
     ----------
-    data : path, glob, "-", frame, dict of columns, array or Source
+    data : path, glob, "-", frame, dict of columns, array, Dask collection or Source
         CSV, TSV and the like (gzip too) and Parquet; a glob reads all files of one schema in sorted order; "-" is
-        standard input. Frames may be of pandas, polars or pyarrow.
+        standard input. Frames may be of pandas, polars or pyarrow. Dask arrays, Dask data frames and lists of delayed
+        blocks are computed chunk by chunk, on the Dask client of this process if there is one.
     target, weight : name of a column (or an array, for data in memory), default=None
     delimiter, quote, header, decimal, encoding : default=None
         Of text files: detected from the first quarter of a megabyte unless given. The result is in
@@ -102,6 +104,10 @@ def read_table(
         if target is not None or weight is not None:
             raise MercerError("A Source already knows its target and weights:", remedy="give them where it is made.")
         return data if engine is None else data.on(engine)
+    if is_dask(data):
+        from mercer.io.dask import dask_source
+
+        return dask_source(data, target, weight, None, engine, numbers=False)
     required = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
     if not isinstance(data, (str, os.PathLike)):
         return _in_memory(data, target, weight, required if on_bad_rows == "skip" else {}, rejected).on(engine)

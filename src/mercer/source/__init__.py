@@ -2,6 +2,7 @@
 
 from mercer.source.accumulator import Accumulator
 from mercer.source.base import Source
+from mercer.source.delayed import DelayedSource
 from mercer.source.engine import Engine, EngineError, ExecutorEngine, as_engine
 from mercer.source.files import ParquetSource
 from mercer.source.holdout import in_holdout, split_holdout
@@ -12,6 +13,7 @@ from mercer.source.table import Columns, TableSource
 __all__ = [
     "Accumulator",
     "Columns",
+    "DelayedSource",
     "Engine",
     "EngineError",
     "ExecutorEngine",

@@ -16,6 +16,7 @@ from typing import Any
 from mercer._runtime.errors import DataError, ParameterError
 from mercer._runtime.pool import n_threads
 from mercer.source.engine import Engine, EngineError, on_one_core
+from mercer.source.portions import DelayedChunks
 from mercer.source.shipping import Shipped, dumps, loads
 
 #: Packages whose versions must be the same everywhere: other versions may round differently or read other bytes.
@@ -50,7 +51,18 @@ class DaskEngine(Engine):
         return self._submit(Shipped.of, dumps(function))
 
     def submit(self, function: Any, portion: Any) -> Any:
-        return self._submit(run_part, function, dumps(portion))
+        if not isinstance(portion, DelayedChunks):
+            return self._submit(run_part, function, dumps(portion))
+        chunks = [self._started(value) for value in portion.chunks]
+        return self._submit(run_chunks, function, dumps(portion._replace(chunks=[])), *chunks)
+
+    def _started(self, value: Any) -> Any:
+        with self._explained():
+            return self.client.compute(value) if hasattr(value, "__dask_graph__") else value
+
+    def compute(self, value: Any) -> Any:
+        future = self._started(value)
+        return self._patiently(lambda seconds: future.result(timeout=seconds)) if future is not value else value
 
     def merge(self, first: Any, second: Any) -> Any:
         return self._submit(merge_states, first, second)
@@ -147,6 +159,12 @@ def run_part(function: Shipped, portion: bytes) -> Shipped:
             "Text files are first converted to a temporary file of this machine: convert them to Parquet."
         )
         raise DataError(f"The worker on {socket.gethostname()} cannot read its rows: {error}", remedy=remedy) from error
+
+
+def run_chunks(function: Shipped, portion: bytes, *chunks: Any) -> Shipped:
+    """The state of chunks of a Dask collection, on a worker; values that come from others are copied, aligned."""
+    here = [loads(dumps(chunk)) for chunk in chunks]
+    return Shipped(on_one_core(function.value, loads(portion)._replace(chunks=here)))
 
 
 def merge_states(first: Shipped, second: Shipped) -> Shipped:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor
 from functools import cache, lru_cache
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from mercer._runtime.errors import MercerError, ParameterError, RowError
 from mercer._runtime.pool import as_worker, limit_blas_forever, n_threads
 from mercer.source.accumulator import Accumulator
-from mercer.source.portions import PartFold, PartRows
+from mercer.source.portions import PartFold, PartRows, computed
 from mercer.source.progress import report_progress
 from mercer.source.shipping import dumps, loads
 
@@ -52,6 +52,18 @@ class Engine(ABC):
     @abstractmethod
     def result(self, future: Any) -> Any:
         """The value of a future."""
+
+    def compute(self, value: Any) -> Any:
+        """The value of a delayed value, in this process."""
+        return computed(value)
+
+    def map(self, function: Callable[[Any], Any], portions: Iterable[Any]) -> list[Any]:
+        """The values of a function of portions, in order."""
+        handle = self.broadcast(function)
+        futures = [self.submit(handle, portion) for portion in portions]
+        for future in futures:
+            self.wait(future)
+        return [self.result(future) for future in futures]
 
 
 class _RemoteState:

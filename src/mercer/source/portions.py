@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer._numeric.block import Block
+from mercer._numeric.block import Block, concatenate
 
 
 class FilePositions(NamedTuple):
@@ -33,6 +33,51 @@ class SentBlocks(NamedTuple):
     def blocks(self, reader: Any) -> Iterator[Block]:
         """The blocks."""
         return iter(self.rows)
+
+
+class DelayedChunks(NamedTuple):
+    """Chunks of a Dask collection, computed where they are needed.
+
+    Parameters
+    ----------
+    chunks : values, or delayed values, of each chunk one after the other (features, perhaps targets and weights)
+    width : how many values a chunk has
+    bounds : first row of each chunk in the data, and the end of the last one
+    spans : first row and last row (not included) of each block
+    convert : a function of the values of a chunk that gives a `Block`
+    """
+
+    chunks: list[Any]
+    width: int
+    bounds: list[int]
+    spans: list[tuple[int, int]]
+    convert: Callable[..., Block]
+
+    def values(self) -> Iterator[list[Any]]:
+        """The values of each chunk."""
+        for i in range(0, len(self.chunks), self.width):
+            yield [computed(value) for value in self.chunks[i : i + self.width]]
+
+    def blocks(self, reader: Any) -> Iterator[Block]:
+        """The blocks: chunks are computed one after the other, and cut at the bounds of blocks."""
+        chunks = ((first, self.convert(*values)) for first, values in zip(self.bounds, self.values(), strict=False))
+        first, chunk = next(chunks)
+        for start, stop in self.spans:
+            block, begin = None, start
+            while begin < stop:
+                if begin >= first + len(chunk):
+                    first, chunk = next(chunks)
+                end = min(stop, first + len(chunk))
+                piece = chunk.rows(slice(begin - first, end - first))
+                block, begin = piece if block is None else concatenate(block, piece), end
+            if block is not None:
+                block.start = start
+                yield block
+
+
+def computed(value: Any) -> Any:
+    """The value of a delayed value of Dask, computed by this thread; other values as they are."""
+    return value.compute(scheduler="synchronous") if hasattr(value, "__dask_graph__") else value
 
 
 @dataclass(frozen=True)
