@@ -11,7 +11,7 @@ import numpy as np
 from mercer._runtime.errors import DataError, MercerError, Setting
 from mercer.io.frames import frame_source
 from mercer.io.parquet import parquet_source
-from mercer.io.table import find_files, is_parquet, spool_if_text
+from mercer.io.table import find_files, is_parquet, partition_columns, spool_if_text
 from mercer.source import MemorySource, Source
 from mercer.source.delayed import is_dask
 
@@ -26,7 +26,7 @@ def read(data: Any, target: Any = None, weight: Any = None, columns: Any = None,
 
     Parameters
     ----------
-    data : array, sparse matrix, data frame, path of a CSV or Parquet file, Bunch, Dask collection or Source
+    data : array, sparse matrix, data frame, path of CSV or Parquet files, Bunch, Dask collection or Source
         A frame may be of pandas, polars or pyarrow; its feature columns must be numbers (missing ones become NaN).
         A Parquet file is not loaded: its row groups are read as they are needed. A text file is first converted to a
         temporary Parquet file. Columns of text and dates: see `mercer.io.read_table`. Dask arrays, Dask data frames
@@ -89,14 +89,13 @@ def _from_path(path: str | os.PathLike, target: Any, weight: Any, columns: Any) 
     required = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
     spool = Spool(required=required)
     files = find_files(os.fspath(path), spool.folder)
-    if len(files) > 1:
-        remedy = "read them with mercer.io.read_table, or one at a time."
-        raise DataError(f"{path} matches {len(files)} files:", remedy=remedy)
-    (at, shown), text = files[0], not is_parquet(files[0][0])
-    if text:
-        (at,), _ = spool_if_text(files, spool, {})
-    source = parquet_source(at, target, weight, columns, shown)
-    source.keep_alive, source.notes = (spool.folder if text else None), spool.notes
+    text = not is_parquet(files[0][0])
+    paths, names = spool_if_text(files, spool, {})
+    found = (
+        [(at, files[0][1]) for at in paths] if text else list(zip(paths, [shown for _, shown in files], strict=True))
+    )
+    source = parquet_source(found, target, weight, columns, partition_columns(files, names, spool))
+    source.keep_alive, source.notes = spool.folder, spool.notes
     return source
 
 

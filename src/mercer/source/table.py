@@ -147,6 +147,8 @@ class TableSource(ParquetSource):
     target, weight : names of columns or None
     notes : remarks on the data, made while reading
     keep_alive : anything that must live as long as the source (a temporary folder)
+    partitions : dict of names to one value for each file
+        Columns that are constant in each file, such as those of folders named year=2024.
     """
 
     notes: list[str]
@@ -163,8 +165,9 @@ class TableSource(ParquetSource):
         weight: str | None = None,
         notes: Iterable[str] = (),
         keep_alive: Any = None,
+        partitions: Mapping[str, Sequence[Any]] | None = None,
     ):
-        self._open([os.fspath(path) for path in paths], columns, target, weight)
+        self._open([os.fspath(path) for path in paths], columns, target, weight, partitions)
         self.notes, self.keep_alive = list(notes), keep_alive
         self.schema = {} if self.n_rows == 0 else self._first_row().select(self.names).schema
 
