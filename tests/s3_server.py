@@ -59,11 +59,10 @@ def s3_server(bucket, objects):
                 for key in found
             )
             below = "".join(f"<CommonPrefixes><Prefix>{escape(name)}</Prefix></CommonPrefixes>" for name in folders)
-            text = (
-                '<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
-                f"<Name>{bucket}</Name><Prefix>{escape(prefix)}</Prefix>"
-                f"<KeyCount>{len(found) + len(folders)}</KeyCount><MaxKeys>1000</MaxKeys><IsTruncated>false</IsTruncated>{contents}{below}</ListBucketResult>"
-            )
+            head = '<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
+            sizes = f"<KeyCount>{len(found) + len(folders)}</KeyCount><IsTruncated>false</IsTruncated>"
+            names = f"<Name>{bucket}</Name><Prefix>{escape(prefix)}</Prefix>"
+            text = f"{head}{names}{sizes}{contents}{below}</ListBucketResult>"
             self.reply(200, text.encode(), {"Content-Type": "application/xml"}, True)
 
         def reply(self, status, data, headers, body):

@@ -107,3 +107,20 @@ def test_mistakes_on_the_command_line(tmp_path, monkeypatch, table, capsys):
     assert "add --engine dask" in capsys.readouterr().err
     assert run("fit", "rows.parquet", "--target", "y", "--engine", "dask", "--scheduler", "tcp://127.0.0.1:9") == 1
     assert "No Dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "code"), [("3MB", 0), ("0.003", 0), ("-1", 2), ("3 bags", 2), ("nan", 2), ("0MB", 2)]
+)
+def test_memory_with_a_unit(given, code, table, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(table.drop(["label"]), "rows.parquet", row_group_size=700)
+    found = run("fit", "rows.parquet", "--target", "y", "--effort", "fast", "--quiet", "--memory", given)
+    out, err = capsys.readouterr()
+    assert found == code, err
+    assert ("do not fit into 0.003 GB" in " ".join(out.split())) == (code == 0)
+
+
+def test_memory_that_is_no_size(table):
+    with pytest.raises(ValueError, match=r"memory must be a size.*MiB"):
+        mercer.fit(table, "y", memory="a lot")

@@ -11,6 +11,7 @@ from mercer._runtime.checks import check_whole
 from mercer._runtime.errors import Message, ParameterError, Setting
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS, Effort
+from mercer.auto.budget.memory import gigabytes
 from mercer.auto.budget.progress import Steps
 from mercer.auto.model import Model
 from mercer.auto.rows.task import profile_target
@@ -30,7 +31,7 @@ def fit(
     effort: str = "normal",
     time_budget: float | None = None,
     max_features: int | None = None,
-    memory: float | None = 4.0,
+    memory: float | str | None = 4.0,
     holdout: float = 0.2,
     roles: dict[str, str] | None = None,
     random_state: Any = 0,
@@ -63,7 +64,7 @@ def fit(
         there is no time for the refit on all rows, the model is that of the training rows, and the report says so.
     max_features : int, default=None
         Maximum number of features of the model.
-    memory : float, default=4.0
+    memory : float or str such as "500MB", default=4.0
         Gigabytes that the search may take in addition to the data; None is no limit. If the table is larger, the search
         uses a random sample by the hashes of the rows, and below 4 GB it tries fewer features at a time. The linear
         weights still come from all rows, which are streamed: in one pass for regression, in a few for classes.
@@ -97,8 +98,8 @@ def fit(
     ['baseline', 'gain', 'interval', 'linear', 'metric', 'model', 'n']
     """
     sizes, steps, clock = effort_of(effort, max_features, n_seeds), Steps(progress), Clock(time_budget)
-    random_state = seed_of(random_state)
-    _check_budgets(time_budget, memory)
+    random_state, limit = seed_of(random_state), gigabytes(memory)
+    _check_budgets(time_budget, limit)
     if not _is_number(holdout) or not 0 <= holdout < 1:
         raise ParameterError("holdout", holdout, "must be a fraction of at least 0 and below 1")
     run = FitRun(roles, sizes, random_state, steps, clock)
@@ -110,7 +111,7 @@ def fit(
     run.classify, run.n_rows = profile.task == "classification", profile.n_rows
     run.n_classes, run.n_distinct = profile.n_classes, profile.n_distinct
     run.notes += profile.notes
-    learned, scores = run.run(source, holdout, memory)
+    learned, scores = run.run(source, holdout, limit)
     report: dict[str, Any] = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
     report |= {"notes": run.notes}
     report |= {"weight": weight} if isinstance(weight, str) else {}

@@ -8,6 +8,7 @@ import click
 
 from mercer.cli.messages import in_options
 from mercer.cli.options import (
+    Gigabytes,
     Number,
     display_name,
     echo_json,
@@ -53,10 +54,10 @@ _SEARCH = ("effort", "time_budget", "max_features", "memory", "holdout", "n_seed
 )
 @click.option(
     "--memory",
-    type=Number(0, min_open=True),
+    type=Gigabytes(0, min_open=True),
     default=4.0,
     show_default=True,
-    help="Gigabytes for the rows of the search; larger files are subsampled.",
+    help="Gigabytes (or a size such as 500MB) for the rows of the search; larger files are subsampled.",
 )
 @click.option("--holdout", type=Number(0, 0.9), default=0.2, show_default=True, help="Fraction of rows to hold out.")
 @click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE", help="Role of a column, instead of the guess.")

@@ -43,6 +43,21 @@ class Number(click.FloatRange):
         return number
 
 
+class Gigabytes(Number):
+    """A positive amount of memory in gigabytes, or with a unit such as 500MB."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        from mercer.auto.budget.memory import gigabytes
+
+        try:
+            value = gigabytes(value) if isinstance(value, str) and value.strip()[-1:].isalpha() else value
+        except ValueError as error:
+            self.fail(f"{value!r} is no size such as 1GB or 500MB. {getattr(error, 'remedy', '')}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all random draws."
 )
