@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -21,7 +22,15 @@ _SUPPORTED = (
 )
 
 
-def read(data: Any, target: Any = None, weight: Any = None, columns: Any = None, *, engine: Any = None) -> Source:
+def read(
+    data: Any,
+    target: Any = None,
+    weight: Any = None,
+    columns: Any = None,
+    *,
+    engine: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Source:
     """Read a table of numbers as a source, which any Mercer estimator can be fitted to.
 
     Parameters
@@ -39,6 +48,8 @@ def read(data: Any, target: Any = None, weight: Any = None, columns: Any = None,
     engine : "threads", an executor of `concurrent.futures` or a `dask.distributed.Client`, default=None
         Where estimators process the rows, by default on the threads of this process. What they learn has the same bits
         on every engine.
+    storage_options : dict, default=None
+        Arguments of `fsspec.filesystem` for addresses such as s3://bucket/rows.parquet, see `mercer.io.read_table`.
 
     Returns
     -------
@@ -56,15 +67,16 @@ def read(data: Any, target: Any = None, weight: Any = None, columns: Any = None,
         from mercer.io.dask import dask_source
 
         return dask_source(data, target, weight, columns, engine, numbers=True)
-    source = _opened(data, target, weight, columns)
+    if isinstance(data, (str, os.PathLike)):
+        source: Source = _from_path(data, target, weight, columns, dict(storage_options or {}))
+    else:
+        source = _opened(data, target, weight, columns)
     return source if engine is None else source.on(engine)
 
 
 def _opened(data: Any, target: Any, weight: Any, columns: Any) -> Source:
     if isinstance(data, Source):
         return _as_it_is(data, target, weight, columns)
-    if isinstance(data, (str, os.PathLike)):
-        return _from_path(data, target, weight, columns)
     if _is_bunch(data):
         return _from_bunch(data, target, weight, columns)
     frame = nw.from_native(data, pass_through=True)
@@ -82,13 +94,15 @@ def _as_it_is(source: Source, target: Any, weight: Any, columns: Any) -> Source:
     return source
 
 
-def _from_path(path: str | os.PathLike, target: Any, weight: Any, columns: Any) -> Source:
+def _from_path(
+    path: str | os.PathLike, target: Any, weight: Any, columns: Any, storage_options: dict[str, Any]
+) -> Source:
     """Parquet as it is, text through a temporary Parquet file; names and types are checked before reading rows."""
     from mercer.io.spool import Spool
 
     required = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
     spool = Spool(required=required)
-    files = find_files(os.fspath(path), spool.folder)
+    files = find_files(os.fspath(path), spool.folder, storage_options)
     text = not is_parquet(files[0][0])
     paths, names = spool_if_text(files, spool, {})
     found = (
