@@ -125,7 +125,7 @@ def test_the_client_of_the_process_is_used(cluster):
     lazy = da.from_array(X, chunks=(300, 4)), da.from_array(y, chunks=300)
     assert read(*lazy).engine is None
     with cluster.client.as_current():
-        source = guarded(lambda: read(*lazy, engine=cluster.client))
+        source = read(*lazy)
     assert source.engine.client is cluster.client
 
 
