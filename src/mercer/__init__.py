@@ -63,8 +63,8 @@ _PUBLIC = {
         "sparsify sparsify_risk"
     ),
     "source": (
-        "Accumulator Columns MemorySource ParquetSource Source StreamSource TableSource in_holdout listening "
-        "split_holdout"
+        "Accumulator Columns DelayedSource Engine EngineError ExecutorEngine MemorySource ParquetSource Source "
+        "StreamSource TableSource as_engine in_holdout listening split_holdout"
     ),
     "stats": "Counts Extremes Gram LabelCounts LabelGram LossAt LossesAt Moments Sample Statistic Together",
     "tables": "ColumnBlock Role TableEncoder guess_roles",

@@ -148,7 +148,7 @@ def test_parquet_stays_on_disk(tmp_path):
 def test_paths_that_do_not_work(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no such file"):
         mercer.read(tmp_path / "rows.parquet")
-    with pytest.raises(IsADirectoryError, match="is a folder"):
+    with pytest.raises(FileNotFoundError, match="the folder holds no table"):
         mercer.read(tmp_path)
     (tmp_path / "rows.csv").write_text("a,b\n1,x\n")
     with pytest.raises(ValueError, match=r"rows.csv: 1 of the feature columns do not hold numbers: 'b'.*TableEncoder"):

@@ -107,7 +107,7 @@ class _Task:
     def _run(self) -> Any:
         function, item = self._work  # type: ignore[misc]
         self._work = None
-        return _as_worker(function, item)
+        return as_worker(function, item)
 
     @property
     def is_done(self) -> bool:
@@ -159,7 +159,16 @@ def single_threaded_blas() -> Iterator[None]:
         yield
 
 
-def _as_worker(function: Callable[[Any], Any], item: Any) -> Any:
+def limit_blas_forever() -> None:
+    """Limit BLAS to one thread for the rest of the process: for workers that run several items at a time.
+
+    With `single_threaded_blas` the first thread to leave would restore the limit while others still compute.
+    """
+    _controller().limit(limits=1, user_api="blas")
+
+
+def as_worker(function: Callable[[Any], Any], item: Any) -> Any:
+    """`function(item)` as on a worker of the pool: maps inside run serially."""
     before = getattr(_thread_state, "is_worker", False)
     _thread_state.is_worker = True
     try:

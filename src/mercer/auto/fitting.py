@@ -12,6 +12,7 @@ from mercer._runtime.checks import check_whole
 from mercer._runtime.errors import Message, ParameterError, Setting
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS, Effort
+from mercer.auto.budget.memory import gigabytes
 from mercer.auto.budget.progress import Steps
 from mercer.auto.diagnostics.gather import gather
 from mercer.auto.model import Model
@@ -33,7 +34,7 @@ def fit(
     effort: str = "normal",
     time_budget: float | None = None,
     max_features: int | None = None,
-    memory: float | None = 4.0,
+    memory: float | str | None = 4.0,
     holdout: float = 0.2,
     roles: dict[str, str] | None = None,
     random_state: Any = 0,
@@ -41,6 +42,7 @@ def fit(
     n_seeds: int = 1,
     report: bool = True,
     report_rows: int = 3,
+    engine: Any = None,
 ) -> Model:
     """Fit a linear model on features found for the data, and evaluate it on rows it has never seen.
 
@@ -67,7 +69,7 @@ def fit(
         there is no time for the refit on all rows, the model is that of the training rows, and the report says so.
     max_features : int, default=None
         Maximum number of features of the model.
-    memory : float, default=4.0
+    memory : float or str such as "500MB", default=4.0
         Gigabytes that the search may take in addition to the data; None is no limit. If the table is larger, the search
         uses a random sample by the hashes of the rows, and below 4 GB it tries fewer features at a time. The linear
         weights still come from all rows, which are streamed: in one pass for regression, in a few for classes.
@@ -88,6 +90,9 @@ def fit(
         curve and more, on the holdout. That takes about a second, or 15 % of the time of the fit.
     report_rows : int, default=3
         Held-out rows that the report shows as the worst, and as typical ones; 0 keeps no values of rows in the model.
+    engine : "threads", an executor of `concurrent.futures` or a `dask.distributed.Client`, default=None
+        Where passes over the rows run: None is the engine of the source, by default the threads of this process. The
+        search itself, on rows in memory, runs in this process. The model has the same bits on every engine.
 
     Returns
     -------
@@ -105,21 +110,21 @@ def fit(
     ['baseline', 'gain', 'gains', 'interval', 'linear', 'metric', 'metrics', 'model', 'n', 'naive']
     """
     sizes, steps, clock = effort_of(effort, max_features, n_seeds), Steps(progress), Clock(time_budget)
-    random_state = seed_of(random_state)
-    _check_budgets(time_budget, memory)
+    random_state, limit = seed_of(random_state), gigabytes(memory)
+    _check_budgets(time_budget, limit)
     if not _is_number(holdout) or not 0 <= holdout < 1:
         raise ParameterError("holdout", holdout, "must be a fraction of at least 0 and below 1")
     check_whole("report_rows", report_rows, minimum=0)
     run = FitRun(roles, sizes, random_state, steps, clock, report=bool(report), report_rows=int(report_rows))
     with steps("read"):
-        source = read_table(data, target, weight)
+        source = read_table(data, target, weight, engine=engine)
         _refuse_no_columns(source)
         run.notes += source.notes
         profile = profile_target(source, task)
     run.classify, run.n_rows = profile.task == "classification", profile.n_rows
     run.n_classes, run.n_distinct, run.target = profile.n_classes, profile.n_distinct, source.target
     run.notes += profile.notes
-    learned, scores = run.run(source, holdout, memory)
+    learned, scores = run.run(source, holdout, limit)
     found: dict[str, Any] = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
     found |= {"weight": weight} if isinstance(weight, str) else {}
     found |= {} if scores is None else {"holdout": scores}

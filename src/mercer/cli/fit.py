@@ -8,14 +8,17 @@ from typing import Any
 import click
 
 from mercer.cli.options import (
+    Gigabytes,
     Number,
     display_name,
+    engine_options,
     parse_pairs,
     quiet_option,
     reading,
     reading_options,
     refuse_overwrite,
     seed_option,
+    started_engine,
 )
 from mercer.cli.report import page_path, print_report, rows_option, verbose_option, with_options, write_report
 
@@ -59,13 +62,14 @@ _ROWS = 3
 )
 @click.option(
     "--memory",
-    type=Number(0, min_open=True),
+    type=Gigabytes(0, min_open=True),
     default=4.0,
     show_default=True,
-    help="Gigabytes for the rows of the search; larger files are subsampled.",
+    help="Gigabytes (or a size such as 500MB) for the rows of the search; larger files are subsampled.",
 )
 @click.option("--holdout", type=Number(0, 0.9), default=0.2, show_default=True, help="Fraction of rows to hold out.")
 @click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE", help="Role of a column, instead of the guess.")
+@engine_options
 @click.option(
     "--format",
     "form",
@@ -104,10 +108,10 @@ def fit_file(data: str, target: str, options: dict[str, Any]) -> dict[str, Any]:
     path, page = output_paths(data, options)
     how, budget = reading(options), options["time_budget"]
     search = {name: options[name] for name in _SEARCH}
-    with step_progress("fit", options["quiet"], budget) as announce:
+    with step_progress("fit", options["quiet"], budget) as announce, started_engine(options) as engine:
         import mercer
 
-        source: Any = mercer.io.read_table(data, target, options["weight"], **how)
+        source: Any = mercer.io.read_table(data, target, options["weight"], engine=engine, **how)
         model = mercer.fit(
             source,
             task=options["task"] or None,

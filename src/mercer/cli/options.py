@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -42,6 +43,21 @@ class Number(click.FloatRange):
         return number
 
 
+class Gigabytes(Number):
+    """A positive amount of memory in gigabytes, or with a unit such as 500MB."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        from mercer.auto.budget.memory import gigabytes
+
+        try:
+            value = gigabytes(value) if isinstance(value, str) and value.strip()[-1:].isalpha() else value
+        except ValueError as error:
+            self.fail(f"{value!r} is no size such as 1GB or 500MB. {getattr(error, 'remedy', '')}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all random draws."
 )
@@ -50,11 +66,44 @@ _FORMAT = (
     click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True),
     click.option("--json", "form", flag_value="json", help="The same as --format json."),
 )
+_ENGINE = (
+    click.option(
+        "--engine",
+        type=click.Choice(["threads", "dask"]),
+        default="threads",
+        show_default=True,
+        help="Where passes over the rows run: on threads, or on Dask workers.",
+    ),
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Of a Dask cluster, for example tcp://host:8786. Without it Dask workers are started on this machine.",
+    ),
+)
 
 
 def format_options(command: Callable) -> Callable:
     """Add the options for the format of a report: `form` is "table" or "json"."""
     return functools.reduce(lambda wrapped, option: option(wrapped), reversed(_FORMAT), command)
+
+
+def engine_options(command: Callable) -> Callable:
+    """Add the options for where passes over the rows run."""
+    return functools.reduce(lambda wrapped, option: option(wrapped), reversed(_ENGINE), command)
+
+
+@contextmanager
+def started_engine(options: dict[str, Any]) -> Iterator[Any]:
+    """The engine of `engine_options`, which ends with the command; None for the threads of this process."""
+    if options["scheduler"] is not None and options["engine"] != "dask":
+        raise click.UsageError("--scheduler is the address of a Dask cluster: add --engine dask.")
+    if options["engine"] != "dask":
+        yield None
+        return
+    from mercer.source.dask import dask_engine
+
+    with dask_engine(options["scheduler"]) as engine:
+        yield engine
 
 
 def reading_options(command: Callable) -> Callable:

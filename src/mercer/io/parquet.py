@@ -8,15 +8,25 @@ from typing import Any
 from mercer._runtime.errors import DataError, Setting
 from mercer.io.columns import choose_features, refuse_text, require_column
 from mercer.source import ParquetSource
+from mercer.source.storage import open_file
 
 
 def parquet_source(
-    path: str, target: Any, weight: Any, columns: Iterable[str] | None, shown: str | None = None
+    files: list[tuple[str, str]],
+    target: Any,
+    weight: Any,
+    columns: Iterable[str] | None,
+    partitions: dict[str, list[Any]] | None = None,
 ) -> ParquetSource:
-    """The numeric columns of a Parquet file, read by row group as they are needed; `shown` is its name in messages."""
-    where = shown or path
-    schema, n_rows = _schema(path)
-    if n_rows == 0:
+    """The numeric columns of Parquet files (path, displayed name) of one schema, read by row group when needed."""
+    import pyarrow as pa
+
+    where = files[0][1]
+    same_schema(files)
+    schema, _ = _schema(files[0][0])
+    for name, values in (partitions or {}).items():
+        schema = schema.append(pa.field(name, pa.array(values).type))
+    if sum(_schema(path)[1] for path, _ in files) == 0:
         raise DataError(f"{where} has no rows: there is nothing to learn from.", file=where)
     named = [name for name in (target, weight) if name is not None]
     for name, what in ((target, "target"), (weight, "weight")):
@@ -28,7 +38,7 @@ def parquet_source(
     features = choose_features(schema.names, named, columns, where)
     kinds = {name: schema.field(name).type for name in features}
     refuse_text({name: str(kind) for name, kind in kinds.items() if not _is_number(kind)}, where)
-    return ParquetSource(path, features, target, weight)
+    return ParquetSource([path for path, _ in files], features, target, weight, partitions=partitions)
 
 
 def same_schema(files: list[tuple[str, str]]) -> list[str]:
@@ -67,7 +77,7 @@ def _schema(path: str) -> tuple[Any, int]:
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(open_file(path)) as file:
             return file.schema_arrow, file.metadata.num_rows
     except (pa.ArrowInvalid, OSError) as error:
         problem = f"{path} cannot be read as Parquet: {error}"

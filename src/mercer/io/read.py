@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -11,8 +12,9 @@ import numpy as np
 from mercer._runtime.errors import DataError, MercerError, Setting
 from mercer.io.frames import frame_source
 from mercer.io.parquet import parquet_source
-from mercer.io.table import find_files, is_parquet, spool_if_text
+from mercer.io.table import find_files, is_parquet, partition_columns, spool_if_text
 from mercer.source import MemorySource, Source
+from mercer.source.delayed import is_dask
 
 _SUPPORTED = (
     "NumPy arrays, SciPy sparse matrices, pandas / polars / pyarrow frames, paths of CSV and Parquet files "
@@ -20,20 +22,34 @@ _SUPPORTED = (
 )
 
 
-def read(data: Any, target: Any = None, weight: Any = None, columns: Any = None) -> Source:
+def read(
+    data: Any,
+    target: Any = None,
+    weight: Any = None,
+    columns: Any = None,
+    *,
+    engine: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Source:
     """Read a table of numbers as a source, which any Mercer estimator can be fitted to.
 
     Parameters
     ----------
-    data : array, sparse matrix, data frame, path of a CSV or Parquet file, Bunch or Source
+    data : array, sparse matrix, data frame, path of CSV or Parquet files, Bunch, Dask collection or Source
         A frame may be of pandas, polars or pyarrow; its feature columns must be numbers (missing ones become NaN).
         A Parquet file is not loaded: its row groups are read as they are needed. A text file is first converted to a
-        temporary Parquet file. Columns of text and dates: see `mercer.io.read_table`.
+        temporary Parquet file. Columns of text and dates: see `mercer.io.read_table`. Dask arrays, Dask data frames
+        and lists of delayed blocks are computed chunk by chunk, on the Dask client of this process if there is one.
     target, weight : column name, or array with an entry per row, default=None
         The values to predict and the weights of the rows. A Bunch has its own target. Those of a file are columns of
         it.
     columns : list of names (of positions, for an array), default=None
         The feature columns; None takes every column but target and weight.
+    engine : "threads", an executor of `concurrent.futures` or a `dask.distributed.Client`, default=None
+        Where estimators process the rows, by default on the threads of this process. What they learn has the same bits
+        on every engine.
+    storage_options : dict, default=None
+        Arguments of `fsspec.filesystem` for addresses such as s3://bucket/rows.parquet, see `mercer.io.read_table`.
 
     Returns
     -------
@@ -47,10 +63,20 @@ def read(data: Any, target: Any = None, weight: Any = None, columns: Any = None)
     >>> source.n_rows
     3
     """
+    if is_dask(data):
+        from mercer.io.dask import dask_source
+
+        return dask_source(data, target, weight, columns, engine, numbers=True)
+    if isinstance(data, (str, os.PathLike)):
+        source: Source = _from_path(data, target, weight, columns, dict(storage_options or {}))
+    else:
+        source = _opened(data, target, weight, columns)
+    return source if engine is None else source.on(engine)
+
+
+def _opened(data: Any, target: Any, weight: Any, columns: Any) -> Source:
     if isinstance(data, Source):
         return _as_it_is(data, target, weight, columns)
-    if isinstance(data, (str, os.PathLike)):
-        return _from_path(data, target, weight, columns)
     if _is_bunch(data):
         return _from_bunch(data, target, weight, columns)
     frame = nw.from_native(data, pass_through=True)
@@ -68,21 +94,22 @@ def _as_it_is(source: Source, target: Any, weight: Any, columns: Any) -> Source:
     return source
 
 
-def _from_path(path: str | os.PathLike, target: Any, weight: Any, columns: Any) -> Source:
+def _from_path(
+    path: str | os.PathLike, target: Any, weight: Any, columns: Any, storage_options: dict[str, Any]
+) -> Source:
     """Parquet as it is, text through a temporary Parquet file; names and types are checked before reading rows."""
     from mercer.io.spool import Spool
 
     required = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
     spool = Spool(required=required)
-    files = find_files(os.fspath(path), spool.folder)
-    if len(files) > 1:
-        remedy = "read them with mercer.io.read_table, or one at a time."
-        raise DataError(f"{path} matches {len(files)} files:", remedy=remedy)
-    (at, shown), text = files[0], not is_parquet(files[0][0])
-    if text:
-        (at,), _ = spool_if_text(files, spool, {})
-    source = parquet_source(at, target, weight, columns, shown)
-    source.keep_alive, source.notes = (spool.folder if text else None), spool.notes
+    files = find_files(os.fspath(path), spool.folder, storage_options)
+    text = not is_parquet(files[0][0])
+    paths, names = spool_if_text(files, spool, {})
+    found = (
+        [(at, files[0][1]) for at in paths] if text else list(zip(paths, [shown for _, shown in files], strict=True))
+    )
+    source = parquet_source(found, target, weight, columns, partition_columns(files, names, spool))
+    source.keep_alive, source.notes = spool.folder, spool.notes
     return source
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from mercer._runtime.errors import DataError
 from mercer.source import Columns, TableSource
 from mercer.source.missing import is_missing
+from mercer.source.storage import open_file
 
 
 def skip_incomplete_rows(source: TableSource, files: list[tuple[str, str]], spool: Any) -> None:
@@ -18,7 +19,7 @@ def skip_incomplete_rows(source: TableSource, files: list[tuple[str, str]], spoo
 
     for path, shown in files:
         before = 0
-        with pq.ParquetFile(path, pre_buffer=False) as file:
+        with pq.ParquetFile(open_file(path), pre_buffer=False) as file:
             for i in range(file.metadata.num_row_groups):
                 table = Columns.of(file.read_row_group(i, columns=list(spool.required)))
                 found = incomplete_rows(table, spool.required)

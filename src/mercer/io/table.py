@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import shutil
 import sys
@@ -15,7 +14,10 @@ from mercer._runtime.errors import DataError, MercerError, Message, ParameterErr
 from mercer.io.columns import require_column
 from mercer.io.dialect import MISSING
 from mercer.io.required import complete_rows, skip_incomplete_rows
+from mercer.io.storage.find import found_files, partitions_of
+from mercer.io.storage.prepare import first_bytes, local_text, small_row_groups
 from mercer.source import Columns, MemorySource, Source, TableSource
+from mercer.source.delayed import is_dask
 from mercer.source.table import is_column_dict, table_in_memory
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ def read_table(
     on_bad_rows: str = "error",
     rejected: str | None = None,
     like: Mapping[str, str] | None = None,
+    engine: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Source:
     """Read a table of mixed columns as a source of raw rows, which `mercer.tables` turns into features.
 
@@ -50,9 +54,12 @@ def read_table(
 
     Parameters
     ----------
-    data : path, glob, "-", frame, dict of columns, array or Source
-        CSV, TSV and the like (gzip too) and Parquet; a glob reads all files of one schema in sorted order; "-" is
-        standard input. Frames may be of pandas, polars or pyarrow.
+    data : path, glob, folder, address, "-", frame, dict of columns, array, Dask collection or Source
+        CSV, TSV and the like (gzip, zstd and bzip2 too) and Parquet. A glob or a folder reads all files of one schema
+        in sorted order; folders such as year=2024 are columns of Parquet files. An address is that of an object store,
+        such as s3://bucket/rows.parquet. "-" is standard input. Frames may be of pandas, polars or pyarrow. Dask
+        arrays, Dask data frames and lists of delayed blocks are computed chunk by chunk, on the Dask client of this
+        process if there is one.
     target, weight : name of a column (or an array, for data in memory), default=None
     delimiter, quote, header, decimal, encoding : default=None
         Of text files: detected from the first quarter of a megabyte unless given. The result is in
@@ -72,6 +79,11 @@ def read_table(
     like : dict of column names to kinds, default=None
         The schema of the rows that a model was fitted to: its columns of text are read as text, also if a short file
         of new rows suggests another kind.
+    engine : "threads", an executor of `concurrent.futures` or a `dask.distributed.Client`, default=None
+        Where passes over the rows run, by default on the threads of this process.
+    storage_options : dict, default=None
+        Arguments of `fsspec.filesystem` for addresses. Without them pyarrow opens s3://, gs:// and abfs://, with the
+        credentials of the environment. They are sent to the workers of an engine.
 
     Returns
     -------
@@ -98,15 +110,20 @@ def read_table(
     if isinstance(data, Source):
         if target is not None or weight is not None:
             raise MercerError("A Source already knows its target and weights:", remedy="give them where it is made.")
-        return data
+        return data if engine is None else data.on(engine)
+    if is_dask(data):
+        from mercer.io.dask import dask_source
+
+        return dask_source(data, target, weight, None, engine, numbers=False)
     required = {name: what for name, what in ((target, "target"), (weight, "weight")) if isinstance(name, str)}
     if not isinstance(data, (str, os.PathLike)):
-        return _in_memory(data, target, weight, required if on_bad_rows == "skip" else {}, rejected)
+        return _in_memory(data, target, weight, required if on_bad_rows == "skip" else {}, rejected).on(engine)
     form = {"delimiter": delimiter, "quote": quote, "header": header, "decimal": decimal, "encoding": encoding}
     from mercer.io.spool import Spool
 
     spool = Spool(tuple(missing), dict(types or {}), on_bad_rows, rejected, required, dict(like or {}))
-    return _from_files(find_files(os.fspath(data), spool.folder), target, weight, spool, form)
+    files = find_files(os.fspath(data), spool.folder, dict(storage_options or {}))
+    return _from_files(files, target, weight, spool, form).on(engine)
 
 
 def as_name(given: Any, data: Any) -> Any:
@@ -143,8 +160,8 @@ def _in_memory(data: Any, target: Any, weight: Any, required: dict[str, str], re
     return table_in_memory(table, target, weight, notes)
 
 
-def find_files(path: str, folder: TemporaryFolder) -> list[tuple[str, str]]:
-    """(path, displayed name) of each file: one, those of a glob in sorted order, or a copy of standard input."""
+def find_files(path: str, folder: TemporaryFolder, options: dict[str, Any] | None = None) -> list[tuple[str, str]]:
+    """(path, displayed name) of each file: one, those of a pattern or a folder, or a copy of standard input."""
     if path == "-":
         if sys.stdin is None:
             raise DataError("Standard input is closed: there is nothing to read.")
@@ -152,28 +169,20 @@ def find_files(path: str, folder: TemporaryFolder) -> list[tuple[str, str]]:
         with open(copy, "wb") as out:
             shutil.copyfileobj(sys.stdin.buffer, out)
         return [(copy, "standard input")]
-    if os.path.isdir(path):
-        raise IsADirectoryError(f"{path} is a folder: give a file, or a pattern such as {os.path.join(path, '*.csv')}.")
-    if os.path.exists(path):
-        return [(path, path)]
-    found = sorted(name for name in glob.glob(path, recursive=True) if os.path.isfile(name))
-    if not found:
-        where = f"looked from {os.getcwd()}"
-        what = "no file matches this pattern" if glob.has_magic(path) else "there is no such file"
-        raise FileNotFoundError(f"{path}: {what} ({where}).")
-    return [(name, name) for name in found]
+    return [(name, str(name)) for name in found_files(path, options)]
 
 
 def is_parquet(path: str) -> bool:
     """Whether a file begins like a Parquet file."""
-    with open(path, "rb") as file:
-        return file.read(4) == b"PAR1"
+    return first_bytes(path) == b"PAR1"
 
 
 def _from_files(
     files: list[tuple[str, str]], target: Any, weight: Any, spool: Spool, form: dict[str, Any]
 ) -> TableSource:
     paths, names = spool_if_text(files, spool, form)
+    partitions = partition_columns(files, names, spool)
+    names = [*names, *partitions]
     for name, what in ((target, "target"), (weight, "weight")):
         if name is not None and not isinstance(name, str):
             problem = ("A file is read in blocks, so ", Setting(what), " must be the name of one of its columns.")
@@ -181,7 +190,7 @@ def _from_files(
         if name is not None:
             require_column(name, names, what, files[0][1])
     features = _features(paths[0], names, (target, weight), spool)
-    source = TableSource(paths, features, target, weight, spool.notes, spool.folder)
+    source = TableSource(paths, features, target, weight, spool.notes, spool.folder, partitions)
     if source.n_rows == 0:
         raise DataError(f"{files[0][1]} has no rows.", file=files[0][1])
     source.dialect = spool.dialect
@@ -203,6 +212,15 @@ def _features(path: str, names: list[str], named: tuple, spool: Spool) -> list[s
     return [name for name in names if name not in odd and name not in named]
 
 
+def partition_columns(files: list[tuple[str, str]], names: list[str], spool: Spool) -> dict[str, list[Any]]:
+    """The columns of folders such as year=2024, unless the files have them; text files become one file without."""
+    found = partitions_of([path for path, _ in files])
+    if found and spool.dialect is not None:
+        spool.notes.append(f"Folders named {', '.join(found)}=... are columns for Parquet files only: not read.")
+        return {}
+    return {name: values for name, values in found.items() if name not in names}
+
+
 def spool_if_text(files: list[tuple[str, str]], spool: Spool, form: dict[str, Any]) -> tuple[list[str], list[str]]:
     """The Parquet files to read, converted from text if needed, and the names of their columns."""
     kinds = {is_parquet(path) for path, _ in files}
@@ -212,9 +230,11 @@ def spool_if_text(files: list[tuple[str, str]], spool: Spool, form: dict[str, An
     if kinds == {True}:
         from mercer.io.parquet import same_schema
 
-        return [path for path, _ in files], same_schema(files)
+        names = same_schema(files)
+        return [small_row_groups(path, spool.folder.path, spool.notes) for path, _ in files], names
     from mercer.io.spool import open_text
 
+    files = [(local_text(path, shown, spool.folder.path), shown) for path, shown in files]
     opened = [open_text(path, shown, spool.notes, form) for path, shown in files]
     hint = Message(" Row 1 was taken for values: ", Setting("header", True), " if it names the columns.")
     hint = Message("") if opened[0].dialect.header else hint

@@ -19,6 +19,9 @@ PART_ROWS = 8 * BLOCK_ROWS
 class Accumulator:
     """The statistics of the rows so far: complete subtrees, the part being filled, and rows short of a block."""
 
+    #: Left out of what is sent to workers.
+    stays_here = True
+
     def __init__(self, empty: Any):
         self.empty = empty
         self.subtrees: list[tuple[int, Any]] = []

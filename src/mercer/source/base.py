@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from mercer._numeric.block import Block, collected
 from mercer._runtime.errors import Location
 from mercer._runtime.pool import ordered_map, single_threaded_blas
 from mercer.source.accumulator import BLOCK_ROWS, PART_ROWS, Accumulator
+from mercer.source.engine import Engine, accumulate_on, as_engine, blocks_on
+from mercer.source.portions import SentBlocks
 from mercer.source.progress import report_progress
 
 
@@ -41,6 +44,21 @@ class Source(ABC):
     dialect: Any = None
     #: First row of each group of rows that is read at once, and the number of rows; None where any row can be read.
     bounds: list[int] | None = None
+    #: Left out of what is sent to workers; `reader` is what they need.
+    stays_here = True
+    _engine: Engine | None = None
+
+    @property
+    def engine(self) -> Engine | None:
+        """Where folds over this source and sources mapped from it run; None for the threads of this process."""
+        return self._engine
+
+    def on(self, engine: Any) -> Self:
+        """The same rows, folded on an engine: "threads", an executor of concurrent.futures or a Dask client."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._engine = as_engine(engine)
+        return other
 
     @abstractmethod
     def tasks(self) -> Iterator[BlockTask]:
@@ -58,6 +76,20 @@ class Source(ABC):
         """The rows for which the mask `keep(block)` is true."""
         return self.map(lambda block: block.rows(keep(block)))
 
+    def origin(self) -> tuple[Source, tuple[Callable[[Block], Block], ...]]:
+        """The source as read, and the maps applied to its blocks since."""
+        return self, ()
+
+    def reader(self) -> Any:
+        """What workers of an engine read the blocks of `portions` with; None if portions hold the rows."""
+        return None
+
+    def portions(self) -> Iterator[tuple[int, Any]]:
+        """Number of rows and portion (see `mercer.source.portions`) of each part."""
+        tasks = self.tasks()
+        while part := list(islice(tasks, PART_ROWS // BLOCK_ROWS)):
+            yield sum(task.rows for task in part), SentBlocks([task.read() for task in part])
+
     def blocks(self) -> Iterator[Block]:
         """All blocks in order, read and mapped on all cores."""
         yield from ordered_map(lambda task: task.read(), self.tasks())
@@ -67,11 +99,13 @@ class Source(ABC):
         return collected(self.blocks())
 
     def fold(self, statistic: Any) -> Any:
-        """The statistic of all rows: the same bits on any number of threads."""
+        """The statistic of all rows: the same bits on any engine and any number of threads."""
         return self.accumulate(statistic).result()
 
     def accumulate(self, statistic: Any) -> Accumulator:
         """Like `fold`, in a form that more rows can be added to and that merges with others."""
+        if self.engine is not None:
+            return accumulate_on(self.engine, self, statistic)
         total, done = Accumulator(statistic), 0
         pieces = self._one_by_one(total) if statistic.parallel_inside else self._all_cores(total)
         for rows, part in pieces:
@@ -120,6 +154,17 @@ class MappedSource(Source):
         self.parent, self.function = parent, function
         self.names, self.n_rows, self.derived = parent.names, parent.n_rows, parent.derived
 
+    @property
+    def engine(self) -> Engine | None:
+        return self._engine if self._engine is not None else self.parent.engine
+
+    def origin(self) -> tuple[Source, tuple[Callable[[Block], Block], ...]]:
+        root, maps = self.parent.origin()
+        return root, (*maps, self.function)
+
+    def blocks(self) -> Iterator[Block]:
+        return super().blocks() if self.engine is None else blocks_on(self.engine, self)
+
     def tasks(self) -> Iterator[BlockTask]:
         for rows, read in self.parent.tasks():
             yield BlockTask(rows, lambda read=read: self.function(read()))  # type: ignore[misc]
@@ -131,6 +176,7 @@ class SliceSource(RowSource):
     def __init__(self, parent: RowSource, first: int, last: int):
         self.parent, self.first = parent, first
         self.names, self.n_rows, self.derived = parent.names, last - first, parent.derived
+        self._engine = parent.engine
 
     def read(self, start: int, stop: int) -> Block:
         return self.parent.read(self.first + start, self.first + stop)

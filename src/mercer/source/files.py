@@ -5,26 +5,31 @@ from __future__ import annotations
 import os
 import threading
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mercer._numeric.block import Block
 from mercer._runtime.errors import DataError, Location, RowError
+from mercer.source.accumulator import BLOCK_ROWS, PART_ROWS
 from mercer.source.base import RowSource
 from mercer.source.missing import require_present
+from mercer.source.portions import FilePositions
+from mercer.source.storage import for_workers, open_file
 
 
 class ParquetSource(RowSource):
-    """Numeric columns of one Parquet file, read by row group; one row group per thread is in memory.
+    """Numeric columns of Parquet files, read by row group; one row group per thread is in memory.
 
     Parameters
     ----------
-    path : str or path
+    path : path of a file, or list of paths of files of one schema
     columns : names of the feature columns, or None for all but `target` and `weight`
     target, weight : names of columns or None
     dtype : type of the features, default=float64
+    partitions : dict of names to one value for each file, default=None
+        Columns that are constant in each file, such as those of folders named year=2024.
     """
 
     names: list[str]
@@ -34,35 +39,63 @@ class ParquetSource(RowSource):
 
     def __init__(
         self,
-        path: str | os.PathLike,
+        path: str | os.PathLike | Sequence[str | os.PathLike],
         columns: Iterable[str] | None = None,
         target: str | None = None,
         weight: str | None = None,
         dtype: Any = np.float64,
+        partitions: Mapping[str, Sequence[Any]] | None = None,
     ):
         self.dtype = np.dtype(dtype)
-        self._open([os.fspath(path)], columns, target, weight)
+        paths = [path] if isinstance(path, (str, os.PathLike)) else path
+        self._open([os.fspath(each) for each in paths], columns, target, weight, partitions)
 
     def _open(
-        self, paths: Sequence[str], columns: Iterable[str] | None, target: str | None, weight: str | None
+        self,
+        paths: Sequence[str],
+        columns: Iterable[str] | None,
+        target: str | None,
+        weight: str | None,
+        partitions: Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
         """Set the columns, and the row groups of all files one after the other."""
         import pyarrow.parquet as pq
 
         self.path, self.target, self.weight = paths[0], target, weight
+        self.partitions = {name: list(values) for name, values in (partitions or {}).items()}
+        self.file_of: list[int] = []
         self.groups: list[tuple[str, int]] = []
         self.bounds = [0]
-        for path in paths:
-            with pq.ParquetFile(path) as file:
-                available = file.schema_arrow.names
+        for n, path in enumerate(paths):
+            with pq.ParquetFile(open_file(path)) as file:
+                available = [*file.schema_arrow.names, *self.partitions]
                 if not self.groups and columns is None:
                     columns = [name for name in available if name not in (target, weight)]
                 self.names = list(columns or ())
                 self._refuse_unknown(path, available)
                 for i in range(file.metadata.num_row_groups):
                     self.groups.append((path, i))
+                    self.file_of.append(n)
                     self.bounds.append(self.bounds[-1] + file.metadata.row_group(i).num_rows)
         self.n_rows = self.bounds[-1]
+        self._local = threading.local()
+
+    def reader(self) -> FileReader:
+        return FileReader(self.on(None))
+
+    def portions(self) -> Iterator[tuple[int, FilePositions]]:
+        for first in range(0, self.n_rows, PART_ROWS):
+            last = min(first + PART_ROWS, self.n_rows)
+            spans = [(start, min(start + BLOCK_ROWS, last)) for start in range(first, last, BLOCK_ROWS)]
+            yield last - first, FilePositions(spans)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker, in a working folder of its own, needs to read rows. What keeps the files alive stays here."""
+        state = {name: value for name, value in self.__dict__.items() if name not in ("keep_alive", "_local")}
+        return state | {"groups": [(for_workers(path), group) for path, group in self.groups]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
         self._local = threading.local()
 
     def read(self, start: int, stop: int) -> Block:
@@ -116,11 +149,29 @@ class ParquetSource(RowSource):
 
         if getattr(self._local, "index", None) != i:
             extra = [name for name in (self.target, self.weight) if name is not None]
+            wanted = [name for name in [*self.names, *extra] if name not in self.partitions]
             path, group = self.groups[i]
-            with pq.ParquetFile(path, pre_buffer=False) as file:
-                self._local.table = file.read_row_group(group, columns=self.names + extra)
+            with pq.ParquetFile(open_file(path), pre_buffer=False) as file:
+                self._refuse_changed(path, i, file.metadata)
+                self._local.table = self._with_partitions(file.read_row_group(group, columns=wanted), i)
             self._local.index = i
         return self._local.table
+
+    def _with_partitions(self, table: Any, i: int) -> Any:
+        """The rows of group i with the columns that are constant in their file."""
+        import pyarrow as pa
+
+        for name, values in self.partitions.items():
+            kind = pa.array(values).type  # of all files
+            table = table.append_column(name, pa.repeat(pa.scalar(values[self.file_of[i]], kind), table.num_rows))
+        return table
+
+    def _refuse_changed(self, path: str, i: int, metadata: Any) -> None:
+        """Refuse a file whose row groups are not those it had when the source was made."""
+        group, n_rows = self.groups[i][1], self.bounds[i + 1] - self.bounds[i]
+        if group >= metadata.num_row_groups or metadata.row_group(group).num_rows != n_rows:
+            problem = f"{path} has changed since it was opened, or is another file on this machine:"
+            raise DataError(problem, remedy="read it again, and put the same file at this path everywhere.", file=path)
 
     def _refuse_unknown(self, path: str, available: list[str]) -> None:
         wanted = [*self.names, *(name for name in (self.target, self.weight) if name is not None)]
@@ -128,3 +179,22 @@ class ParquetSource(RowSource):
         if unknown:
             problem = f"{path}: no column named {unknown[0]!r}; it has {', '.join(available)}."
             raise DataError(problem, column=unknown[0], file=path)
+
+
+class FileReader:
+    """Reads the rows of files on a worker, by their paths."""
+
+    def __init__(self, source: ParquetSource):
+        self.source = source
+
+    def read(self, start: int, stop: int) -> Block:
+        """The rows from `start` up to, not including, `stop`."""
+        return self.source.read(start, stop)
+
+    def __getstate__(self) -> tuple[type, dict[str, Any]]:
+        return type(self.source), self.source.__getstate__()
+
+    def __setstate__(self, state: tuple[type, dict[str, Any]]) -> None:
+        kind, attributes = state
+        self.source = object.__new__(kind)
+        self.source.__setstate__(attributes)

@@ -147,6 +147,8 @@ class TableSource(ParquetSource):
     target, weight : names of columns or None
     notes : remarks on the data, made while reading
     keep_alive : anything that must live as long as the source (a temporary folder)
+    partitions : dict of names to one value for each file
+        Columns that are constant in each file, such as those of folders named year=2024.
     """
 
     notes: list[str]
@@ -163,10 +165,15 @@ class TableSource(ParquetSource):
         weight: str | None = None,
         notes: Iterable[str] = (),
         keep_alive: Any = None,
+        partitions: Mapping[str, Sequence[Any]] | None = None,
     ):
-        self._open([os.fspath(path) for path in paths], columns, target, weight)
+        self._open([os.fspath(path) for path in paths], columns, target, weight, partitions)
         self.notes, self.keep_alive = list(notes), keep_alive
         self.schema = {} if self.n_rows == 0 else self._first_row().select(self.names).schema
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        return state if self.locate_line is None else state | {"locate_line": _row_of_table}
 
     def _first_row(self) -> Columns:
         """The first row, complete or not."""
@@ -184,6 +191,11 @@ class TableSource(ParquetSource):
     def locate(self, row: int) -> Location:
         """The file and line of a row where `locate_line` is set, else file and row."""
         return super().locate(row) if self.locate_line is None else self.locate_line(row)
+
+
+def _row_of_table(row: int) -> Location:
+    """The location of a row for a worker, which does not have the text file; `RowError.located` completes it."""
+    return Location(row=row)
 
 
 def table_in_memory(data: Any, target: Any = None, weight: Any = None, notes: Iterable[str] = ()) -> MemorySource:

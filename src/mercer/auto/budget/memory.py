@@ -11,10 +11,13 @@ outside each fold, beside those of the features that were kept. A block is the f
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from mercer._runtime.errors import ParameterError
 from mercer.auto.budget.effort import Effort
 from mercer.source import Source
 from mercer.source.accumulator import BLOCK_ROWS
@@ -35,6 +38,25 @@ _MAX_FIXED_FRACTION, _FEATURE_FRACTION = 0.5, 0.5
 #: Gigabytes from which on memory does not limit the number of features.
 AMPLE = 4.0
 _MIN_FEATURES, _BYTES_PER_VALUE = 64, 128
+#: Bytes of a unit of memory; a bare number counts gigabytes.
+_UNITS = {"": 1e9, "b": 1.0}
+_UNITS |= {f"{prefix}{i}b": (1024.0 if i else 1000.0) ** n for n, prefix in enumerate("kmgt", 1) for i in ("", "i")}
+
+
+def gigabytes(memory: Any) -> Any:
+    """Gigabytes from a number of them, or from a text with a unit; other values as they are.
+
+    >>> gigabytes("500 MB"), gigabytes("1GB"), gigabytes(2.0), gigabytes("1GiB"), gigabytes(None)
+    (0.5, 1.0, 2.0, 1.073741824, None)
+    """
+    if not isinstance(memory, str):
+        return memory
+    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*", memory.lower())
+    unit = None if found is None else _UNITS.get(found[2])
+    if found is None or unit is None:
+        remedy = "Units are kB, MB, GB and TB, or KiB, MiB, GiB and TiB; a bare number counts gigabytes."
+        raise ParameterError("memory", memory, "must be a size such as '1GB' or '500MB'", remedy=remedy)
+    return float(found[1]) * unit / 1e9
 
 
 def encoded_columns(schema: dict[str, str]) -> int:

@@ -11,6 +11,7 @@ and neither grows with the number of rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,7 +29,7 @@ from mercer.auto.text.sparse_model import SparsePredictor
 from mercer.linear.optimize.streamed import Descent, descend
 from mercer.linear.ridge.fold_loss import GramFoldLoss
 from mercer.source import MemorySource, Source, in_holdout
-from mercer.stats import Gram
+from mercer.stats import Gram, LabelCounts
 
 #: The sample must not read the bits of a row's hash that the holdout reads.
 _SAMPLE_SEED = 0x53414D504C45
@@ -73,7 +74,11 @@ class StreamedRows:
         self._keeps = 0 < size <= _MAX_KEPT_BYTES
 
     def others(self) -> Source:
-        """The other rows with their features; each pass is timed."""
+        """The other rows with their features; on the threads of this process each pass is timed."""
+        if self.rest.engine is not None:
+            known = self.rest.map(KnownRows(self.predictor.classes))
+            trees = self._trees if self._keeps else None
+            return self.encoder.transform(known).map(FeaturedRows(self.predictor.features, trees, self.sample.unit))
         timer = PassTimer(self.clock, self.n_rows)
 
         def featured(block: Block) -> Block:
@@ -84,25 +89,22 @@ class StreamedRows:
         return self.encoder.transform(self.rest.map(self._counting)).map(featured)
 
     def _counting(self, block: Block) -> Block:
-        """The rows of positive weight and of classes that the sample has."""
-        keep = np.ones(len(block), dtype=bool) if block.weight is None else np.asarray(block.weight) > 0
-        if self.predictor.classes is not None:
-            labels = np.asarray(block.y)
-            unknown = keep & ~np.isin(labels, self.predictor.classes)
-            for label, times in zip(*np.unique(labels[unknown], return_counts=True), strict=True):
-                self.unknown[block.start, label] = int(times)
-            keep &= ~unknown
-        return block if keep.all() else block.rows(keep)
+        """The rows of positive weight and of classes that the sample has; rows of other classes are counted."""
+        known = KnownRows(self.predictor.classes)
+        labels = np.asarray(block.y)[known.of_other_classes(block)]
+        for label, times in zip(*np.unique(labels, return_counts=True), strict=True):
+            self.unknown[block.start, label] = int(times)
+        return known(block)
+
+    def count_unknown(self) -> None:
+        """Count the rows of unknown classes in a pass of its own, where workers process the others."""
+        if self.rest.engine is not None and self.predictor.classes is not None:
+            others = self.rest.map(OtherClasses(self.predictor.classes)).fold(LabelCounts()).finish()
+            self.unknown = {(0, label): int(n) for label, n in zip(others.levels, others.counts, strict=True)}
 
     def _featured(self, block: Block) -> Block:
-        features = self.predictor.features
-        weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64) / self.sample.unit
-        if len(block) == 0:
-            X: np.ndarray = np.zeros((0, features.width), np.float32)
-        else:
-            encoded = dense(block.X)
-            X = features.features(encoded, self._scores_of(block.start, encoded))
-        return replace(block, X=X, weight=weight)
+        featured = FeaturedRows(self.predictor.features, None, self.sample.unit)
+        return featured.with_scores(block, lambda encoded: self._scores_of(block.start, encoded))
 
     def _scores_of(self, start: int, encoded) -> np.ndarray | None:
         """Scores of the trees for the block that begins at `start`, kept from pass to pass."""
@@ -111,6 +113,60 @@ class StreamedRows:
         if start not in self._scores:
             self._scores[start] = self._trees.scores(encoded).astype(np.float32)
         return self._scores[start]
+
+
+@dataclass(frozen=True)
+class KnownRows:
+    """The rows of a block of positive weight and of known classes; without classes, of positive weight."""
+
+    classes: np.ndarray | None
+
+    def __call__(self, block: Block) -> Block:
+        keep = _counted(block) & ~self.of_other_classes(block)
+        return block if keep.all() else block.rows(keep)
+
+    def of_other_classes(self, block: Block) -> np.ndarray:
+        """Mask of the rows of positive weight and of unknown classes."""
+        if self.classes is None:
+            return np.zeros(len(block), dtype=bool)
+        return _counted(block) & ~np.isin(np.asarray(block.y), self.classes)
+
+
+@dataclass(frozen=True)
+class OtherClasses(KnownRows):
+    """The rows of a block of positive weight and of unknown classes, without their weights."""
+
+    def __call__(self, block: Block) -> Block:
+        return replace(block.rows(self.of_other_classes(block)), weight=None)
+
+
+@dataclass(frozen=True)
+class FeaturedRows:
+    """Encoded rows with their features, weights divided by a unit; `trees`, if given, give scores in float32 first."""
+
+    features: Any
+    trees: Any
+    unit: float
+
+    def __call__(self, block: Block) -> Block:
+        return self.with_scores(block, self._scores)
+
+    def with_scores(self, block: Block, scores: Callable[[np.ndarray], np.ndarray | None]) -> Block:
+        """The rows with their features, those of trees from the scores of encoded rows (None: from the trees)."""
+        weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64) / self.unit
+        if len(block) == 0:
+            X: np.ndarray = np.zeros((0, self.features.width), np.float32)
+        else:
+            encoded = dense(block.X)
+            X = self.features.features(encoded, scores(encoded))
+        return replace(block, X=X, weight=weight)
+
+    def _scores(self, encoded: np.ndarray) -> np.ndarray | None:
+        return None if self.trees is None else self.trees.scores(encoded).astype(np.float32)
+
+
+def _counted(block: Block) -> np.ndarray:
+    return np.ones(len(block), dtype=bool) if block.weight is None else np.asarray(block.weight) > 0
 
 
 def regression_of_all(rows: StreamedRows) -> Predictor:
@@ -132,10 +188,11 @@ def classes_of_all(rows: StreamedRows) -> tuple[Predictor, Descent]:
     """The model of classes with the weights of one logistic regression on all rows, and how it was reached."""
     predictor, sample = rows.predictor, rows.sample
     scale = column_scales(predictor.result)
-    labels: Any = rows.target.labels(sample.y)
+    target = rows.target
+    labels: Any = target.labels(sample.y)
 
     def divided(block: Block) -> Block:
-        return replace(block, X=block.X * scale, y=rows.target.labels(np.asarray(block.y)))
+        return replace(block, X=block.X * scale, y=target.labels(np.asarray(block.y)))
 
     Z = scaled(predictor.result, sample.X, predictor.result.scores)
     inside = MemorySource(Z, labels, sample.weight)
@@ -187,6 +244,7 @@ def weights_from_all(rows: StreamedRows, needed: float, notes: list[str]) -> Pre
         notes.append("The linear weights come from the sample as well: the time budget left no room for another pass.")
         return predictor
     notes.append(f"Trees, bins and random features come from the sample, the linear weights from all rows{how}.")
+    rows.count_unknown()
     if rows.unknown:
         labels = sorted({str(label) for _, label in rows.unknown})
         notes.append(

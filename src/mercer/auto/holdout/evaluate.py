@@ -55,6 +55,10 @@ class Predictions(Statistic):
         predicted = [model.predict(block.X) for model in self.models]
         return replace(self, n=len(block), y=np.asarray(block.y), predicted=predicted, weight=block.weight)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The statistic as it is sent: workers need the models of the empty one, merging needs none."""
+        return vars(self) if self.n == 0 else {**vars(self), "models": ()}
+
     def _merge(self, other: Predictions) -> Predictions:
         predicted = [np.concatenate(pair) for pair in zip(self.predicted, other.predicted, strict=True)]
         weight = None if self.weight is None else np.concatenate([self.weight, other.weight])

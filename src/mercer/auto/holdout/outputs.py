@@ -75,6 +75,10 @@ class ModelOutputs(Statistic):
             sampled=chosen,
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The statistic as it is sent: workers need the models of the empty one, merging needs none."""
+        return vars(self) if self.n == 0 else {**vars(self), "models": ()}
+
     def _merge(self, other: ModelOutputs) -> ModelOutputs:
         def joined(name: str) -> np.ndarray:
             return np.concatenate([getattr(self, name), getattr(other, name)])

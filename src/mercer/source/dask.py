@@ -1,0 +1,211 @@
+"""A Dask cluster as an engine: workers read their own parts and merge states; the client gets the last few states.
+
+Every value is a task with a recipe, also the broadcast function, so whatever dies with a worker is computed again.
+"""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from mercer._runtime.errors import DataError, ParameterError
+from mercer._runtime.pool import n_threads
+from mercer.source.engine import Engine, EngineError, on_one_core
+from mercer.source.portions import DelayedChunks
+from mercer.source.shipping import Shipped, dumps, loads
+
+#: Packages whose versions must be the same everywhere: other versions may round differently or read other bytes.
+PACKAGES = ("python", "mercer", "numpy", "scipy", "pyarrow")
+#: Seconds to wait for a result before asking whether the scheduler is alive, and for its answer.
+_WAIT_SECONDS, _ANSWER_SECONDS = 5.0, 10.0
+#: Seconds without a single worker after which a pass is given up.
+_NO_WORKER_SECONDS = 60.0
+#: Parts in progress for each thread of the cluster: one slow worker does not keep the others waiting.
+_PARTS_PER_THREAD = 4
+
+
+class DaskEngine(Engine):
+    """The workers of a `dask.distributed.Client`, which is used as it is: its address, its security, its workers.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+    """
+
+    def __init__(self, client: Any):
+        if client.asynchronous:
+            remedy = "Create it with asynchronous=False."
+            raise ParameterError("engine", client, "must be a client that waits for results", remedy=remedy)
+        self.client, self.n_ahead = client, _PARTS_PER_THREAD
+        self._without_workers: float | None = None
+        compare_versions(self._versions())
+
+    def broadcast(self, function: Callable[[Any], Any]) -> Any:
+        workers = self._asked(self.client.scheduler.identity)["workers"]
+        self.n_ahead = _PARTS_PER_THREAD * max(1, sum(worker["nthreads"] for worker in workers.values()))
+        return self._submit(Shipped.of, dumps(function))
+
+    def submit(self, function: Any, portion: Any) -> Any:
+        if not isinstance(portion, DelayedChunks):
+            return self._submit(run_part, function, dumps(portion))
+        chunks = [self._started(value) for value in portion.chunks]
+        return self._submit(run_chunks, function, dumps(portion._replace(chunks=[])), *chunks)
+
+    def _started(self, value: Any) -> Any:
+        with self._explained():
+            return self.client.compute(value) if hasattr(value, "__dask_graph__") else value
+
+    def compute(self, value: Any) -> Any:
+        future = self._started(value)
+        return self._patiently(lambda seconds: future.result(timeout=seconds)) if future is not value else value
+
+    def merge(self, first: Any, second: Any) -> Any:
+        return self._submit(merge_states, first, second)
+
+    def _submit(self, function: Callable, *args: Any) -> Any:
+        import dask
+
+        with self._explained(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1PB"}):
+            return self.client.submit(function, *args, pure=False)
+
+    def wait(self, future: Any) -> None:
+        error = self._patiently(lambda seconds: future.exception(timeout=seconds))
+        if isinstance(error, CancelledError):
+            raise _lost(self._address, error)
+        if error is not None:
+            raise _explained_failure(error)
+
+    def result(self, future: Any) -> Any:
+        self.wait(future)
+        return self._patiently(lambda seconds: future.result(timeout=seconds)).value
+
+    def _patiently(self, ask: Callable[[float], Any]) -> Any:
+        """The answer to a question, however long it takes as long as the cluster is alive."""
+        while True:
+            with self._explained():
+                try:
+                    return ask(_WAIT_SECONDS)
+                except TimeoutError:
+                    pass
+            self._refuse_dead()
+
+    def _refuse_dead(self) -> None:
+        """Raise an error if the scheduler does not answer, or has had no worker for a while."""
+        if self._asked(self.client.scheduler.identity)["workers"]:
+            self._without_workers = None
+            return
+        self._without_workers = self._without_workers or time.monotonic()
+        if time.monotonic() - self._without_workers > _NO_WORKER_SECONDS:
+            problem = f"The Dask scheduler at {self._address} has had no worker for {_NO_WORKER_SECONDS:.0f} s."
+            raise EngineError(problem, remedy=f"Start some with `dask worker {self._address}`, and fit again.")
+
+    def _versions(self) -> dict[str, Any]:
+        with self._explained():
+            return self.client.get_versions(packages=[name for name in PACKAGES if name != "python"])
+
+    def _asked(self, question: Callable) -> Any:
+        with self._explained():
+            return self.client.sync(question, callback_timeout=_ANSWER_SECONDS)
+
+    @property
+    def _address(self) -> str:
+        return getattr(self.client.scheduler, "address", None) or "an unknown address"
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn failures of the connection into an error that says what to do."""
+        address = self._address
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, (CancelledError, OSError)) or self.client.status != "running":
+                raise _lost(address, error) from error
+            raise
+
+
+def compare_versions(versions: Mapping[str, Any]) -> None:
+    """Refuse workers whose Python or packages are not those of this process."""
+    here = _known(versions["client"])
+    for address, found in sorted(versions["workers"].items()):
+        there = _known(found)
+        wrong = [
+            f"{name} {there[name] or 'missing'}, not {here[name]}" for name in PACKAGES if there[name] != here[name]
+        ]
+        if wrong:
+            problem = f"The Dask worker at {address} has other versions than this process: {'; '.join(wrong)}."
+            remedy = "Results would not be the same on every machine: install the same versions on all workers."
+            raise EngineError(problem, remedy=remedy)
+
+
+def _known(found: Any) -> dict[str, str | None]:
+    """The versions of `PACKAGES`; of Python the first two numbers, with which functions can be sent."""
+    packages = found["packages"] if isinstance(found, Mapping) else {}
+    known = {name: packages.get(name) for name in PACKAGES}
+    return known | {"python": None if known["python"] is None else ".".join(known["python"].split(".")[:2])}
+
+
+def run_part(function: Shipped, portion: bytes) -> Shipped:
+    """The state of a portion, on a worker."""
+    try:
+        return Shipped(on_one_core(function.value, loads(portion)))
+    except OSError as error:
+        remedy = (
+            "Every worker needs the files at their paths: use a folder that all machines share, or an object store. "
+            "Text files are first converted to a temporary file of this machine: convert them to Parquet."
+        )
+        raise DataError(f"The worker on {socket.gethostname()} cannot read its rows: {error}", remedy=remedy) from error
+
+
+def run_chunks(function: Shipped, portion: bytes, *chunks: Any) -> Shipped:
+    """The state of chunks of a Dask collection, on a worker; values that come from others are copied, aligned."""
+    here = [loads(dumps(chunk)) for chunk in chunks]
+    return Shipped(on_one_core(function.value, loads(portion)._replace(chunks=here)))
+
+
+def merge_states(first: Shipped, second: Shipped) -> Shipped:
+    """The merged states of two subtrees, on a worker."""
+    return Shipped(first.value.merge(second.value))
+
+
+def _lost(address: str, error: Exception) -> EngineError:
+    why = (str(error) or type(error).__name__).splitlines()[0]
+    remedy = "Is it running? Start it again with its workers, and fit again."
+    return EngineError(f"The connection to the Dask scheduler at {address} was lost: {why}", remedy=remedy)
+
+
+def _explained_failure(error: BaseException) -> BaseException:
+    if type(error).__name__ != "KilledWorker":
+        return error
+    problem = f"Workers died while they processed the same part: {str(error).splitlines()[0]}"
+    return EngineError(problem, remedy="They may have run out of memory: use workers with more of it or fewer threads.")
+
+
+@contextmanager
+def dask_engine(address: str | None = None) -> Iterator[DaskEngine]:
+    """An engine on the scheduler at an address, or on a cluster of processes on this machine that ends with it."""
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise EngineError("Dask is not installed:", remedy='pip install "mercer[dask]".') from error
+    with ExitStack() as stack:
+        if address is None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="mercer-", ignore_cleanup_errors=True))
+            cluster: Any = LocalCluster(
+                n_workers=n_threads(),
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                local_directory=folder,
+            )
+            stack.enter_context(cluster)
+        try:
+            client = Client(address or cluster, timeout=_ANSWER_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            remedy = "Start one with `dask scheduler`, or leave the address out for a cluster on this machine."
+            raise EngineError(f"No Dask scheduler answers at {address} ({error}).", remedy=remedy) from error
+        yield DaskEngine(stack.enter_context(client))
