@@ -14,6 +14,7 @@ import click
 from mercer._runtime.errors import MercerError
 from mercer.cli.demo import demo
 from mercer.cli.dimension import dimension
+from mercer.cli.explore import explore
 from mercer.cli.fit import fit
 from mercer.cli.inspect import inspect
 from mercer.cli.messages import in_options, printable, warning_text
@@ -37,7 +38,7 @@ def cli() -> None:
     """Features that make linear models strong: kernels, random features, streaming fits, honest scores."""
 
 
-for command in (demo, fit, predict, transform, select, inspect, dimension):
+for command in (demo, fit, predict, transform, select, inspect, dimension, explore):
     cli.add_command(command)
 
 

@@ -72,7 +72,7 @@ class KernelField(Field):
 
     kind = "kernel"
 
-    def check(self, name: str, value: Any) -> tuple[tuple[str, Any], ...]:
+    def check(self, name: str, value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list) or not 1 <= len(value) <= MAX_TERMS:
             raise RequestError(f"{name} must be a list of one to {MAX_TERMS} terms.")
         return tuple(_term(f"{name}[{i}]", term) for i, term in enumerate(value))

@@ -100,7 +100,8 @@ def _fitted(key: tuple[tuple[str, Any], ...]) -> FittedState:
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             raise RequestError(f"This fit is not possible: {error}") from None
     notes = tuple(dict.fromkeys(str(each.message) for each in caught))
-    return FittedState(X, y, *parts, notes)
+    model, representation, weights, intercept = parts
+    return FittedState(X, y, model, representation, weights, intercept, notes)
 
 
 def _learned(state: dict[str, Any], X: np.ndarray, y: np.ndarray) -> tuple[Any, Any, np.ndarray | None, float]:

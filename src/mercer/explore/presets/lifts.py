@@ -31,7 +31,7 @@ LIFTS = (
         "The outside of a ball",
         f"{_LIFTINGS}, “only feasible regions”",
         "The class on the outside makes the weight of x1² + x2² positive: the region is the complement of a ball, "
-        "which the notes leave out. Relabel points until the region becomes a ball, and move them until it is a half-plane.",
+        "which the notes leave out. Relabel points until it becomes a ball, and move them until it is a half-plane.",
         state={
             "data": "own",
             "points": [

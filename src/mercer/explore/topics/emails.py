@@ -11,7 +11,7 @@ from mercer.explore.panels import Topic, answered, bars, matrix, table
 from mercer.explore.source_text import program
 from mercer.kernels import check_mercer
 
-_WEIGHT = {"low": 0.0, "high": 3.0, "step": 0.1}
+_WEIGHT: dict[str, Any] = {"low": 0.0, "high": 3.0, "step": 0.1}
 FIELDS: dict[str, Field] = {
     "words": NumberField("Weight of common words", 1.0, **_WEIGHT),
     "sender": NumberField("Weight of the same sender's domain", 1.0, **_WEIGHT),

@@ -19,7 +19,7 @@ FIELDS: dict[str, Field] = {
 
 
 def selection_scores(X: np.ndarray, y: np.ndarray, chosen: list) -> tuple[np.ndarray, np.ndarray]:
-    """Scores <x, r>^2 / ||x||^2 and <x, r>^2 / ||u||^2 of all columns x, u = x without its projection on those chosen."""
+    """Scores <x, r>^2 / ||x||^2 and <x, r>^2 / ||u||^2 of all columns x, u = x less its projection on those chosen."""
     Xc, yc = X - X.mean(axis=0), y - y.mean()
     Q = np.linalg.qr(Xc[:, chosen])[0] if chosen else np.zeros((len(y), 0))
     U, r = Xc - Q @ (Q.T @ Xc), yc - Q @ (Q.T @ yc)
