@@ -19,9 +19,7 @@ from mercer.cli.options import reading, reading_options
 @click.option("--view", default="", metavar="LINK", help="Open a view that someone shared: their link.")
 @click.option("--export", metavar="PAGE.html", help="Write a static page with the pictures of all presets, and end.")
 @reading_options
-def explore(
-    data: str | None, port: int, no_browser: bool, view: str, export: str | None, **options: Any
-) -> None:
+def explore(data: str | None, port: int, no_browser: bool, view: str, export: str | None, **options: Any) -> None:
     """Serve an interactive page on this machine until Ctrl-C, and open it in the browser.
 
     DATA is a file whose columns can be shown as points: CSV, TSV or the like, or Parquet. The page needs no network.

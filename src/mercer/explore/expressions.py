@@ -8,6 +8,10 @@ from importlib import import_module
 from typing import Any
 
 
+#: Longer calls have one argument per line.
+MAX_LINE = 100
+
+
 @dataclass(frozen=True)
 class Call:
     """A call ``name(*positional, **keywords)`` of a public class or function of module `home`."""
@@ -25,7 +29,12 @@ class Call:
     def code(self) -> str:
         """Return the Python code of the object."""
         keywords = [f"{name}={_written(value)}" for name, value in self.keywords.items()]
-        return f"{self.name}({', '.join([*map(_written, self.positional), *keywords])})"
+        arguments = [*map(_written, self.positional), *keywords]
+        line = f"{self.name}({', '.join(arguments)})"
+        if len(line) <= MAX_LINE:
+            return line
+        inner = "".join("    " + each.replace("\n", "\n    ") + ",\n" for each in arguments)
+        return f"{self.name}(\n{inner})"
 
     def imports(self) -> Iterator[tuple[str, str]]:
         """Yield (module, name) of all calls in the tree."""

@@ -34,7 +34,9 @@ def as_bytes(values: np.ndarray, low: float, high: float) -> str:
 
 
 def as_floats(values: np.ndarray) -> str:
-    """Return values as base64 of little-endian float32; what exceeds its range is cut."""
-    largest = float(np.finfo(np.float32).max)
+    """Return values as base64 of little-endian float32; what exceeds its range is cut, and signs are kept."""
+    largest, smallest = float(np.finfo(np.float32).max), float(np.finfo(np.float32).tiny)
     clipped = np.clip(np.nan_to_num(values, nan=0.0), -largest, largest)
+    # A score of 1e-50 still decides the class.
+    clipped = np.where((clipped != 0) & (np.abs(clipped) < smallest), np.sign(clipped) * smallest, clipped)
     return b64encode(np.ascontiguousarray(clipped, dtype="<f4").tobytes()).decode("ascii")

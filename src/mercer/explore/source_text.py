@@ -11,13 +11,12 @@ from typing import Any
 
 def function_code(function: Callable[..., Any]) -> str:
     """Return the source of a function without its annotations, which need imports of their own."""
-    tree = ast.parse(inspect.getsource(function))
-    (definition,) = tree.body
+    source = inspect.getsource(function)
+    (definition,) = ast.parse(source).body
     assert isinstance(definition, ast.FunctionDef)
-    definition.returns = None
-    for argument in definition.args.args:
-        argument.annotation = None
-    return ast.unparse(definition)
+    names = ", ".join(argument.arg for argument in definition.args.args)
+    body = source.splitlines()[definition.body[0].lineno - 1 :]
+    return "\n".join([f"def {definition.name}({names}):", *body])
 
 
 def array_code(rows: Sequence[Sequence[float]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -88,8 +89,16 @@ def feature_names(fit: FittedState) -> list[str]:
         similarities = [f"k(x, s{i + 1})" for i in range(len(landmarks.landmarks_))]
         extra = len(fit.weights) - len(similarities)
         return [*["x1", "x2"][:extra], *similarities]
-    names = fit.representation.get_feature_names_out(["x1", "x2"])
-    return ["x1² + x2²" if name == "squared_norm" else str(name) for name in names]
+    names = [str(name) for name in fit.representation.get_feature_names_out(["x1", "x2"])]
+    if names[0].startswith("randomfeatures"):
+        return [f"z{i + 1}" for i in range(len(names))]
+    return ["x1² + x2²" if name == "squared_norm" else _monomial(name) for name in names]
+
+
+def _monomial(name: str) -> str:
+    """Return x1^2 x2 as x1²x2."""
+    power = re.sub(r"\^(\d)", lambda found: "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(found[1])], name)
+    return power.replace(" ", "")
 
 
 def weight_bars(fit: FittedState) -> dict[str, Any]:

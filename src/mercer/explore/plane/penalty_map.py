@@ -60,11 +60,14 @@ def _errors(key: tuple[tuple[str, Any], ...], term: int) -> dict[str, Any]:
     if len(X) > MAX_ROWS:
         keep = np.linspace(0, len(X) - 1, MAX_ROWS).astype(int)
         state["points"] = tuple(map(tuple, np.column_stack([X, y])[keep].tolist()))
-    train, test = np.empty((len(ALPHAS), len(BANDWIDTHS))), np.full((len(ALPHAS), len(BANDWIDTHS)), np.nan)
+    train, test = np.full((2, len(ALPHAS), len(BANDWIDTHS)), np.nan)
     for j, bandwidth in enumerate(BANDWIDTHS):
         kernel = with_bandwidth(state["kernel"], term, bandwidth)
         for i, alpha in enumerate(ALPHAS):
-            fit = fitted({**state, "kernel": kernel, "alpha": alpha})
+            try:
+                fit = fitted({**state, "kernel": kernel, "alpha": alpha})
+            except RequestError:  # where a fit fails, the map has a gap
+                continue
             train[i, j] = fit.error(fit.X, fit.y)
             if len(y_test):
                 test[i, j] = fit.error(X_test, y_test)

@@ -20,21 +20,24 @@ ALONG = ("along w", "direction 2", "direction 3")
 def space_answer(state: dict[str, Any]) -> dict[str, Any]:
     """Return three coordinates of every point, the axes and the plane <normal, z> + offset = 0 among them.
 
-    With at most three features these are the axes. With more, the axes are the direction w of the weights and the two
-    directions orthogonal to w along which the features vary most: the separating hyperplane contains all directions
-    orthogonal to w, so it is seen without distortion. Three features may be chosen instead; then the plane is that of
-    their weights, the others held at their means.
+    With three features these are the axes; with two, the third is the score f(x). With more, the axes are the
+    direction w of the weights and the two directions orthogonal to w along which the features vary most: the separating
+    hyperplane contains all directions orthogonal to w, so it is seen without distortion. Three features may be chosen
+    instead; then the plane is that of their weights, the others held at their means.
     """
     fit = fitted(state)
     Z, w, b, names = _explicit(state, fit)
     chosen = None if state["axes"] is None else [int(i) for i in state["axes"]]
     if chosen is not None and (len(chosen) != 3 or len(set(chosen)) < 3 or not all(0 <= i < len(w) for i in chosen)):
         raise RequestError(f"axes must be three different features among {len(w)}.")
-    if chosen is None and Z.shape[1] <= 3:
-        chosen = list(range(Z.shape[1]))
-    if chosen is not None:
+    if chosen is None and Z.shape[1] == 3:
+        chosen = [0, 1, 2]
+    if Z.shape[1] == 2:
+        points, normal, offset = np.column_stack([Z, Z @ w + b]), np.array([0.0, 0.0, 1.0]), 0.0
+        labels, exact = [*names, "f(x)"], True
+    elif chosen is not None:
         rest = np.setdiff1d(np.arange(len(w)), chosen)
-        points, normal = _padded(Z[:, chosen]), _padded(w[None, chosen])[0]
+        points, normal = Z[:, chosen], w[chosen]
         offset = b + float(Z[:, rest].mean(axis=0) @ w[rest])
         labels, exact = [names[i] for i in chosen], len(rest) == 0
     else:
@@ -43,12 +46,12 @@ def space_answer(state: dict[str, Any]) -> dict[str, Any]:
     return {
         "points": rounded(points),
         "labels": rounded(fit.y),
-        "axes": [*labels, *["0"] * (3 - len(labels))],
+        "axes": labels,
         "normal": rounded(normal),
         "offset": rounded(offset),
         "exact": exact,
         "names": names if len(names) <= 60 else None,
-        "n_features": Z.shape[1],
+        "n_features": None if state["representation"] == "kernel" else Z.shape[1],
     }
 
 
@@ -87,7 +90,3 @@ def _along_weights(Z: np.ndarray, w: np.ndarray, b: float) -> tuple[np.ndarray, 
     # A sign that does not depend on rounding keeps the picture from flipping while a slider moves.
     directions *= np.where(directions[np.arange(2), np.abs(directions).argmax(axis=1)] < 0, -1.0, 1.0)[:, None]
     return np.column_stack([along, orthogonal @ directions.T]), np.array([size, 0.0, 0.0]), b
-
-
-def _padded(columns: np.ndarray) -> np.ndarray:
-    return np.pad(columns, [(0, 0), (0, 3 - columns.shape[1])])

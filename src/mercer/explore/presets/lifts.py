@@ -12,8 +12,8 @@ LIFTS = (
         _GROUP,
         "Not linearly separable",
         f"{_HSU}, picture “Not linearly separable”",
-        "No line separates the two circles: half of the points stay on the wrong side. Choose the parabolic lift or "
-        "all monomials of degree 2, and the same learner separates them.",
+        "No line separates the two circles: almost half of the points stay on the wrong side. Choose the parabolic "
+        "lift or all monomials of degree 2, and the same learner separates them.",
         state={"data": "circles", "representation": "raw", "learner": "logistic"},
     ),
     Preset(
@@ -103,16 +103,16 @@ LIFTS = (
         _GROUP,
         "Any polynomial boundary",
         f"{_LIFTINGS}, polynomial lifting",
-        "Degree 4 is too low for sixteen fields and degree 7 enough; the number of features grows with the degree. "
+        "Three lines in each direction, multiplied, make a polynomial of degree 6 that solves the board; 5 is too low. "
         "Watch the test error beside the training error when you lower the penalty.",
         state={
             "data": "checkerboard",
             "n": 300,
             "noise": 0.0,
             "representation": "polynomial",
-            "degree": 7,
+            "degree": 6,
             "learner": "logistic",
-            "alpha": 0.001,
+            "alpha": 1e-5,
         },
     ),
     Preset(

@@ -116,8 +116,8 @@ SIMILARITY = (
         _GROUP,
         "Food for thought: positivity",
         f"{_NOTES}, the positivity rule",
-        "With a similarity of −1 to itself, the update on a point lowers its own score: every step makes it worse. "
-        "Play the steps and watch the training error.",
+        "With a similarity of −1 to itself, the update on a point lowers its own score, so it is a mistake again. "
+        "Play the steps: the field around the point turns ever more to the other class.",
         topic="steps",
         state={**_PAIR, "kernel": [{"name": "negative_gaussian"}], "passes": 4, "t": 2},
     ),

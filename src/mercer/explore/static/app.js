@@ -163,7 +163,7 @@ class App {
       value: (name) => this.value(name), change: (...given) => this.change(...given), highest: (field) => this.highest(field),
       play: () => this.play(), playing: () => this.player !== 0,
     };
-    const groups = GROUPS[this.view.topic] || [["Settings", fields.map((each) => each.name)]];
+    const groups = GROUPS[this.view.topic] || [["Settings", [...fields.map((each) => each.name)].sort((a, b) => (b === "t") - (a === "t"))]];
     box.replaceChildren(...groups.map(([title, names]) => {
       const chosen = names.map((name) => fields.find((each) => each.name === name)).filter((each) => this.isShown(each));
       const extra = title === "Points" ? [element("button", { type: "button", class: "quiet", onclick: () => this.ownData() }, "Own points…")] : [];

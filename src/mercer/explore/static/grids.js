@@ -59,8 +59,9 @@ export function fieldImage(grid, size, scale, cells = 4) {
       const at = row * size + column;
       const low = grid[at] * (1 - u) + grid[at + 1] * u;
       const high = grid[at + size] * (1 - u) + grid[at + size + 1] * u;
-      const value = Math.tanh((low * (1 - v) + high * v) / scale);
-      const color = 3 * Math.round((value + 1) * 100);
+      const score = low * (1 - v) + high * v;
+      const value = Math.tanh(score / scale);
+      const color = 3 * (score === 0 ? 201 : score > 0 ? 101 + Math.floor(value * 99.9) : Math.ceil(value * 99.9) + 100);
       const to = 4 * (y * width + x);
       image.data[to] = colors[color];
       image.data[to + 1] = colors[color + 1];
@@ -73,11 +74,13 @@ export function fieldImage(grid, size, scale, cells = 4) {
 }
 
 function colorTable() {
-  const table = new Uint8ClampedArray(3 * 201);
+  // Also a score close to zero has the tint of its class: 0 to 100 are those of -1, 101 to 200 those of 1.
+  // 201 is the color of a score that is exactly zero.
+  const table = new Uint8ClampedArray(3 * 202);
+  table.set(fieldColor(0, 0), 3 * 201);
   for (let i = 0; i <= 200; i++) {
-    const value = i / 100 - 1;
-    const strength = value === 0 ? 0 : (0.1 + 0.4 * Math.abs(value)) / Math.max(Math.abs(value), 1e-9);
-    table.set(fieldColor(value, strength), 3 * i);
+    const size = i > 100 ? (i - 101) / 99 : (100 - i) / 100;
+    table.set(fieldColor(i > 100 ? 1 : -1, 0.1 + 0.42 * size), 3 * i);
   }
   return table;
 }

@@ -35,10 +35,10 @@ export class PlanePage {
     this.cards = {
       plane: new Card("Decision boundary", { className: "large", ratio: 0.98 }),
       space: new Card("Lifted space", { ratio: 0.86 }),
-      weights: new Card("Weights", { ratio: 0.72 }),
-      gram: new Card("Gram matrix", { ratio: 0.8 }),
       approximation: new Card("Error of the approximated kernel", { ratio: 0.8 }),
       map: new Card("Penalty and bandwidth", { ratio: 0.8 }),
+      weights: new Card("Weights", { ratio: 0.72 }),
+      gram: new Card("Gram matrix", { ratio: 0.8 }),
     };
     this.tiles = element("dl", { class: "tiles", "aria-live": "polite" });
     this.notes = element("div", { class: "notes", role: "status" });
@@ -178,17 +178,21 @@ export class PlanePage {
 
   showAxes(answer) {
     this.axes.replaceChildren();
-    if (!answer.names || answer.n_features <= 3 || answer.n_features !== answer.names.length || answer.names.includes("along w")) return;
+    if (!answer.names || answer.n_features === null || answer.n_features <= 3) return;
     const current = this.app.value("axes");
-    const options = [["auto", "along w"], ...answer.names.map((name, i) => [String(i), name])];
+    const use = (next) => this.change(() => this.app.patch({ axes: next }));
+    const kinds = [["weights", "Axes: along w and across"], ["features", "Axes: three features"]];
+    this.axes.append(select(kinds, current ? "features" : "weights", (kind) => use(kind === "features" ? [0, 1, 2] : null), { "aria-label": "Axes" }));
+    if (!current) return;
+    const options = answer.names.map((name, i) => [String(i), name]);
     const choose = (k, value) => {
-      const next = value === "auto" ? null : (current || [0, 1, 2]).map((each, i) => (i === k ? Number(value) : each));
-      if (next && new Set(next).size < 3) next[(k + 1) % 3] = [0, 1, 2, 3].find((i) => !next.includes(i));
-      this.change(() => this.app.patch({ axes: next }));
+      const next = current.map((each, i) => (i === k ? value : each));
+      // A feature that is already on another axis changes places with this one.
+      const other = current.indexOf(value);
+      if (other >= 0 && other !== k) next[other] = current[k];
+      use(next);
     };
-    const made = [0, 1, 2].map((k) =>
-      select(options, current ? String(current[k]) : "auto", (value) => choose(k, value), { "aria-label": `Axis ${k + 1}` }));
-    this.axes.append(...made);
+    this.axes.append(...[0, 1, 2].map((k) => select(options, String(current[k]), (value) => choose(k, Number(value)), { "aria-label": `Axis ${k + 1}` })));
   }
 
   showGram(answer) {
@@ -214,7 +218,7 @@ export class PlanePage {
 
   showMap(answer) {
     this.map = answer;
-    const hasTest = answer.test[0][0] !== null;
+    const hasTest = answer.test.flat().some((error) => error !== null);
     this.cards.map.show((pen) => drawMap(pen, answer, hasTest), `${hasTest ? "Test" : "Training"} error in percent. Click a cell to go there; the ring is the present state.`);
     this.app.settled();
   }
@@ -365,6 +369,7 @@ export function drawMap(pen, map, hasTest) {
   const { w, h, left, bottom } = mapFrame(pen.width, pen.height, map);
   const errors = hasTest ? map.test : map.train;
   errors.forEach((row, i) => row.forEach((error, j) => {
+    if (error === null) return;
     const strength = Math.min(1, error / 0.5);
     const color = fieldColor(-1, 0.08 + 0.85 * strength);
     pen.rect(left + j * w, bottom - (i + 1) * h, w - 1, h - 1, { fill: `rgb(${color.join(",")})` });

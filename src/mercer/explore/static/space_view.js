@@ -3,6 +3,7 @@
 import { theme } from "./colors.js";
 import { drawPoint } from "./plane_view.js";
 import { paintPaper } from "./charts.js";
+import { textWidth } from "./pen.js";
 
 export const FIRST_TURN = { around: 0.7, down: 0.45 };
 
@@ -48,7 +49,7 @@ function boundingBox(answer) {
 }
 
 function makeProjection(pen, { around, down }) {
-  const size = 0.36 * Math.min(pen.width, pen.height * 1.08);
+  const size = 0.31 * Math.min(pen.width, pen.height * 1.12);
   const [cx, cy] = [pen.width / 2, pen.height / 2];
   const [ca, sa, cd, sd] = [Math.cos(around), Math.sin(around), Math.cos(down), Math.sin(down)];
   return ([x, y, z]) => [cx + size * (x * ca - y * sa), cy - size * (z * cd + (x * sa + y * ca) * sd)];
@@ -68,12 +69,19 @@ const EDGES = CORNERS.flatMap((_, i) => [1, 2, 4].filter((bit) => !(i & bit)).ma
 function drawBox(pen, project, names) {
   const { line, ink } = theme();
   for (const [i, j] of EDGES) pen.path([project(CORNERS[i]), project(CORNERS[j])], { stroke: line });
-  const ends = [[0, -1.18, -1], [1.18, 0, -1], [-1.12, -1.12, 0.15]];
-  ends.forEach((end, k) => {
-    const [x, y] = project(end);
-    const anchor = x < pen.width * 0.3 ? "start" : x > pen.width * 0.7 ? "end" : "middle";
-    const at = Math.min(Math.max(x, 4), pen.width - 4);
-    pen.text(at, Math.min(Math.max(y, 12), pen.height - 6), names[k], { size: 12, anchor, baseline: "middle", fill: ink });
+  names.forEach((name, k) => {
+    // The label stands outside of the box, at the edge along its axis that is lowest or, for the third, leftmost.
+    const edges = EDGES.filter(([i, j]) => (i ^ j) === 1 << k).map(([i, j]) => {
+      const [a, b] = [project(CORNERS[i]), project(CORNERS[j])];
+      return [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+    });
+    const rank = k === 2 ? ([x]) => x : ([, y]) => -y;
+    const [x, y] = edges.sort((p, q) => rank(p) - rank(q))[0];
+    const half = textWidth(name, 12) / 2;
+    const shift = k === 2 ? [-10, 0] : [x < pen.width / 2 ? -half - 8 : half + 8, 10];
+    const at = Math.min(Math.max(x + shift[0], k === 2 ? 9 : half + 3), pen.width - half - 3);
+    const turn = k === 2 ? -Math.PI / 2 : 0;
+    pen.text(at, Math.min(y + shift[1], pen.height - 7), name, { size: 12, anchor: "middle", baseline: "middle", fill: ink, turn });
   });
 }
 
@@ -103,6 +111,7 @@ function cross(a, b) {
 
 export function spaceLegend(answer) {
   const plane = answer.exact ? "The plane separates the classes where f = 0." : "The plane holds the other features at their means.";
-  return `${answer.n_features} features. ${plane}`;
+  const what = answer.n_features === null ? "The features of the kernel: along the weights w, and two directions across." : `${answer.n_features} features.`;
+  return `${what} ${plane}`;
 }
 

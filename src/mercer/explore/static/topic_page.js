@@ -6,7 +6,7 @@ import { element } from "./elements.js";
 import { drawPlane } from "./plane_view.js";
 import { Question } from "./requests.js";
 
-const RATIOS = { lines: 0.72, bars: 0.62, matrix: 0.85, plane: 1.02 };
+const RATIOS = { lines: 0.72, bars: 0.62, matrix: 0.85, plane: 1.0 };
 
 export function drawPanel(pen, panel) {
   if (panel.kind === "lines") drawLines(pen, panel);

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.explore.fields import Field, NumberField
-from mercer.explore.panels import Topic, answered, bars, lines, series
+from mercer.explore.panels import Topic, answered, lines, series, table
 from mercer.explore.source_text import program
 
 FIELDS: dict[str, Field] = {
@@ -41,9 +41,13 @@ def answer(state: dict[str, Any]) -> dict[str, Any]:
         series("special, kernel trick: (d+1)N(N+1)/2 + NT", steps, closed, "line", 2),
     ]
     training = lines("T updates", curves, "T", "multiplications", log_x=True, log_y=True)
-    names = ["inner product, explicit", "inner product, kernel", "prediction with w", "prediction with α"]
-    values = np.array([p, d + 1, p, support * (d + 1)], dtype=float)
-    single = bars("One inner product and one prediction", names, {"multiplications": values})
+    rows = [
+        ["⟨φ(x), φ(z)⟩ from the features", f"p = {p:,}"],
+        ["the same by (1 + ⟨x, z⟩)²", f"d + 1 = {d + 1:,}"],
+        ["prediction with w", f"p = {p:,}"],
+        ["prediction with α", f"{support:,} × (d + 1) = {support * (d + 1):,}"],
+    ]
+    single = table("One inner product and one prediction", ["what", "multiplications"], rows)
     text = (
         f"d = {d} gives p = {p:,} quadratic features. The kernel perceptron predicts faster than w while fewer than "
         f"{p // (d + 1):,} points have α ≠ 0."

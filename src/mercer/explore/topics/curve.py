@@ -39,7 +39,7 @@ FIELDS: dict[str, Field] = {
 def curve_points(n: int, noise: float, seed: int, gap: float) -> tuple[np.ndarray, np.ndarray]:
     """Points of sin(3x) on [-1, 1] with noise; none within gap / 2 of x = 0.2."""
     rng = np.random.default_rng(seed)
-    x = np.sort(rng.uniform(-1, 1, n))
+    x = -1 + 2 * (np.arange(n) + rng.uniform(0.1, 0.9, n)) / n
     x = np.where(np.abs(x - 0.2) < gap / 2, np.where(x < 0.2, x - gap / 2, x + gap / 2), x).round(3)
     return x[:, None], (np.sin(3 * x) + noise * rng.normal(size=n)).round(3)
 

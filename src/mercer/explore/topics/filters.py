@@ -22,7 +22,7 @@ FIELDS: dict[str, Field] = {
             ("square", "y = x1²"),
         ),
     ),
-    "n": NumberField("Rows", 400, low=50, high=2000, step=10, whole=True, log=True),
+    "n": NumberField("Rows", 400, low=60, high=2000, step=20, whole=True),
     "others": NumberField("Columns of noise", 4, low=0, high=10, step=1, whole=True),
     "seed": NumberField("Seed", 0, low=0, high=999, step=1, whole=True),
 }
@@ -33,7 +33,9 @@ def pair_example(example: str, n: int, others: int, seed: int) -> tuple[np.ndarr
     rng = np.random.default_rng(seed)
     noise = rng.normal(size=(n, others))
     if example == "sum":
-        x1, z = rng.choice([-1.0, 1.0], size=(2, n))
+        # All four pairs of signs equally often: the correlation of x1 and y is exactly zero.
+        pairs = rng.permutation(np.arange(n) % 4)
+        x1, z = np.where(pairs < 2, 1.0, -1.0), np.where(pairs % 2, 1.0, -1.0)
         X = np.column_stack([x1, (z - x1) / 2, noise])
         return X, X[:, 0] + 2 * X[:, 1]
     X = np.column_stack([rng.uniform(-1, 1, size=(n, 2)), noise])

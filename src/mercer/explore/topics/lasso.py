@@ -23,7 +23,7 @@ def answer(state: dict[str, Any]) -> dict[str, Any]:
     weights = np.asarray(path)
     names = names_of(state["d"])
     curves = [
-        series(names[j] + (" (matters)" if w[j] else ""), path.alphas, weights[:, j], "line" if w[j] else "thin", j)
+        series(names[j] if w[j] else "", path.alphas, weights[:, j], "line" if w[j] else "thin", j)
         for j in range(state["d"])
     ]
     picture = lines("Weights along the path", curves, "penalty α", "weight", log_x=True, marks=[(state["alpha"], "α")])
