@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-
 #: Longer calls have one argument per line.
 MAX_LINE = 100
 

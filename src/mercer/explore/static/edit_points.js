@@ -138,12 +138,18 @@ export class PointEditor {
     if (event.key in arrows) this.shift(answer, arrows[event.key], event.shiftKey ? 4 : 1);
     else if (event.key === "n" && n) this.choose((this.selected + 1) % n);
     else if (event.key === "p" && n) this.choose((this.selected + n - 1 + (this.selected < 0)) % n);
-    else if ((event.key === "r" || event.key === "Enter") && this.selected >= 0) this.once(() => this.host.relabel(this.selected));
+    else if ((event.key === "r" || event.key === "Enter") && this.selected >= 0) {
+      this.once(() => this.host.relabel(this.selected));
+      announce(`Point ${this.selected + 1} has the other class now`);
+    }
     else if ((event.key === "Delete" || event.key === "Backspace") && this.selected >= 0) {
       this.once(() => this.host.remove(this.selected));
       this.selected = Math.min(this.selected, n - 2);
-    } else if (event.key === "a" || event.key === "A") this.once(() => this.host.addPoint(...(this.cursor || [0, 0]), event.key === "a" ? 1 : -1));
-    else if (event.key === "Escape") this.forget();
+      announce("The point is removed");
+    } else if (event.key === "a" || event.key === "A") {
+      this.once(() => this.host.addPoint(...(this.cursor || [0, 0]), event.key === "a" ? 1 : -1));
+      announce("A point is added");
+    } else if (event.key === "Escape") this.forget();
     else return;
     event.preventDefault();
     this.host.repaint();

@@ -142,7 +142,7 @@ export class SvgPen {
 
   image(source, x, y, width, height, smooth = true) {
     const box = `x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}"`;
-    const rendering = smooth ? "" : ' style="image-rendering:pixelated"';
+    const rendering = smooth ? "" : ' image-rendering="pixelated"';
     this.parts.push(`<image ${box} preserveAspectRatio="none"${rendering} href="${source.toDataURL("image/png")}"/>`);
   }
 

@@ -1,25 +1,9 @@
 // The page of any other topic: one card per panel that the server describes.
 
 import { Card } from "./cards.js";
-import { drawBars, drawLines, drawMatrix } from "./charts.js";
 import { element } from "./elements.js";
-import { drawPlane } from "./plane_view.js";
+import { drawPanel, PANEL_RATIOS, panelTable } from "./panels.js";
 import { Question } from "./requests.js";
-
-const RATIOS = { lines: 0.72, bars: 0.62, matrix: 0.85, plane: 1.0 };
-
-export function drawPanel(pen, panel) {
-  if (panel.kind === "lines") drawLines(pen, panel);
-  else if (panel.kind === "bars") drawBars(pen, panel);
-  else if (panel.kind === "matrix") drawMatrix(pen, panel);
-  else drawPlane(pen, panel);
-}
-
-export function panelTable(panel) {
-  const head = element("tr", {}, ...panel.columns.map((name) => element("th", { scope: "col" }, name)));
-  const rows = panel.rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, String(cell)))));
-  return element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows));
-}
 
 export class TopicPage {
   constructor(app, topic) {
@@ -88,5 +72,5 @@ function makeCard(panel) {
   if (panel.kind === "table") {
     return element("section", { class: "card wide", "aria-label": panel.title }, element("header", {}, element("h3", {}, panel.title)), element("div", { class: "table" }));
   }
-  return new Card(panel.title, { ratio: RATIOS[panel.kind] });
+  return new Card(panel.title, { ratio: PANEL_RATIOS[panel.kind] });
 }
