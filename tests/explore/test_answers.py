@@ -50,6 +50,10 @@ MODELS = {
         {"representation": "kernel", "kernel": TERMS, "learner": "hinge", "alpha": 0.3, "penalty": "coefficients"},
         mercer.KernelHinge(KERNEL, alpha=0.3, penalty="coefficients"),
     ),
+    "kernel logistic": (
+        {"representation": "kernel", "kernel": TERMS, "learner": "logistic", "alpha": 0.3},
+        make_pipeline(mercer.Landmarks(kernel=KERNEL, choose="all"), mercer.LogisticClassifier(alpha=0.3)),
+    ),
     "kernel ridge": (
         {"representation": "kernel", "kernel": TERMS, "learner": "ridge", "alpha": 0.3},
         mercer.KernelRegressor(KERNEL, alpha=0.3),

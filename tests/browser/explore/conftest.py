@@ -92,7 +92,7 @@ class ExplorePage:
         self.page.wait_for_selector("body[data-state=idle]", timeout=60_000)
 
     def until(self, expression):
-        """Wait until a JavaScript expression is true; the policy of the page does not allow the browser's own polling."""
+        """Wait until a JavaScript expression is true; the policy of the page forbids the polling of playwright."""
         for _ in range(400):
             if self.page.evaluate(expression):
                 return

@@ -17,6 +17,8 @@ from mercer.explore.plane.state import fit_key
 #: Half of the width of the plane that is shown, if all points are within it.
 _LIMIT = 1.6
 _STEP = 0.4
+#: With more whitened landmarks, the whitening is folded into the weights.
+_MANY_LANDMARKS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,11 @@ class FittedState:
         if self.model is None:
             assert self.weights is not None
             return self.features(X) @ self.weights + self.intercept
+        if self.weights is not None and len(getattr(self.representation, "whitening_", ())) > _MANY_LANDMARKS:
+            # <w, L^-1 k> = <L^-T w, k>: one product per row instead of one per row and landmark.
+            map_ = self.representation
+            coefficients = map_.whitening_ @ self.weights
+            return map_.kernel_(X, map_.landmarks_) @ coefficients + self.intercept
         if hasattr(self.model, "decision_function"):
             return np.asarray(self.model.decision_function(X), dtype=np.float64)
         return np.asarray(self.model.predict(X), dtype=np.float64)

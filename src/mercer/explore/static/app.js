@@ -267,6 +267,12 @@ class App {
     on("redo", () => window.history.forward());
     on("share", () => this.copy(location.href, "The link is copied."));
     on("python", () => this.showPython());
+    on("settings", () => {
+      // On a narrow screen the controls come up from below, so that the plane stays in view.
+      const open = document.body.classList.toggle("settings-open");
+      document.getElementById("settings").setAttribute("aria-expanded", String(open));
+      document.getElementById("settings").textContent = open ? "Close settings" : "Settings";
+    });
     on("theme", () => {
       setTheme(themeName() === "dark" ? "light" : "dark");
       this.retheme();

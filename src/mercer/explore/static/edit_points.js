@@ -17,6 +17,7 @@ export class PointEditor {
     this.dragged = null;
     const canvas = card.canvas;
     canvas.tabIndex = 0;
+    canvas.style.touchAction = "none";
     canvas.setAttribute("aria-describedby", "plane-help");
     canvas.addEventListener("pointerdown", (event) => this.down(event));
     canvas.addEventListener("pointermove", (event) => this.move(event));

@@ -225,6 +225,7 @@ export class PlanePage {
 
   makeTurnable(canvas) {
     canvas.tabIndex = 0;
+    canvas.style.touchAction = "none";
     let last = null;
     const paint = () => this.cards.space.paint();
     canvas.addEventListener("pointerdown", (event) => {
