@@ -38,6 +38,7 @@ section { border-top: 1px solid #d5dae0; padding: 1rem 0; break-inside: avoid; }
 .note, figcaption, figure p { color: #5b6470; font-size: 0.85rem; }
 .pictures { display: flex; flex-wrap: wrap; gap: 1rem; }
 figure { margin: 0; max-width: 100%; width: 420px; }
+figure.wide { width: auto; }
 figure svg { max-width: 100%; height: auto; }
 table { border-collapse: collapse; font-size: 0.8rem; }
 td, th { text-align: left; padding: 0.15rem 0.5rem; border-bottom: 1px solid #d5dae0; }

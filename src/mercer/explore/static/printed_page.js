@@ -15,7 +15,7 @@ export function printPresets(presets) {
     const box = document.getElementById(`preset-${preset.name}`).querySelector(".pictures");
     box.append(...picturesOf(preset).map(([title, draw, ratio, caption]) => picture(title, draw, ratio, caption)));
     for (const panel of preset.answer.panels || []) {
-      if (panel.kind === "table") box.append(element("figure", {}, element("figcaption", {}, panel.title), panelTable(panel)));
+      if (panel.kind === "table") box.append(element("figure", { class: "wide" }, element("figcaption", {}, panel.title), panelTable(panel)));
     }
   }
   document.body.dataset.state = "idle";

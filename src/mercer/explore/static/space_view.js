@@ -49,7 +49,7 @@ function boundingBox(answer) {
 }
 
 function makeProjection(pen, { around, down }) {
-  const size = 0.31 * Math.min(pen.width, pen.height * 1.12);
+  const size = Math.min(0.31 * pen.width, 0.312 * pen.height);
   const [cx, cy] = [pen.width / 2, pen.height / 2];
   const [ca, sa, cd, sd] = [Math.cos(around), Math.sin(around), Math.cos(down), Math.sin(down)];
   return ([x, y, z]) => [cx + size * (x * ca - y * sa), cy - size * (z * cd + (x * sa + y * ca) * sd)];
