@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.explore.expressions import Call, Operation, Snippet
-from mercer.explore.fields import ChoiceField, Field, NumberField, RequestError, read_fields
+from mercer.explore.fields import ChoiceField, Field, FlagField, NumberField, RequestError, read_fields
 
 MAX_TERMS = 4
 _BANDWIDTH = NumberField("bandwidth σ", 0.5, low=0.01, high=20.0, log=True)
@@ -35,7 +35,13 @@ class Leaf:
 
 LEAVES: dict[str, Leaf] = {
     "Gaussian": Leaf("Gaussian", {"bandwidth": _BANDWIDTH}),
-    "Laplace": Leaf("Laplace", {"bandwidth": _BANDWIDTH}),
+    "Laplace": Leaf(
+        "Laplace",
+        {
+            "bandwidth": _BANDWIDTH,
+            "norm": ChoiceField("norm", "l2", options=(("l2", "Euclidean"), ("l1", "sum of absolute values"))),
+        },
+    ),
     "Cauchy": Leaf("Cauchy", {"bandwidth": _BANDWIDTH}),
     "Matern": Leaf(
         "Matérn", {"bandwidth": _BANDWIDTH, "nu": NumberField("smoothness ν", 1.5, low=0.5, high=5.5, step=0.5)}
@@ -44,13 +50,22 @@ LEAVES: dict[str, Leaf] = {
         "Rational quadratic",
         {"bandwidth": _BANDWIDTH, "alpha": NumberField("mixture α", 1.0, low=0.1, high=20.0, log=True)},
     ),
-    "Sinc": Leaf("Sinc", {"bandwidth": _BANDWIDTH}),
+    "ExponentialPower": Leaf(
+        "Exponential power",
+        {
+            "bandwidth": _BANDWIDTH,
+            "p": NumberField("norm p", 2.0, low=0.5, high=2.0, step=0.1),
+            "q": NumberField("power q", 1.0, low=0.1, high=2.0, step=0.1),
+        },
+    ),
+    "Sinc": Leaf("Sinc", {"bandwidth": _BANDWIDTH, "radial": FlagField("radial", False)}),
     "Linear": Leaf("Linear", {}),
     "Polynomial": Leaf(
         "Polynomial",
         {
             "degree": NumberField("degree p", 2, low=1, high=9, step=1, whole=True),
             "offset": NumberField("offset", 1.0, low=0.0, high=10.0, step=0.1),
+            "scale": NumberField("scale", 1.0, low=0.01, high=10.0, log=True),
         },
     ),
     "AllSubsets": Leaf("All subsets", {"scale": NumberField("scale", 1.0, low=0.01, high=10.0, log=True)}),

@@ -372,3 +372,49 @@ def test_exported_page_draws_all_presets_without_a_server(explore_browser, tmp_p
     assert complaints == []
     assert {re.match("[a-z]+", url)[0] for url in urls} <= {"file", "data"}
     context.close()
+
+
+def test_kernels_are_added_and_edited(explore_page):
+    opened = explore_page().open("#preset=gaussian-boundary")
+    page = opened.page
+    page.fill("#kernel-0-bandwidth-number", "0.3")
+    page.keyboard.press("Tab")
+    opened.settle()
+    page.get_by_role("button", name="Add a kernel").click()
+    page.select_option("#kernel-1-name", "Polynomial")
+    page.fill("#kernel-1-degree-number", "3")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "kernel-1-offset"  # a change keeps the place of the keyboard
+    page.fill("#kernel-1-weight-number", "0.5")
+    page.keyboard.press("Tab")
+    page.select_option("#kernel-1-join", "*")
+    opened.settle()
+    first, second = opened.state[1]["kernel"]
+    assert first["bandwidth"] == 0.3
+    assert (second["name"], second["degree"], second["weight"], second["operation"]) == ("Polynomial", 3, 0.5, "*")
+    page.click("#python")
+    page.locator("#python-dialog[open]").wait_for()
+    code = page.locator("#python-code").inner_text()
+    assert "Gaussian(bandwidth=0.3) * 0.5 * Polynomial(degree=3" in code
+    np.testing.assert_allclose(executed(code)["scores"], opened.answer("boundary")["scores"], rtol=1e-6, atol=1e-6)
+
+
+def test_weights_by_hand_start_from_the_fit(explore_page):
+    opened = explore_page().open("#preset=parabolic-ball")
+    fitted = opened.answer("boundary")["weights"]
+    opened.page.select_option("#field-learner", "hand")
+    opened.settle()
+    np.testing.assert_allclose(
+        opened.state[1]["weights"], np.clip([*fitted["values"], fitted["intercept"]], -5, 5), atol=0.006
+    )
+    assert opened.page.locator("#field-w3").count() == 1
+
+
+def test_settings_come_up_on_a_narrow_screen(explore_page):
+    opened = explore_page(390).open("#preset=parabolic-ball")
+    opened.page.click("#settings")
+    assert opened.page.locator("#field-alpha").bounding_box()["y"] < 900 * 2
+    opened.page.select_option("#field-data", "moons")
+    opened.settle()
+    assert opened.state[1]["data"] == "moons"
+    assert opened.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -70,13 +70,22 @@ class App {
     if (name === "representation") fields.axes = null;
     if (name === "choose" && value === "placed" && !this.view.state.landmarks) fields.landmarks = this.page.answer?.landmarks?.slice(0, 24) ?? [];
     if (fields.landmarks && fields.landmarks.length === 0) fields.landmarks = [[0, 0]];
+    if (name === "learner" && value === "hand") fields.weights = this.fittedWeights();
     const known = this.about.topics[this.view.topic].fields.map((each) => each.name);
     for (const key of Object.keys(fields)) if (!known.includes(key)) delete fields[key];
     const kind = this.field(name).kind;
-    const structural = rebuild ?? (kind === "choice" || kind === "flag" || (kind === "kernel" && isFinal));
+    const shape = (terms) => terms.map((term) => `${term.name} ${term.operation}`).join();
+    const structural = rebuild ?? (kind === "choice" || kind === "flag" || (kind === "kernel" && shape(value) !== shape(this.value(name))));
     this.patch(fields, structural);
     if (isFinal) this.end();
     else this.endSoon();
+  }
+
+  // Weights set by hand start from those of the last fit.
+  fittedWeights() {
+    const { weights } = this.page.answer ?? {};
+    if (!weights || weights.of !== "features" || weights.total > 23) return null;
+    return [...weights.values, weights.intercept].map((each) => Math.max(-5, Math.min(5, Number(each.toFixed(2)))));
   }
 
   highest(field) {

@@ -18,19 +18,24 @@ export function buildControls(fields, host) {
 }
 
 function controlOf(field, host) {
-  if (field.kind === "number") return numberControl(field, host.value(field.name), (value, final) => host.change(field.name, value, final), host);
+  const change = (value, final) => host.change(field.name, value, final);
+  if (field.kind === "kernel") return kernelControl(field, () => host.value(field.name), change);
+  return plainControl(field, host.value(field.name), change, "field", host);
+}
+
+// The control of a number, a choice or a flag; null for fields that are edited in the plane.
+export function plainControl(field, value, change, prefix, host = null) {
+  const id = `${prefix}-${field.name}`;
+  if (field.kind === "number") return numberControl(field, value, change, host, prefix);
   if (field.kind === "choice") {
-    const id = `field-${field.name}`;
-    const made = select(field.options, host.value(field.name), (value) => host.change(field.name, value, true), { id });
+    const made = select(field.options, value, (chosen) => change(chosen, true), { id });
     return element("div", { class: "control" }, element("label", { for: id }, field.label), made, hint(field));
   }
   if (field.kind === "flag") {
-    const id = `field-${field.name}`;
-    const box = element("input", { type: "checkbox", id, onchange: () => host.change(field.name, box.checked, true) });
-    box.checked = host.value(field.name);
+    const box = element("input", { type: "checkbox", id, onchange: () => change(box.checked, true) });
+    box.checked = value;
     return element("div", { class: "control flag" }, box, element("label", { for: id }, field.label));
   }
-  if (field.kind === "kernel") return kernelControl(field, host.value(field.name), (value, final) => host.change(field.name, value, final));
   return null;
 }
 
@@ -43,7 +48,7 @@ export function numberControl(field, value, change, host = null, prefix = "field
   const id = `${prefix}-${field.name}`;
   const high = host && host.highest ? host.highest(field) : field.high;
   const slider = element("input", { type: "range", id, min: 0, max: 1, step: "any" });
-  const box = element("input", { type: "number", min: field.low, max: high, step: "any", "aria-label": `${field.label}, as a number` });
+  const box = element("input", { type: "number", id: `${id}-number`, min: field.low, max: high, step: "any", "aria-label": `${field.label}, as a number` });
   if (field.log) Object.assign(slider, { min: 0, max: STEPS, step: 1 });
   else Object.assign(slider, { min: field.low, max: high, step: field.step });
   const show = (number, all = true) => {

@@ -1,40 +1,40 @@
 // The kernel as a list of terms, joined by plus and times.
 
+import { plainControl } from "./controls.js";
 import { button, element, select } from "./elements.js";
-import { numberControl } from "./controls.js";
 
-export function kernelControl(field, terms, change) {
+// `read()` returns the terms as they are now: a control outlives changes of the others.
+export function kernelControl(field, read, change) {
   const box = element("fieldset", { class: "kernel" }, element("legend", {}, field.label));
-  terms.forEach((term, i) => box.append(termControl(field, terms, i, change)));
-  if (terms.length < field.max_terms) {
-    box.append(button("Add a kernel", () => change([...terms, newTerm(field, "Gaussian")], true), { class: "quiet" }));
+  read().forEach((_, i) => box.append(termControl(field, read, i, change)));
+  if (read().length < field.max_terms) {
+    box.append(button("Add a kernel", () => change([...read(), newTerm(field, "Gaussian")], true), { class: "quiet", id: "add-kernel" }));
   }
   return box;
 }
 
-function termControl(field, terms, index, change) {
-  const term = terms[index];
+function termControl(field, read, index, change) {
+  const term = read()[index], several = read().length > 1;
   const leaf = field.leaves.find((each) => each.name === term.name);
-  const edit = (patch, final) => change(terms.map((each, i) => (i === index ? { ...each, ...patch } : each)), final);
-  const names = field.leaves.map((each) => [each.name, each.label]);
-  const choose = (name) => change(terms.map((each, i) => (i === index ? renamed(field, each, name) : each)), true);
+  const replace = (make, final) => change(read().map((each, i) => (i === index ? make(each) : each)), final);
   const head = element("div", { class: "term-head" });
   if (index > 0) {
-    head.append(select([["+", "+"], ["*", "×"]], term.operation || "+", (value) => edit({ operation: value }, true), { "aria-label": `How kernel ${index + 1} is joined` }));
+    const join = (value) => replace((each) => ({ ...each, operation: value }), true);
+    head.append(select([["+", "+"], ["*", "×"]], term.operation || "+", join, { "aria-label": `How kernel ${index + 1} is joined`, id: `kernel-${index}-join` }));
   }
-  head.append(select(names, term.name, choose, { "aria-label": `Kernel ${index + 1}` }));
-  if (terms.length > 1) {
-    head.append(button("×", () => change(terms.filter((_, i) => i !== index), true), { "aria-label": `Remove kernel ${index + 1}`, class: "quiet" }));
+  const names = field.leaves.map((each) => [each.name, each.label]);
+  const choose = (name) => replace((each) => renamed(field, each, name), true);
+  head.append(select(names, term.name, choose, { "aria-label": `Kernel ${index + 1}`, id: `kernel-${index}-name` }));
+  if (several) {
+    const remove = () => change(read().filter((_, i) => i !== index), true);
+    head.append(button("×", remove, { "aria-label": `Remove kernel ${index + 1}`, class: "quiet" }));
   }
-  const made = element("div", { class: "term" }, head);
-  for (const each of leaf.fields) {
-    made.append(numberControl(each, term[each.name] ?? each.default, (value, final) => edit({ [each.name]: value }, final), null, `kernel-${index}`));
-  }
-  if (terms.length > 1) {
-    const weight = field.common.find((each) => each.name === "weight");
-    made.append(numberControl(weight, term.weight ?? 1, (value, final) => edit({ weight: value }, final), null, `kernel-${index}`));
-  }
-  return made;
+  const weight = several ? field.common.filter((each) => each.name === "weight") : [];
+  const parameters = [...leaf.fields, ...weight].map((each) => {
+    const edit = (value, final) => replace((current) => ({ ...current, [each.name]: value }), final);
+    return plainControl(each, term[each.name] ?? each.default, edit, `kernel-${index}`);
+  });
+  return element("div", { class: "term" }, head, ...parameters);
 }
 
 function newTerm(field, name) {

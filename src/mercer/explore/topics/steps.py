@@ -22,7 +22,9 @@ from mercer.explore.source_text import program
 
 GRID = 41
 MAX_POINTS = 80
-_KERNEL = ((("name", "Polynomial"), ("operation", "+"), ("weight", 1.0), ("degree", 2), ("offset", 1.0)),)
+_KERNEL = (
+    (("name", "Polynomial"), ("operation", "+"), ("weight", 1.0), ("degree", 2), ("offset", 1.0), ("scale", 1.0)),
+)
 FIELDS: dict[str, Field] = {
     **{name: DATA[name] for name in ("data", "noise", "seed", "points")},
     "n": NumberField("Number of points", 40, low=2, high=MAX_POINTS, step=1, whole=True),
