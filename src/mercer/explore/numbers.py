@@ -26,6 +26,11 @@ def rounded(values: Any, digits: int = 7) -> Any:
     return listed.tolist()
 
 
+def shown(value: float) -> str:
+    """Return a number as text with three digits; what is only rounding is 0."""
+    return "0" if abs(value) < 1e-12 else f"{value:.3g}"
+
+
 def as_bytes(values: np.ndarray, low: float, high: float) -> str:
     """Return values on the scale from low to high as base64 of one byte each."""
     span = high - low if high > low else 1.0

@@ -29,7 +29,9 @@ def points_answer(state: dict[str, Any]) -> dict[str, Any]:
     X, y = training_points(state)
     X_test, y_test = test_points(state)
     test = np.column_stack([X_test, y_test]) if state["show_test"] else np.empty((0, 3))
-    limit = shown_limit(np.concatenate([X, X_test])) if state["points"] is None else shown_limit(X)
+    # The frame does not jump when the first point of a generated set is moved.
+    generated = training_points({**state, "points": None})[0]
+    limit = shown_limit(np.concatenate([X, X_test, generated]))
     return {"points": rounded(np.column_stack([X, y])), "test": rounded(test), "limit": limit}
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from mercer.explore.expressions import Call, import_lines
 from mercer.explore.fields import ChoiceField, Field, NumberField, RequestError
 from mercer.explore.kernel_terms import KernelField, functions_of, kernel_expression
+from mercer.explore.numbers import shown
 from mercer.explore.panels import Topic, answered, bars, lines, series
 from mercer.explore.source_text import program
 
@@ -73,7 +74,9 @@ def answer(state: dict[str, Any]) -> dict[str, Any]:
     result = model.predict(X)
     fresh = np.linspace(-1, 1, 201)
     test = float(np.mean((model.predict(fresh[:, None]) - np.sin(3 * fresh)) ** 2))
-    text = f"Mean squared error: {np.mean((result - y) ** 2):.3g} on the points, {test:.3g} against sin(3x) on [-1, 1]."
+    text = (
+        f"Mean squared error: {shown(np.mean((result - y) ** 2))} on the points, {test:.3g} against sin(3x) on [-1, 1]."
+    )
     return answered(picture, _weights(state, model), result=result, text=text)
 
 

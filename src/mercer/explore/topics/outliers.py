@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.explore.fields import ChoiceField, Field, NumberField
+from mercer.explore.numbers import shown
 from mercer.explore.panels import Topic, answered, bars, lines, series
 from mercer.explore.source_text import program
 
@@ -60,8 +61,8 @@ def answer(state: dict[str, Any]) -> dict[str, Any]:
     ]
     third = lines("Predictions", fits, "x", "y")
     text = (
-        f"As is: w = {raw[0]:.3g}, error {raw[1]:.3g}. Clipped at {state['bound']:g}: w = {clipped[0]:.3g}, "
-        f"error {clipped[1]:.3g}."
+        f"As is: w = {raw[0]:.3g}, error {shown(raw[1])}. Clipped at {state['bound']:g}: w = {clipped[0]:.3g}, "
+        f"error {shown(clipped[1])}."
     )
     return answered(third, second, first, result=[*raw, *clipped], text=text)
 
