@@ -196,6 +196,13 @@ def test_error_in_a_computation_is_not_shown(client, monkeypatch, capsys):
     assert "KeyError" in capsys.readouterr().err
 
 
+def test_requests_beyond_the_queue_are_refused(client, monkeypatch):
+    from mercer.explore import server
+
+    monkeypatch.setattr(server, "MAX_WAITING", 0)
+    assert refused(client.post(f"/{TOKEN}/api/boundary", json=GOOD), 429)
+
+
 def test_slow_computations_end_with_an_error(client, monkeypatch):
     import time
 

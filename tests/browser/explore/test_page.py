@@ -80,15 +80,18 @@ def test_preset_fits_every_width_and_theme(explore_page, preset, look):
 
 def test_field_has_the_colors_of_the_classes(explore_page):
     opened = explore_page().open("#preset=parabolic-ball")
+    box = opened.page.locator(".card.large canvas").bounding_box()
+    side = min(box["width"], box["height"]) - 42
+    left = 34 + max(0, (box["width"] - 42 - side) / 2)
     colors = opened.page.evaluate(
-        """() => {
+        """([center, corner]) => {
           const shown = document.querySelector('.card.large canvas');
           const canvas = new OffscreenCanvas(shown.width, shown.height);
           const context = canvas.getContext('2d', { willReadFrequently: true });
           context.drawImage(shown, 0, 0);
-          const pick = (x, y) => [...context.getImageData(canvas.width * x, canvas.height * y, 1, 1).data];
-          return [pick(0.525, 0.52), pick(0.93, 0.06)];
-        }"""
+          return [center, corner].map(([x, y]) => [...context.getImageData(x, y, 1, 1).data]);
+        }""",
+        [[left + 0.52 * side, 8 + 0.52 * side], [left + 0.97 * side, 8 + 0.03 * side]],
     )
     inside, outside = colors
     assert inside[2] > inside[0]  # blue, the class 1

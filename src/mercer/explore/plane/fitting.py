@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from mercer.explore.caught import caught_warnings
 from mercer.explore.data_sets import GENERATORS, OWN, TEST_ROWS, TEST_SEED
 from mercer.explore.fields import RequestError
 from mercer.explore.plane.models import model_expression, representation_expression
@@ -100,15 +100,13 @@ def _fitted(key: tuple[tuple[str, Any], ...]) -> FittedState:
     X, y = training_points(state)
     if len(np.unique(y)) < 2:
         raise RequestError("A fit needs points of both classes: add some.")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with caught_warnings() as notes:
         try:
             parts = _by_hand(state, X) if state["learner"] == "hand" else _learned(state, X, y)
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             raise RequestError(f"This fit is not possible: {error}") from None
-    notes = tuple(dict.fromkeys(str(each.message) for each in caught))
     model, representation, weights, intercept = parts
-    return FittedState(X, y, model, representation, weights, intercept, notes)
+    return FittedState(X, y, model, representation, weights, intercept, tuple(notes))
 
 
 def _learned(state: dict[str, Any], X: np.ndarray, y: np.ndarray) -> tuple[Any, Any, np.ndarray | None, float]:

@@ -4,9 +4,10 @@ import { CanvasPen, SvgPen } from "./pen.js";
 import { button, element } from "./elements.js";
 
 export class Card {
-  // `draw(pen)` paints the picture; `ratio` is its height over its width.
-  constructor(title, { className = "", ratio = 0.72, onsave = null } = {}) {
+  // `ratio` is the height of the picture over its width; with `spare`, so many pixels of the window stay free below it.
+  constructor(title, { className = "", ratio = 0.72, spare = null } = {}) {
     this.title = title;
+    this.spare = spare;
     this.ratio = ratio;
     this.draw = null;
     this.canvas = element("canvas", { role: "img", "aria-label": title });
@@ -20,12 +21,12 @@ export class Card {
     );
     this.body = element("div", { class: "card-body" }, this.canvas);
     this.element = element("section", { class: `card ${className}`, "aria-label": title }, element("header", {}, this.heading, tools), this.body, this.caption);
-    this.onsave = onsave;
   }
 
   get size() {
     const width = Math.max(this.body.clientWidth, 120);
-    return [width, Math.round(width * this.ratio)];
+    const height = Math.round(width * this.ratio);
+    return [width, this.spare === null ? height : Math.min(height, Math.max(340, window.innerHeight - this.spare))];
   }
 
   show(draw, caption = "", label = "") {

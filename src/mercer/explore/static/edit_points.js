@@ -18,6 +18,7 @@ export class PointEditor {
     const canvas = card.canvas;
     canvas.tabIndex = 0;
     canvas.style.touchAction = "none";
+    canvas.setAttribute("role", "application"); // screen readers pass the keys on
     canvas.setAttribute("aria-describedby", "plane-help");
     canvas.addEventListener("pointerdown", (event) => this.down(event));
     canvas.addEventListener("pointermove", (event) => this.move(event));

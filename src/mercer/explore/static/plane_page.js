@@ -33,7 +33,7 @@ export class PlanePage {
 
   makeCards() {
     this.cards = {
-      plane: new Card("Decision boundary", { className: "large", ratio: 0.98 }),
+      plane: new Card("Decision boundary", { className: "large", ratio: 0.98, spare: 300 }),
       space: new Card("Lifted space", { ratio: 0.86 }),
       approximation: new Card("Error of the approximated kernel", { ratio: 0.8 }),
       map: new Card("Penalty and bandwidth", { ratio: 0.8 }),
@@ -226,6 +226,7 @@ export class PlanePage {
   makeTurnable(canvas) {
     canvas.tabIndex = 0;
     canvas.style.touchAction = "none";
+    canvas.setAttribute("role", "application");
     let last = null;
     const paint = () => this.cards.space.paint();
     canvas.addEventListener("pointerdown", (event) => {
@@ -252,6 +253,7 @@ export class PlanePage {
 
   makeMapClickable(canvas) {
     canvas.tabIndex = 0;
+    canvas.setAttribute("role", "application");
     const go = (row, column) => {
       const terms = this.app.value("kernel");
       const at = terms.findIndex((term) => "bandwidth" in term);

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from mercer.explore.caught import caught_warnings
 from mercer.explore.data_sets import GENERATORS
 from mercer.explore.fields import ChoiceField, Field, NumberField
 from mercer.explore.numbers import as_floats
@@ -31,8 +31,7 @@ FIELDS: dict[str, Field] = {
 @lru_cache(maxsize=256)
 def _boosted(data: str, n: int, noise: float, seed: int, rounds: int) -> Any:
     X, y = GENERATORS[data][1](n, noise, seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with caught_warnings():  # rounds that end early
         return AdaBoost(n_rounds=rounds).fit(X, y)
 
 
