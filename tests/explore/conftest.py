@@ -12,7 +12,7 @@ HOST = "127.0.0.1:8123"
 def client():
     """A client at the address of the page, with the token."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the test client of starlette recommends a successor of httpx
+        warnings.simplefilter("ignore")  # starlette recommends a successor of httpx to its test client
         from starlette.testclient import TestClient
 
     from mercer.explore.server import make_app

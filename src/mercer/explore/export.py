@@ -82,7 +82,7 @@ def drawing_script() -> str:
     """Return the modules that draw as one script: imports between them are left out."""
     folder = files("mercer.explore") / "static"
     parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in MODULES]
-    joined = re.sub(r"^import .*\n", "", "\n".join(parts), flags=re.MULTILINE)
+    joined = re.sub(r"^import [^;]*;\n", "", "\n".join(parts), flags=re.MULTILINE)
     return re.sub(r"^export ", "", joined, flags=re.MULTILINE)
 
 

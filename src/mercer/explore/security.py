@@ -80,7 +80,7 @@ class LocalOnly:
             raise Refusal(403, "Requests of other pages are refused.")
         if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             raise Refusal(403, "Requests of other pages are refused.")
-        given = request.url.path.lstrip("/").partition("/")[0]
+        given = request.scope["path"].lstrip("/").partition("/")[0]
         if not compare_digest(given.encode("utf-8", "replace"), self.token.encode()):
             raise Refusal(403, "The token is missing or wrong: open the address that mercer explore printed.")
 

@@ -9,7 +9,31 @@ import { PlanePage } from "./plane_page.js";
 import { getAbout, post } from "./requests.js";
 import { TopicPage } from "./topic_page.js";
 
-const GROUPS = { plane: [["Points", ["data", "n", "noise", "seed"]], ["Representation", ["representation", "degree", "scaling", "kernel", "n_components", "sampling", "pairing", "choose", "n_landmarks", "map_seed", "whiten", "with_raw"]], ["Learner", ["learner", "alpha", "penalty", "n_epochs"]], ["View", ["nearest", "show_test"]]] };
+// The groups of controls of the plane; other topics have one group.
+const GROUPS = {
+  plane: [
+    ["Points", ["data", "n", "noise", "seed"]],
+    [
+      "Representation",
+      [
+        "representation",
+        "degree",
+        "scaling",
+        "kernel",
+        "n_components",
+        "sampling",
+        "pairing",
+        "choose",
+        "n_landmarks",
+        "map_seed",
+        "whiten",
+        "with_raw",
+      ],
+    ],
+    ["Learner", ["learner", "alpha", "penalty", "n_epochs"]],
+    ["View", ["nearest", "show_test"]],
+  ],
+};
 const PLAY_EVERY = 350; // milliseconds between two steps
 
 class App {
@@ -64,18 +88,27 @@ class App {
   change(name, value, isFinal, rebuild = null) {
     this.begin();
     const fields = { [name]: value };
-    if (name === "data") Object.assign(fields, { points: value === "own" ? this.page.answer?.points ?? [] : null, test_points: null, x_name: "x1", y_name: "x2" });
+    if (name === "data")
+      Object.assign(fields, {
+        points: value === "own" ? (this.page.answer?.points ?? []) : null,
+        test_points: null,
+        x_name: "x1",
+        y_name: "x2",
+      });
     // Points edited by hand belong to the set they came from: another draw replaces them.
     if (["n", "noise", "seed"].includes(name) && this.view.state.points) fields.points = null;
     if (name === "representation") fields.axes = null;
-    if (name === "choose" && value === "placed" && !this.view.state.landmarks) fields.landmarks = this.page.answer?.landmarks?.slice(0, 24) ?? [];
+    if (name === "choose" && value === "placed" && !this.view.state.landmarks)
+      fields.landmarks = this.page.answer?.landmarks?.slice(0, 24) ?? [];
     if (fields.landmarks && fields.landmarks.length === 0) fields.landmarks = [[0, 0]];
     if (name === "learner" && value === "hand") fields.weights = this.fittedWeights();
     const known = this.about.topics[this.view.topic].fields.map((each) => each.name);
     for (const key of Object.keys(fields)) if (!known.includes(key)) delete fields[key];
     const kind = this.field(name).kind;
     const shape = (terms) => terms.map((term) => `${term.name} ${term.operation}`).join();
-    const structural = rebuild ?? (kind === "choice" || kind === "flag" || (kind === "kernel" && shape(value) !== shape(this.value(name))));
+    const structural =
+      rebuild ??
+      (kind === "choice" || kind === "flag" || (kind === "kernel" && shape(value) !== shape(this.value(name))));
     this.patch(fields, structural);
     if (isFinal) this.end();
     else this.endSoon();
@@ -169,16 +202,35 @@ class App {
     const scroll = box.scrollTop;
     const { fields } = this.about.topics[this.view.topic];
     const host = {
-      value: (name) => this.value(name), change: (...given) => this.change(...given), highest: (field) => this.highest(field),
-      play: () => this.play(), playing: () => this.player !== 0,
+      value: (name) => this.value(name),
+      change: (...given) => this.change(...given),
+      highest: (field) => this.highest(field),
+      play: () => this.play(),
+      playing: () => this.player !== 0,
     };
-    const groups = GROUPS[this.view.topic] || [["Settings", [...fields.map((each) => each.name)].sort((a, b) => (b === "t") - (a === "t"))]];
-    box.replaceChildren(...groups.map(([title, names]) => {
-      const chosen = names.map((name) => fields.find((each) => each.name === name)).filter((each) => this.isShown(each));
-      const extra = title === "Points" ? [element("button", { type: "button", class: "quiet", onclick: () => this.ownData() }, "Own points…")] : [];
-      const hand = title === "Learner" && this.value("learner") === "hand" ? this.handControls() : [];
-      return element("fieldset", { class: "group" }, element("legend", {}, title), ...buildControls(chosen, host), ...extra, ...hand);
-    }));
+    const groups = GROUPS[this.view.topic] || [
+      ["Settings", [...fields.map((each) => each.name)].sort((a, b) => (b === "t") - (a === "t"))],
+    ];
+    box.replaceChildren(
+      ...groups.map(([title, names]) => {
+        const chosen = names
+          .map((name) => fields.find((each) => each.name === name))
+          .filter((each) => this.isShown(each));
+        const extra =
+          title === "Points"
+            ? [element("button", { type: "button", class: "quiet", onclick: () => this.ownData() }, "Own points…")]
+            : [];
+        const hand = title === "Learner" && this.value("learner") === "hand" ? this.handControls() : [];
+        return element(
+          "fieldset",
+          { class: "group" },
+          element("legend", {}, title),
+          ...buildControls(chosen, host),
+          ...extra,
+          ...hand,
+        );
+      }),
+    );
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
     box.scrollTop = scroll;
   }
@@ -187,7 +239,8 @@ class App {
     if (this.view.topic !== "plane") return true;
     if (["n", "noise", "seed"].includes(field.name)) return this.value("data") !== "own";
     if (field.name === "penalty") return this.value("representation") === "kernel" && this.value("learner") === "hinge";
-    if (field.name === "n_landmarks" || field.name === "map_seed") return this.value("representation") !== "landmarks" || !["placed", "all"].includes(this.value("choose"));
+    if (field.name === "n_landmarks" || field.name === "map_seed")
+      return this.value("representation") !== "landmarks" || !["placed", "all"].includes(this.value("choose"));
     return true;
   }
 
@@ -201,7 +254,7 @@ class App {
       const field = { name: `w${i}`, label, low: -5, high: 5, step: 0.1, help: "" };
       return numberControl(field, current[i], (value, final) => {
         const before = this.value("weights") || [];
-        const next = Array.from({ length: count }, (_, k) => (k === i ? value : before[k] ?? 0));
+        const next = Array.from({ length: count }, (_, k) => (k === i ? value : (before[k] ?? 0)));
         this.change("weights", next, final);
       });
     });
@@ -214,7 +267,9 @@ class App {
       this.patch({ data: "own", ...rest }, true);
       this.end();
       if (classes) announce(`Class −1 is ${classes[0]}, class 1 is ${classes[1]}.`);
-      if (classes) document.getElementById("preset-text").textContent = `◆ class −1: ${classes[0]}. ● class 1: ${classes[1]}. The columns are standardized.`;
+      if (classes)
+        document.getElementById("preset-text").textContent =
+          `◆ class −1: ${classes[0]}. ● class 1: ${classes[1]}. The columns are standardized.`;
     });
   }
 
@@ -222,7 +277,9 @@ class App {
     const preset = this.presets.find((each) => each.name === this.view.preset);
     const chooser = document.getElementById("preset");
     chooser.value = preset ? preset.name : "";
-    document.getElementById("preset-title").textContent = preset ? preset.title : this.about.topics[this.view.topic].title;
+    document.getElementById("preset-title").textContent = preset
+      ? preset.title
+      : this.about.topics[this.view.topic].title;
     document.getElementById("preset-note").textContent = preset ? preset.note : "";
     document.getElementById("preset-text").textContent = preset ? preset.text : "";
     document.title = `${preset ? preset.title : this.about.topics[this.view.topic].title} – Mercer`;
@@ -260,7 +317,9 @@ class App {
   makeHeader() {
     const chooser = document.getElementById("preset");
     for (const group of new Set(this.presets.map((each) => each.group))) {
-      const options = this.presets.filter((each) => each.group === group).map((each) => element("option", { value: each.name }, each.title));
+      const options = this.presets
+        .filter((each) => each.group === group)
+        .map((each) => element("option", { value: each.name }, each.title));
       chooser.append(element("optgroup", { label: group }, ...options));
     }
     chooser.addEventListener("change", () => this.usePreset(chooser.value));
@@ -324,6 +383,8 @@ class App {
 }
 
 document.documentElement.dataset.theme = themeName();
-getAbout().then((about) => new App(about)).catch((error) => {
-  document.getElementById("views").textContent = error.message;
-});
+getAbout()
+  .then((about) => new App(about))
+  .catch((error) => {
+    document.getElementById("views").textContent = error.message;
+  });

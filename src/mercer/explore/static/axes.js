@@ -5,7 +5,8 @@ import { textWidth } from "./pen.js";
 
 export function makeScale(low, high, from, to, log = false) {
   const f = log ? Math.log10 : (value) => value;
-  let a = f(low), b = f(high);
+  let a = f(low),
+    b = f(high);
   if (!(b > a)) {
     a -= 0.5;
     b += 0.5;
@@ -33,8 +34,10 @@ function logTicks(a, b) {
   const ticks = [];
   for (let k = Math.ceil(a - 1e-9); k <= b + 1e-9; k += step) ticks.push(10 ** k);
   if (ticks.length >= 2) return ticks;
-  return [1, 2, 5].flatMap((m) => [Math.floor(a), Math.ceil(b)].map((k) => m * 10 ** k))
-    .filter((v) => Math.log10(v) >= a - 1e-9 && Math.log10(v) <= b + 1e-9).sort((x, y) => x - y);
+  return [1, 2, 5]
+    .flatMap((m) => [Math.floor(a), Math.ceil(b)].map((k) => m * 10 ** k))
+    .filter((v) => Math.log10(v) >= a - 1e-9 && Math.log10(v) <= b + 1e-9)
+    .sort((x, y) => x - y);
 }
 
 export function formatNumber(value, digits = 3) {
@@ -76,7 +79,8 @@ export function drawFrame(pen, box, x, y, labels) {
 // Draw a legend of {name, color, mark} in rows; returns its height.
 export function drawLegend(pen, items, left, top, width) {
   const { ink } = theme();
-  let x = left, y = top + 8;
+  let x = left,
+    y = top + 8;
   for (const item of items) {
     const size = 26 + textWidth(item.name, 11) + 12;
     if (x > left && x + size > left + width) {

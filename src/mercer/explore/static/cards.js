@@ -20,7 +20,13 @@ export class Card {
       button("SVG", () => this.saveSvg(), { "aria-label": `Save “${title}” as SVG`, title: "Save as SVG" }),
     );
     this.body = element("div", { class: "card-body" }, this.canvas);
-    this.element = element("section", { class: `card ${className}`, "aria-label": title }, element("header", {}, this.heading, tools), this.body, this.caption);
+    this.element = element(
+      "section",
+      { class: `card ${className}`, "aria-label": title },
+      element("header", {}, this.heading, tools),
+      this.body,
+      this.caption,
+    );
   }
 
   get size() {
@@ -72,7 +78,10 @@ export class Card {
 }
 
 function fileName(title) {
-  return `mercer-${title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "")}`;
+  return `mercer-${title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "")}`;
 }
 
 function download(blob, name) {

@@ -30,7 +30,8 @@ function extent(panel, axis) {
   let values = panel.series.flatMap((each) => each[axis]).filter((value) => value !== null && (!log || value > 0));
   if (axis === "x") values = values.concat(panel.marks.map((mark) => mark.x).filter((value) => !log || value > 0));
   if (axis === "y" && panel.series.some((each) => each.style === "bars")) values.push(0);
-  const low = Math.min(...values), high = Math.max(...values);
+  const low = Math.min(...values),
+    high = Math.max(...values);
   if (!Number.isFinite(low)) return log ? [0.1, 1] : [0, 1];
   if (low === high) return log ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
   const pad = axis === "y" || panel.series.some((each) => each.style === "points" || each.style === "bars") ? 0.04 : 0;
@@ -41,7 +42,8 @@ function extent(panel, axis) {
 
 function drawSeries(pen, each, x, y, panel) {
   const color = seriesColor(each.color);
-  const usable = each.x.map((value, i) => [value, each.y[i]])
+  const usable = each.x
+    .map((value, i) => [value, each.y[i]])
     .filter(([a, b]) => a !== null && b !== null && (!panel.x.log || a > 0) && (!panel.y.log || b > 0));
   const places = usable.map(([a, b]) => [x(a), y(b)]);
   if (each.style === "points") {
@@ -50,11 +52,23 @@ function drawSeries(pen, each, x, y, panel) {
     const width = places.length > 1 ? 0.86 * (places[1][0] - places[0][0]) : 20;
     for (const [a, b] of places) pen.rect(a - width / 2, b, width, y(0) - b, { fill: color, opacity: 0.8 });
   } else if (each.style === "steps") {
-    const corners = places.flatMap(([a, b], i) => (i ? [[a, places[i - 1][1]], [a, b]] : [[a, b]]));
+    const corners = places.flatMap(([a, b], i) =>
+      i
+        ? [
+            [a, places[i - 1][1]],
+            [a, b],
+          ]
+        : [[a, b]],
+    );
     pen.path(corners, { stroke: color, width: 2 });
   } else {
     const dash = each.style === "dash" ? [6, 5] : [];
-    pen.path(places, { stroke: color, dash, width: each.style === "thin" ? 1 : 2.2, opacity: each.style === "thin" ? 0.65 : 1 });
+    pen.path(places, {
+      stroke: color,
+      dash,
+      width: each.style === "thin" ? 1 : 2.2,
+      opacity: each.style === "thin" ? 0.65 : 1,
+    });
   }
 }
 
@@ -63,7 +77,12 @@ function lineMark(each) {
   return (pen, x, y) => {
     if (each.style === "points") pen.circle(x, y, 3.5, { fill: color });
     else if (each.style === "bars") pen.rect(x - 5, y - 5, 10, 10, { fill: color, opacity: 0.8 });
-    else pen.segments([[x - 9, y, x + 9, y]], { stroke: color, width: each.style === "thin" ? 1 : 2.2, dash: each.style === "dash" ? [6, 4] : [] });
+    else
+      pen.segments([[x - 9, y, x + 9, y]], {
+        stroke: color,
+        width: each.style === "thin" ? 1 : 2.2,
+        dash: each.style === "dash" ? [6, 4] : [],
+      });
   };
 }
 
@@ -95,14 +114,26 @@ export function drawBars(pen, panel) {
   const every = turned ? Math.max(1, Math.ceil(13 / slot)) : 1;
   const bottom = pen.height - (turned ? Math.min(longest, 96) + 14 : 24);
   const values = panel.series.flatMap((each) => each.values).filter((value) => value !== null);
-  let low = Math.min(0, ...values), high = Math.max(0, ...values);
+  let low = Math.min(0, ...values),
+    high = Math.max(0, ...values);
   if (low === high) high = 1;
   const y = makeScale(low - (low < 0 ? 0.05 * (high - low) : 0), high + 0.05 * (high - low), bottom, top);
   for (const tick of y.ticks) {
     pen.segments([[MARGIN.left, y(tick), pen.width - MARGIN.right, y(tick)]], { stroke: grid });
-    pen.text(MARGIN.left - 6, y(tick), formatNumber(tick), { size: 11, anchor: "end", baseline: "middle", fill: muted });
+    pen.text(MARGIN.left - 6, y(tick), formatNumber(tick), {
+      size: 11,
+      anchor: "end",
+      baseline: "middle",
+      fill: muted,
+    });
   }
-  pen.text(13, (top + bottom) / 2, panel.y.label || "", { size: 12, anchor: "middle", baseline: "middle", fill: ink, turn: -Math.PI / 2 });
+  pen.text(13, (top + bottom) / 2, panel.y.label || "", {
+    size: 12,
+    anchor: "middle",
+    baseline: "middle",
+    fill: ink,
+    turn: -Math.PI / 2,
+  });
   const width = Math.min((0.8 * slot) / panel.series.length, 46);
   panel.names.forEach((name, i) => {
     const middle = MARGIN.left + (i + 0.5) * slot;
@@ -110,14 +141,24 @@ export function drawBars(pen, panel) {
       const value = each.values[i] ?? 0;
       const left = middle + (k - panel.series.length / 2) * width;
       const color = panel.series.length > 1 || !panel.signed ? seriesColor(k) : classColor(value);
-      pen.rect(left + 0.5, Math.min(y(value), y(0)), Math.max(width - 1, 1), Math.max(Math.abs(y(value) - y(0)), 0.5), { fill: color, opacity: 0.85 });
+      pen.rect(left + 0.5, Math.min(y(value), y(0)), Math.max(width - 1, 1), Math.max(Math.abs(y(value) - y(0)), 0.5), {
+        fill: color,
+        opacity: 0.85,
+      });
     });
     if (panel.highlight && panel.highlight.includes(i)) {
       pen.rect(middle - slot / 2 + 1, top, slot - 2, bottom - top, { stroke: accent, width: 1.5 });
     }
     if (i % every) return;
     const at = bottom + 8;
-    if (turned) pen.text(middle, at, shorten(name, 96), { size: 11, anchor: "end", baseline: "middle", fill: ink, turn: -Math.PI / 2 });
+    if (turned)
+      pen.text(middle, at, shorten(name, 96), {
+        size: 11,
+        anchor: "end",
+        baseline: "middle",
+        fill: ink,
+        turn: -Math.PI / 2,
+      });
     else pen.text(middle, at + 6, name, { size: 11, anchor: "middle", baseline: "middle", fill: ink });
   });
   pen.segments([[MARGIN.left, y(0), pen.width - MARGIN.right, y(0)]], { stroke: line, width: 1.5 });
@@ -138,7 +179,8 @@ export function drawMatrix(pen, panel, hover = -1) {
   paintPaper(pen);
   const { ink, muted, line, accent } = theme();
   const side = Math.min(pen.width - 92, pen.height - 26);
-  const left = Math.max(14, (pen.width - 72 - side) / 2), top = 18;
+  const left = Math.max(14, (pen.width - 72 - side) / 2),
+    top = 18;
   const image = matrixImage(decodeBytes(panel.matrix), panel.size);
   pen.image(image, left, top, side, side, false);
   pen.rect(left, top, side, side, { stroke: line });
@@ -149,7 +191,13 @@ export function drawMatrix(pen, panel, hover = -1) {
   });
   if (hover >= 0) {
     const at = (hover + 0.5) * cell;
-    pen.segments([[left, top + at, left + side, top + at], [left + at, top, left + at, top + side]], { stroke: accent, width: 1.5 });
+    pen.segments(
+      [
+        [left, top + at, left + side, top + at],
+        [left + at, top, left + at, top + side],
+      ],
+      { stroke: accent, width: 1.5 },
+    );
   }
   drawColorBar(pen, left + side + 16, top, side, panel.scale, { ink, muted, line });
 }
@@ -159,7 +207,11 @@ function drawColorBar(pen, left, top, height, scale, { muted, line }) {
   pen.image(matrixImage(bytes, 64), left, top, 10, height, true);
   pen.rect(left, top, 10, height, { stroke: line });
   [1, 0, -1].forEach((t) => {
-    pen.text(left + 15, top + ((1 - t) / 2) * height, formatNumber(t * scale), { size: 11, baseline: "middle", fill: muted });
+    pen.text(left + 15, top + ((1 - t) / 2) * height, formatNumber(t * scale), {
+      size: 11,
+      baseline: "middle",
+      fill: muted,
+    });
   });
 }
 

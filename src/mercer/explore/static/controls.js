@@ -48,7 +48,14 @@ export function numberControl(field, value, change, host = null, prefix = "field
   const id = `${prefix}-${field.name}`;
   const high = host && host.highest ? host.highest(field) : field.high;
   const slider = element("input", { type: "range", id, min: 0, max: 1, step: "any" });
-  const box = element("input", { type: "number", id: `${id}-number`, min: field.low, max: high, step: "any", "aria-label": `${field.label}, as a number` });
+  const box = element("input", {
+    type: "number",
+    id: `${id}-number`,
+    min: field.low,
+    max: high,
+    step: "any",
+    "aria-label": `${field.label}, as a number`,
+  });
   if (field.log) Object.assign(slider, { min: 0, max: STEPS, step: 1 });
   else Object.assign(slider, { min: field.low, max: high, step: field.step });
   const show = (number, all = true) => {
@@ -74,11 +81,20 @@ export function numberControl(field, value, change, host = null, prefix = "field
   });
   show(value);
   const player = field.name === "t" && host && host.play ? playButtons(field, host, read) : null;
-  return element("div", { class: "control number" }, element("label", { for: id }, field.label), slider, box, player, hint(field));
+  return element(
+    "div",
+    { class: "control number" },
+    element("label", { for: id }, field.label),
+    slider,
+    box,
+    player,
+    hint(field),
+  );
 }
 
 function playButtons(field, host) {
-  const step = (by) => host.change("t", Math.max(field.low, Math.min(host.highest(field), host.value("t") + by)), true, true);
+  const step = (by) =>
+    host.change("t", Math.max(field.low, Math.min(host.highest(field), host.value("t") + by)), true, true);
   return element(
     "div",
     { class: "player" },
@@ -89,7 +105,8 @@ function playButtons(field, host) {
 }
 
 function fractionOf(field, number) {
-  const low = Math.log(field.low), high = Math.log(field.high);
+  const low = Math.log(field.low),
+    high = Math.log(field.high);
   return (Math.log(Math.max(number, field.low)) - low) / (high - low);
 }
 

@@ -51,7 +51,8 @@ export class PointEditor {
     const frame = this.frame();
     const box = this.card.canvas.getBoundingClientRect();
     const [px, py] = [event.clientX - box.left, event.clientY - box.top];
-    let best = -1, least = REACH;
+    let best = -1,
+      least = REACH;
     places.forEach(([x, y], i) => {
       const far = Math.hypot(frame.x(x) - px, frame.y(y) - py);
       if (far < least) [best, least] = [i, far];
@@ -69,7 +70,8 @@ export class PointEditor {
 
   down(event) {
     if (!this.host.answer() || event.button !== 0 || !this.host.canEdit("points")) return;
-    const tool = this.host.tool(), hit = this.hit(event);
+    const tool = this.host.tool(),
+      hit = this.hit(event);
     const [x, y] = this.place(event);
     if (tool === "move" && hit) {
       this.dragged = hit;
@@ -143,8 +145,7 @@ export class PointEditor {
     else if ((event.key === "r" || event.key === "Enter") && this.selected >= 0) {
       this.once(() => this.host.relabel(this.selected));
       announce(`Point ${this.selected + 1} has the other class now`);
-    }
-    else if ((event.key === "Delete" || event.key === "Backspace") && this.selected >= 0) {
+    } else if ((event.key === "Delete" || event.key === "Backspace") && this.selected >= 0) {
       this.once(() => this.host.remove(this.selected));
       this.selected = Math.min(this.selected, n - 2);
       announce("The point is removed");
@@ -173,6 +174,8 @@ export class PointEditor {
   choose(index) {
     this.selected = index;
     const [x, y, label] = this.host.answer().points[index];
-    announce(`Point ${index + 1} of ${this.host.answer().points.length}, class ${label > 0 ? "1" : "−1"}, at ${x}, ${y}`);
+    announce(
+      `Point ${index + 1} of ${this.host.answer().points.length}, class ${label > 0 ? "1" : "−1"}, at ${x}, ${y}`,
+    );
   }
 }

@@ -20,7 +20,8 @@ export function contour(grid, size, level) {
       const corners = [grid[at], grid[at + 1], grid[at + size + 1], grid[at + size]].map((value) => value - level);
       const crossings = [];
       for (let k = 0; k < 4; k++) {
-        const a = corners[k], b = corners[(k + 1) % 4];
+        const a = corners[k],
+          b = corners[(k + 1) % 4];
         if (a > 0 === b > 0) continue;
         crossings.push(crossing(k, a / (a - b), column, row));
       }
@@ -29,7 +30,17 @@ export function contour(grid, size, level) {
         // A saddle: the mean of the corners decides which corners are joined.
         const joined = corners[0] + corners[1] + corners[2] + corners[3] > 0 === corners[0] > 0;
         const [a, b, c, d] = crossings;
-        found.push(...(joined ? [[...a, ...b], [...c, ...d]] : [[...a, ...d], [...b, ...c]]));
+        found.push(
+          ...(joined
+            ? [
+                [...a, ...b],
+                [...c, ...d],
+              ]
+            : [
+                [...a, ...d],
+                [...b, ...c],
+              ]),
+        );
       }
     }
   }
@@ -53,15 +64,18 @@ export function fieldImage(grid, size, scale, cells = 4) {
   const colors = colorTable();
   for (let y = 0; y < width; y++) {
     const fromBelow = (width - 1 - y) / cells;
-    const row = Math.min(size - 2, Math.floor(fromBelow)), v = fromBelow - row;
+    const row = Math.min(size - 2, Math.floor(fromBelow)),
+      v = fromBelow - row;
     for (let x = 0; x < width; x++) {
-      const column = Math.min(size - 2, Math.floor(x / cells)), u = x / cells - column;
+      const column = Math.min(size - 2, Math.floor(x / cells)),
+        u = x / cells - column;
       const at = row * size + column;
       const low = grid[at] * (1 - u) + grid[at + 1] * u;
       const high = grid[at + size] * (1 - u) + grid[at + size + 1] * u;
       const score = low * (1 - v) + high * v;
       const value = Math.tanh(score / scale);
-      const color = 3 * (score === 0 ? 201 : score > 0 ? 101 + Math.floor(value * 99.9) : Math.ceil(value * 99.9) + 100);
+      const color =
+        3 * (score === 0 ? 201 : score > 0 ? 101 + Math.floor(value * 99.9) : Math.ceil(value * 99.9) + 100);
       const to = 4 * (y * width + x);
       image.data[to] = colors[color];
       image.data[to + 1] = colors[color + 1];

@@ -13,7 +13,8 @@ export function textWidth(text, size) {
 
 export class CanvasPen {
   constructor(canvas, width, height, ratio = window.devicePixelRatio || 1) {
-    const w = Math.round(width * ratio), h = Math.round(height * ratio);
+    const w = Math.round(width * ratio),
+      h = Math.round(height * ratio);
     if (canvas.width !== w || canvas.height !== h) {
       canvas.width = w;
       canvas.height = h;
@@ -114,7 +115,8 @@ export class SvgPen {
 
   path(points, style) {
     if (points.length === 0) return;
-    const data = points.map(([x, y], i) => `${i ? "L" : "M"}${short(x)} ${short(y)}`).join("") + (style.close ? "Z" : "");
+    const data =
+      points.map(([x, y], i) => `${i ? "L" : "M"}${short(x)} ${short(y)}`).join("") + (style.close ? "Z" : "");
     this.parts.push(`<path d="${data}" ${paintAttributes(style)}/>`);
   }
 
@@ -137,7 +139,9 @@ export class SvgPen {
     const shift = { middle: 0.35, top: 0.8, alphabetic: 0, bottom: -0.2 }[baseline] * size;
     const turned = turn ? ` transform="rotate(${short((turn * 180) / Math.PI)} ${short(x)} ${short(y)})"` : "";
     const look = `font-size="${size}" text-anchor="${anchor}" fill="${fill}" font-weight="${weight}"`;
-    this.parts.push(`<text x="${short(x)}" y="${short(y)}" dy="${short(shift)}" ${look}${turned}>${escapeText(text)}</text>`);
+    this.parts.push(
+      `<text x="${short(x)}" y="${short(y)}" dy="${short(shift)}" ${look}${turned}>${escapeText(text)}</text>`,
+    );
   }
 
   image(source, x, y, width, height, smooth = true) {
@@ -175,5 +179,9 @@ function short(number) {
 }
 
 export function escapeText(text) {
-  return String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  return String(text)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
 }

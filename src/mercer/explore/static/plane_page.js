@@ -1,17 +1,22 @@
 // The page of the plane: linked views of one fit.
 
-import { formatNumber, makeScale } from "./axes.js";
+import { formatNumber } from "./axes.js";
 import { Card } from "./cards.js";
-import { drawBars, drawLines, drawMatrix, paintPaper } from "./charts.js";
-import { fieldColor, theme } from "./colors.js";
+import { drawBars, drawLines, drawMatrix } from "./charts.js";
 import { PointEditor } from "./edit_points.js";
 import { button, element, select } from "./elements.js";
+import { closest, drawMap, mapCell } from "./map_view.js";
 import { drawPlane } from "./plane_view.js";
 import { Question } from "./requests.js";
 import { drawSpace, FIRST_TURN, spaceLegend } from "./space_view.js";
 
 const TOOLS = [
-  ["move", "Move"], ["add+", "Add ●"], ["add-", "Add ◆"], ["relabel", "Relabel"], ["delete", "Delete"], ["landmark", "Add ✳"],
+  ["move", "Move"],
+  ["add+", "Add ●"],
+  ["add-", "Add ◆"],
+  ["relabel", "Relabel"],
+  ["delete", "Delete"],
+  ["landmark", "Add ✳"],
 ];
 const KERNEL_KINDS = ["random", "landmarks", "kernel"];
 const LATER = 160; // milliseconds without a change after which the linked views are asked for
@@ -27,7 +32,11 @@ export class PlanePage {
     this.timer = 0;
     this.makeCards();
     this.makeQuestions();
-    this.element = element("div", { class: "views plane-views" }, ...Object.values(this.cards).map((card) => card.element));
+    this.element = element(
+      "div",
+      { class: "views plane-views" },
+      ...Object.values(this.cards).map((card) => card.element),
+    );
     this.editor = new PointEditor(this.cards.plane, this.editorHost());
   }
 
@@ -43,8 +52,14 @@ export class PlanePage {
     this.tiles = element("dl", { class: "tiles", "aria-live": "polite" });
     this.notes = element("div", { class: "notes", role: "status" });
     this.tools = element("div", { class: "tools", role: "radiogroup", "aria-label": "What a click in the plane does" });
-    const help = "Keys in the plane: N and P choose a point, arrows move it, R relabels, Delete removes; without a chosen point arrows move the cursor, A adds ● and Shift+A adds ◆. Double click adds or relabels, right click removes.";
-    const explained = element("details", { class: "help" }, element("summary", {}, "Mouse and keys"), element("p", { id: "plane-help" }, help));
+    const help =
+      "Keys in the plane: N and P choose a point, arrows move it, R relabels, Delete removes; without a chosen point arrows move the cursor, A adds ● and Shift+A adds ◆. Double click adds or relabels, right click removes.";
+    const explained = element(
+      "details",
+      { class: "help" },
+      element("summary", {}, "Mouse and keys"),
+      element("p", { id: "plane-help" }, help),
+    );
     const { plane } = this.cards;
     plane.element.insertBefore(this.tools, plane.body);
     plane.element.append(this.tiles, this.notes, explained);
@@ -62,8 +77,16 @@ export class PlanePage {
       this.app.settled();
     };
     this.questions = {
-      boundary: new Question("boundary", (answer, request) => this.showBoundary(answer, request), (text) => this.refuseBoundary(text)),
-      points: new Question("points", (answer) => this.showPoints(answer), () => this.app.settled()),
+      boundary: new Question(
+        "boundary",
+        (answer, request) => this.showBoundary(answer, request),
+        (text) => this.refuseBoundary(text),
+      ),
+      points: new Question(
+        "points",
+        (answer) => this.showPoints(answer),
+        () => this.app.settled(),
+      ),
       space: new Question("space", (answer) => this.showSpace(answer), refuse("space")),
       gram: new Question("gram", (answer) => this.showGram(answer), refuse("gram")),
       approximation: new Question("approximation", (answer) => this.showApproximation(answer), refuse("approximation")),
@@ -125,7 +148,8 @@ export class PlanePage {
     const shown = names.length < total ? `The ${names.length} largest of ${total}. ` : "";
     const added = intercept === null ? "" : `Intercept ${formatNumber(intercept)}. `;
     const region = answer.region ? `Where f > 0: ${lowerFirst(answer.region.text)}` : "";
-    this.cards.weights.heading.textContent = of === "features" ? "Weights of the features" : "Coefficients of the points";
+    this.cards.weights.heading.textContent =
+      of === "features" ? "Weights of the features" : "Coefficients of the points";
     this.cards.weights.show((pen) => drawBars(pen, panel), shown + added + region);
     this.app.drawn(request);
     this.app.weightsChanged(answer.weights);
@@ -161,17 +185,28 @@ export class PlanePage {
   }
 
   showTiles(answer) {
-    const tiles = [["training error", percent(answer.train_error)], ["test error", percent(answer.test_error)]];
+    const tiles = [
+      ["training error", percent(answer.train_error)],
+      ["test error", percent(answer.test_error)],
+    ];
     if (answer.nearest) {
-      tiles.push(["nearest neighbor, test error", percent(answer.nearest.test_error)], ["same class", percent(answer.nearest.agreement)]);
+      tiles.push(
+        ["nearest neighbor, test error", percent(answer.nearest.test_error)],
+        ["same class", percent(answer.nearest.agreement)],
+      );
     }
     tiles.push(...answer.facts);
-    this.tiles.replaceChildren(...tiles.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+    this.tiles.replaceChildren(
+      ...tiles.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
+    );
   }
 
   showSpace(answer) {
     this.space = answer;
-    this.cards.space.show((pen) => drawSpace(pen, answer, this.turn, this.hovered), `${spaceLegend(answer)} Drag, or use arrow keys, to turn.`);
+    this.cards.space.show(
+      (pen) => drawSpace(pen, answer, this.turn, this.hovered),
+      `${spaceLegend(answer)} Drag, or use arrow keys, to turn.`,
+    );
     this.showAxes(answer);
     this.app.settled();
   }
@@ -181,8 +216,15 @@ export class PlanePage {
     if (!answer.names || answer.n_features === null || answer.n_features <= 3) return;
     const current = this.app.value("axes");
     const use = (next) => this.change(() => this.app.patch({ axes: next }));
-    const kinds = [["weights", "Axes: along w and across"], ["features", "Axes: three features"]];
-    this.axes.append(select(kinds, current ? "features" : "weights", (kind) => use(kind === "features" ? [0, 1, 2] : null), { "aria-label": "Axes" }));
+    const kinds = [
+      ["weights", "Axes: along w and across"],
+      ["features", "Axes: three features"],
+    ];
+    this.axes.append(
+      select(kinds, current ? "features" : "weights", (kind) => use(kind === "features" ? [0, 1, 2] : null), {
+        "aria-label": "Axes",
+      }),
+    );
     if (!current) return;
     const options = answer.names.map((name, i) => [String(i), name]);
     const choose = (k, value) => {
@@ -192,7 +234,11 @@ export class PlanePage {
       if (other >= 0 && other !== k) next[other] = current[k];
       use(next);
     };
-    this.axes.append(...[0, 1, 2].map((k) => select(options, String(current[k]), (value) => choose(k, Number(value)), { "aria-label": `Axis ${k + 1}` })));
+    this.axes.append(
+      ...[0, 1, 2].map((k) =>
+        select(options, String(current[k]), (value) => choose(k, Number(value)), { "aria-label": `Axis ${k + 1}` }),
+      ),
+    );
   }
 
   showGram(answer) {
@@ -208,9 +254,21 @@ export class PlanePage {
       { name: "largest error", x: answer.sizes, y: answer.largest, style: "line", color: 0 },
       { name: "mean error", x: answer.sizes, y: answer.mean, style: "line", color: 2 },
     ];
-    if (answer.bound) series.push({ name: `bound, probability ${1 - answer.delta}`, x: answer.sizes, y: answer.bound, style: "dash", color: 1 });
+    if (answer.bound)
+      series.push({
+        name: `bound, probability ${1 - answer.delta}`,
+        x: answer.sizes,
+        y: answer.bound,
+        style: "dash",
+        color: 1,
+      });
     const x = { label: answer.kind === "random" ? "number of random features" : "number of landmarks", log: true };
-    const panel = { series, x, y: { label: "error of k(x, z)", log: true }, marks: [{ x: answer.current, label: "now" }] };
+    const panel = {
+      series,
+      x,
+      y: { label: "error of k(x, z)", log: true },
+      marks: [{ x: answer.current, label: "now" }],
+    };
     const why = answer.bound ? "" : answer.kind === "random" ? " No bound: the kernel is not shift-invariant." : "";
     this.cards.approximation.show((pen) => drawLines(pen, panel), `Over all pairs of ${answer.rows} points.${why}`);
     this.app.settled();
@@ -219,7 +277,10 @@ export class PlanePage {
   showMap(answer) {
     this.map = answer;
     const hasTest = answer.test.flat().some((error) => error !== null);
-    this.cards.map.show((pen) => drawMap(pen, answer, hasTest), `${hasTest ? "Test" : "Training"} error in percent. Click a cell to go there; the ring is the present state.`);
+    this.cards.map.show(
+      (pen) => drawMap(pen, answer, hasTest),
+      `${hasTest ? "Test" : "Training"} error in percent. Click a cell to go there; the ring is the present state.`,
+    );
     this.app.settled();
   }
 
@@ -270,8 +331,10 @@ export class PlanePage {
       const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] }[event.key];
       if (!by || !this.map) return;
       event.preventDefault();
-      const row = closest(this.map.alphas, this.map.alpha) + by[0], column = closest(this.map.bandwidths, this.map.bandwidth) + by[1];
-      if (row >= 0 && row < this.map.alphas.length && column >= 0 && column < this.map.bandwidths.length) go(row, column);
+      const row = closest(this.map.alphas, this.map.alpha) + by[0],
+        column = closest(this.map.bandwidths, this.map.bandwidth) + by[1];
+      if (row >= 0 && row < this.map.alphas.length && column >= 0 && column < this.map.bandwidths.length)
+        go(row, column);
     });
   }
 
@@ -306,14 +369,16 @@ export class PlanePage {
     const placed = this.app.value("representation") === "landmarks" && this.app.value("choose") === "placed";
     if (this.tool === "landmark" && !placed) this.tool = "move";
     const tools = TOOLS.filter(([name]) => name !== "landmark" || placed);
-    this.tools.replaceChildren(...tools.map(([name, label]) => {
-      const choose = () => {
-        this.tool = name;
-        this.showTools();
-        this.tools.querySelector('[aria-checked="true"]').focus();
-      };
-      return button(label, choose, { role: "radio", "aria-checked": String(name === this.tool) });
-    }));
+    this.tools.replaceChildren(
+      ...tools.map(([name, label]) => {
+        const choose = () => {
+          this.tool = name;
+          this.showTools();
+          this.tools.querySelector('[aria-checked="true"]').focus();
+        };
+        return button(label, choose, { role: "radio", "aria-checked": String(name === this.tool) });
+      }),
+    );
   }
 
   editorHost() {
@@ -321,7 +386,12 @@ export class PlanePage {
     const landmarks = () => this.app.value("landmarks") || [];
     const setPoints = (next) => {
       this.app.patch({ points: next });
-      this.answer = { ...this.answer, points: next, scores: this.answer.scores?.length === next.length ? this.answer.scores : null, support: [] };
+      this.answer = {
+        ...this.answer,
+        points: next,
+        scores: this.answer.scores?.length === next.length ? this.answer.scores : null,
+        support: [],
+      };
       this.cards.plane.draw = (pen) => drawPlane(pen, this.answer, this.planeOptions());
       this.cards.plane.paint();
     };
@@ -330,7 +400,9 @@ export class PlanePage {
     return {
       answer: () => this.answer,
       tool: () => this.tool,
-      canEdit: (what) => what === "points" || (this.app.value("choose") === "placed" && this.app.value("representation") === "landmarks"),
+      canEdit: (what) =>
+        what === "points" ||
+        (this.app.value("choose") === "placed" && this.app.value("representation") === "landmarks"),
       begin: () => this.app.begin(),
       end: () => this.app.end(),
       endSoon: () => this.app.endSoon(),
@@ -349,50 +421,6 @@ export class PlanePage {
   repaint() {
     Object.values(this.cards).forEach((card) => card.paint());
   }
-}
-
-const MAP_MARGIN = { left: 62, right: 12, top: 10, bottom: 40 };
-
-function mapFrame(width, height, map) {
-  const w = (width - MAP_MARGIN.left - MAP_MARGIN.right) / map.bandwidths.length;
-  const h = (height - MAP_MARGIN.top - MAP_MARGIN.bottom) / map.alphas.length;
-  return { w, h, left: MAP_MARGIN.left, bottom: height - MAP_MARGIN.bottom };
-}
-
-function mapCell([width, height], map, x, y) {
-  const { w, h, left, bottom } = mapFrame(width, height, map);
-  const column = Math.floor((x - left) / w), row = Math.floor((bottom - y) / h);
-  return column >= 0 && column < map.bandwidths.length && row >= 0 && row < map.alphas.length ? [row, column] : null;
-}
-
-// Errors as colors and numbers; penalties upwards, bandwidths to the right.
-export function drawMap(pen, map, hasTest) {
-  paintPaper(pen);
-  const { ink, muted, accent, background } = theme();
-  const { w, h, left, bottom } = mapFrame(pen.width, pen.height, map);
-  const errors = hasTest ? map.test : map.train;
-  errors.forEach((row, i) => row.forEach((error, j) => {
-    if (error === null) return;
-    const strength = Math.min(1, error / 0.5);
-    const color = fieldColor(-1, 0.08 + 0.85 * strength);
-    pen.rect(left + j * w, bottom - (i + 1) * h, w - 1, h - 1, { fill: `rgb(${color.join(",")})` });
-    if (w > 22) pen.text(left + (j + 0.5) * w, bottom - (i + 0.5) * h, String(Math.round(100 * error)), { size: 11, anchor: "middle", baseline: "middle", fill: ink });
-  }));
-  const [b, a] = [map.bandwidths, map.alphas];
-  const x = makeScale(b[0], b[b.length - 1], left + w / 2, left + (b.length - 0.5) * w, true);
-  const y = makeScale(a[0], a[a.length - 1], bottom - h / 2, bottom - (a.length - 0.5) * h, true);
-  b.forEach((each, j) => (j % 2 ? null : pen.text(left + (j + 0.5) * w, bottom + 14, formatNumber(each, 2), { size: 11, anchor: "middle", fill: muted })));
-  a.forEach((each, i) => pen.text(left - 6, bottom - (i + 0.5) * h, formatNumber(each, 2), { size: 11, anchor: "end", baseline: "middle", fill: muted }));
-  pen.text(left + (b.length * w) / 2, bottom + 31, "bandwidth σ", { size: 12, anchor: "middle", fill: ink });
-  pen.text(12, bottom - (a.length * h) / 2, "penalty α", { size: 12, anchor: "middle", baseline: "middle", fill: ink, turn: -Math.PI / 2 });
-  const px = Math.min(Math.max(x(map.bandwidth), left), left + b.length * w), py = Math.min(Math.max(y(map.alpha), bottom - a.length * h), bottom);
-  pen.circle(px, py, 9, { stroke: background, width: 5 });
-  pen.circle(px, py, 9, { stroke: accent, width: 2.5 });
-}
-
-function closest(values, value) {
-  const far = values.map((each) => Math.abs(Math.log(each / value)));
-  return far.indexOf(Math.min(...far));
 }
 
 function percent(fraction) {

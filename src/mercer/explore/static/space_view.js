@@ -35,7 +35,8 @@ export function drawSpace(pen, answer, turn = FIRST_TURN, hover = -1) {
 
 function boundingBox(answer) {
   const columns = [0, 1, 2].map((k) => answer.points.map((point) => point[k]));
-  const low = columns.map((column) => Math.min(...column)), high = columns.map((column) => Math.max(...column));
+  const low = columns.map((column) => Math.min(...column)),
+    high = columns.map((column) => Math.max(...column));
   const normal = answer.normal;
   // Where the first axis is the direction of the weights, the box also holds the plane.
   if (normal[1] === 0 && normal[2] === 0 && normal[0] !== 0) {
@@ -81,7 +82,13 @@ function drawBox(pen, project, names) {
     const shift = k === 2 ? [-10, 0] : [x < pen.width / 2 ? -half - 8 : half + 8, 10];
     const at = Math.min(Math.max(x + shift[0], k === 2 ? 9 : half + 3), pen.width - half - 3);
     const turn = k === 2 ? -Math.PI / 2 : 0;
-    pen.text(at, Math.min(y + shift[1], pen.height - 7), name, { size: 12, anchor: "middle", baseline: "middle", fill: ink, turn });
+    pen.text(at, Math.min(y + shift[1], pen.height - 7), name, {
+      size: 12,
+      anchor: "middle",
+      baseline: "middle",
+      fill: ink,
+      turn,
+    });
   });
 }
 
@@ -89,7 +96,8 @@ function drawBox(pen, project, names) {
 function planeInBox(normal, offset) {
   const corners = [];
   for (const [i, j] of EDGES) {
-    const a = dot(normal, CORNERS[i]) + offset, b = dot(normal, CORNERS[j]) + offset;
+    const a = dot(normal, CORNERS[i]) + offset,
+      b = dot(normal, CORNERS[j]) + offset;
     if (a > 0 === b > 0) continue;
     const t = a / (a - b);
     corners.push(CORNERS[i].map((value, k) => value + t * (CORNERS[j][k] - value)));
@@ -100,7 +108,10 @@ function planeInBox(normal, offset) {
   const second = cross(normal, first);
   const angle = (corner) => {
     const from = corner.map((value, k) => value - center[k]);
-    return Math.atan2(dot(from, second) / Math.sqrt(dot(second, second)), dot(from, first) / Math.sqrt(dot(first, first)));
+    return Math.atan2(
+      dot(from, second) / Math.sqrt(dot(second, second)),
+      dot(from, first) / Math.sqrt(dot(first, first)),
+    );
   };
   return corners.sort((p, q) => angle(p) - angle(q));
 }
@@ -110,8 +121,12 @@ function cross(a, b) {
 }
 
 export function spaceLegend(answer) {
-  const plane = answer.exact ? "The plane separates the classes where f = 0." : "The plane holds the other features at their means.";
-  const what = answer.n_features === null ? "The features of the kernel: along the weights w, and two directions across." : `${answer.n_features} features.`;
+  const plane = answer.exact
+    ? "The plane separates the classes where f = 0."
+    : "The plane holds the other features at their means.";
+  const what =
+    answer.n_features === null
+      ? "The features of the kernel: along the weights w, and two directions across."
+      : `${answer.n_features} features.`;
   return `${what} ${plane}`;
 }
-

@@ -14,7 +14,11 @@ export class TopicPage {
     this.text = element("p", { class: "answer", "aria-live": "polite" });
     this.views = element("div", { class: "views topic-views" });
     this.element = element("div", {}, this.text, this.views);
-    this.question = new Question("panels", (answer, request) => this.show(answer, request), (text) => this.refuse(text));
+    this.question = new Question(
+      "panels",
+      (answer, request) => this.show(answer, request),
+      (text) => this.refuse(text),
+    );
   }
 
   get busy() {
@@ -70,7 +74,12 @@ export class TopicPage {
 
 function makeCard(panel) {
   if (panel.kind === "table") {
-    return element("section", { class: "card wide", "aria-label": panel.title }, element("header", {}, element("h3", {}, panel.title)), element("div", { class: "table" }));
+    return element(
+      "section",
+      { class: "card wide", "aria-label": panel.title },
+      element("header", {}, element("h3", {}, panel.title)),
+      element("div", { class: "table" }),
+    );
   }
   return new Card(panel.title, { ratio: PANEL_RATIOS[panel.kind] });
 }
