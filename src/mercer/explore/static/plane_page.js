@@ -5,7 +5,8 @@ import { Card } from "./cards.js";
 import { drawBars, drawLines, drawMatrix } from "./charts.js";
 import { PointEditor } from "./edit_points.js";
 import { button, element, select } from "./elements.js";
-import { closest, drawMap, mapCell } from "./map_view.js";
+import { drawMap } from "./map_view.js";
+import { editorHost, makeMapClickable, makeTurnable } from "./plane_edits.js";
 import { drawPlane } from "./plane_view.js";
 import { Question } from "./requests.js";
 import { drawSpace, FIRST_TURN, spaceLegend } from "./space_view.js";
@@ -37,7 +38,7 @@ export class PlanePage {
       { class: "views plane-views" },
       ...Object.values(this.cards).map((card) => card.element),
     );
-    this.editor = new PointEditor(this.cards.plane, this.editorHost());
+    this.editor = new PointEditor(this.cards.plane, editorHost(this));
   }
 
   makeCards() {
@@ -52,8 +53,11 @@ export class PlanePage {
     this.tiles = element("dl", { class: "tiles", "aria-live": "polite" });
     this.notes = element("div", { class: "notes", role: "status" });
     this.tools = element("div", { class: "tools", role: "radiogroup", "aria-label": "What a click in the plane does" });
-    const help =
-      "Keys in the plane: N and P choose a point, arrows move it, R relabels, Delete removes; without a chosen point arrows move the cursor, A adds ● and Shift+A adds ◆. Double click adds or relabels, right click removes.";
+    const help = [
+      "Keys in the plane: N and P choose a point, arrows move it, R relabels, Delete removes;",
+      "without a chosen point arrows move the cursor, A adds ● and Shift+A adds ◆.",
+      "Double click adds or relabels, right click removes.",
+    ].join(" ");
     const explained = element(
       "details",
       { class: "help" },
@@ -65,8 +69,8 @@ export class PlanePage {
     plane.element.append(this.tiles, this.notes, explained);
     this.axes = element("div", { class: "axes" });
     this.cards.space.element.insertBefore(this.axes, this.cards.space.body);
-    this.makeTurnable(this.cards.space.canvas);
-    this.makeMapClickable(this.cards.map.canvas);
+    makeTurnable(this);
+    makeMapClickable(this);
     this.cards.gram.canvas.addEventListener("pointermove", (event) => this.hoverGram(event));
     this.cards.gram.canvas.addEventListener("pointerleave", () => this.hover(-1));
   }
@@ -138,6 +142,9 @@ export class PlanePage {
   }
 
   showBoundary(answer, request) {
+    // A point that is being dragged stays under the pointer while answers to its earlier places arrive.
+    const edited = this.app.value("points");
+    if (edited && edited.length === answer.points.length) answer.points = edited;
     this.answer = answer;
     this.notes.textContent = answer.notes.join("\n");
     this.notes.hidden = answer.notes.length === 0;
@@ -284,60 +291,6 @@ export class PlanePage {
     this.app.settled();
   }
 
-  makeTurnable(canvas) {
-    canvas.tabIndex = 0;
-    canvas.style.touchAction = "none";
-    canvas.setAttribute("role", "application");
-    let last = null;
-    const paint = () => this.cards.space.paint();
-    canvas.addEventListener("pointerdown", (event) => {
-      last = [event.clientX, event.clientY];
-      canvas.setPointerCapture(event.pointerId);
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      if (!last) return;
-      this.turn.around += (event.clientX - last[0]) / 120;
-      this.turn.down = Math.min(1.5, Math.max(-1.5, this.turn.down + (event.clientY - last[1]) / 120));
-      last = [event.clientX, event.clientY];
-      paint();
-    });
-    canvas.addEventListener("pointerup", () => (last = null));
-    canvas.addEventListener("keydown", (event) => {
-      const by = { ArrowLeft: [-0.15, 0], ArrowRight: [0.15, 0], ArrowUp: [0, -0.15], ArrowDown: [0, 0.15] }[event.key];
-      if (!by) return;
-      event.preventDefault();
-      this.turn.around += by[0];
-      this.turn.down = Math.min(1.5, Math.max(-1.5, this.turn.down + by[1]));
-      paint();
-    });
-  }
-
-  makeMapClickable(canvas) {
-    canvas.tabIndex = 0;
-    canvas.setAttribute("role", "application");
-    const go = (row, column) => {
-      const terms = this.app.value("kernel");
-      const at = terms.findIndex((term) => "bandwidth" in term);
-      const kernel = terms.map((term, i) => (i === at ? { ...term, bandwidth: this.map.bandwidths[column] } : term));
-      this.change(() => this.app.patch({ alpha: this.map.alphas[row], kernel }, true));
-    };
-    canvas.addEventListener("click", (event) => {
-      if (!this.map) return;
-      const box = canvas.getBoundingClientRect();
-      const cell = mapCell(this.cards.map.size, this.map, event.clientX - box.left, event.clientY - box.top);
-      if (cell) go(...cell);
-    });
-    canvas.addEventListener("keydown", (event) => {
-      const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] }[event.key];
-      if (!by || !this.map) return;
-      event.preventDefault();
-      const row = closest(this.map.alphas, this.map.alpha) + by[0],
-        column = closest(this.map.bandwidths, this.map.bandwidth) + by[1];
-      if (row >= 0 && row < this.map.alphas.length && column >= 0 && column < this.map.bandwidths.length)
-        go(row, column);
-    });
-  }
-
   change(act) {
     this.app.begin();
     act();
@@ -379,43 +332,6 @@ export class PlanePage {
         return button(label, choose, { role: "radio", "aria-checked": String(name === this.tool) });
       }),
     );
-  }
-
-  editorHost() {
-    const points = () => this.app.value("points") ?? this.answer.points.map((point) => [...point]);
-    const landmarks = () => this.app.value("landmarks") || [];
-    const setPoints = (next) => {
-      this.app.patch({ points: next });
-      this.answer = {
-        ...this.answer,
-        points: next,
-        scores: this.answer.scores?.length === next.length ? this.answer.scores : null,
-        support: [],
-      };
-      this.cards.plane.draw = (pen) => drawPlane(pen, this.answer, this.planeOptions());
-      this.cards.plane.paint();
-    };
-    const setLandmarks = (next) => this.app.patch({ landmarks: next });
-    const replaced = (list, index, entry) => list.map((each, i) => (i === index ? entry : each));
-    return {
-      answer: () => this.answer,
-      tool: () => this.tool,
-      canEdit: (what) =>
-        what === "points" ||
-        (this.app.value("choose") === "placed" && this.app.value("representation") === "landmarks"),
-      begin: () => this.app.begin(),
-      end: () => this.app.end(),
-      endSoon: () => this.app.endSoon(),
-      hover: (index) => this.hover(index),
-      repaint: () => this.cards.plane.paint(),
-      movePoint: (i, x, y) => setPoints(replaced(points(), i, [x, y, points()[i][2]])),
-      relabel: (i) => setPoints(replaced(points(), i, [points()[i][0], points()[i][1], -points()[i][2]])),
-      remove: (i) => setPoints(points().filter((_, k) => k !== i)),
-      addPoint: (x, y, label) => setPoints([...points(), [x, y, label]]),
-      moveLandmark: (i, x, y) => setLandmarks(replaced(landmarks(), i, [x, y])),
-      addLandmark: (x, y) => landmarks().length < 24 && setLandmarks([...landmarks(), [x, y]]),
-      removeLandmark: (i) => landmarks().length > 1 && setLandmarks(landmarks().filter((_, k) => k !== i)),
-    };
   }
 
   repaint() {
