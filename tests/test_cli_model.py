@@ -12,7 +12,7 @@ import pytest
 import mercer
 from mercer import cli
 
-VERBS = ["demo", "fit", "predict", "explain", "report", "transform", "select", "inspect", "dimension"]
+VERBS = ["demo", "fit", "predict", "explain", "report", "transform", "select", "inspect", "dimension", "explore"]
 
 
 def run(*arguments):

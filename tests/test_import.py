@@ -10,7 +10,7 @@ import pytest
 
 import mercer
 
-HEAVY = ("numpy", "scipy", "sklearn", "rich", "pandas", "polars", "pyarrow", "narwhals", "matplotlib")
+HEAVY = ("numpy", "scipy", "sklearn", "rich", "pandas", "polars", "pyarrow", "narwhals", "matplotlib", "starlette")
 
 
 def loaded_after(code: str) -> set[str]:
@@ -28,6 +28,7 @@ def loaded_after(code: str) -> set[str]:
         "from mercer.cli import _run\nassert _run(['inspect', '--help']) == 0",
         "from mercer.cli import _run\nassert _run(['report', '--help']) == 0",
         "from mercer.cli import _run\nassert _run(['explain', '--help']) == 0",
+        "from mercer.cli import _run\nassert _run(['explore', '--help']) == 0",
         "from mercer.cli import _run\nassert _run(['--version']) == 0",
     ],
 )

@@ -15,6 +15,7 @@ from mercer._runtime.errors import MercerError
 from mercer.cli.demo import demo
 from mercer.cli.dimension import dimension
 from mercer.cli.explain import explain
+from mercer.cli.explore import explore
 from mercer.cli.fit import fit
 from mercer.cli.inspect import inspect
 from mercer.cli.messages import in_options, printable, warning_text
@@ -39,7 +40,7 @@ def cli() -> None:
     """Features that make linear models strong: kernels, random features, streaming fits, honest scores."""
 
 
-for command in (demo, fit, predict, explain, report, transform, select, inspect, dimension):
+for command in (demo, fit, predict, explain, report, transform, select, inspect, dimension, explore):
     cli.add_command(command)
 
 
