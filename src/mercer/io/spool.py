@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mercer._runtime.errors import DataError, Location, Message, ParameterError, Setting
+from mercer.io.checks.encoding import other_encoding
 from mercer.io.column_types import TYPES, TypeCandidates, kind, parse_lenient
 from mercer.io.columns import require_column
 from mercer.io.csv_text import BadRows, Batch, NotUtf8, Unclean, careful_batches, fast_batches, first_row
-from mercer.io.dialect import MISSING, Dialect, fallback_encoding, open_bytes, sniff
+from mercer.io.dialect import MISSING, Dialect, open_bytes, sniff
 from mercer.io.required import write_rejected
 from mercer.io.temporary import RowGroupWriter, TemporaryFolder
 
@@ -25,8 +26,16 @@ class TextFile:
     path: str
     shown: str
     dialect: Dialect
-    names: list[str]
+    names: list[str] = field(default_factory=list)
     careful: bool = False
+    encoding_given: bool = False
+
+    def change_encoding(self, notes: list[str]) -> None:
+        """Take another encoding for a file that is not in the detected one, or refuse it with the line."""
+        with open_bytes(self.path, self.dialect.compressed) as data:
+            encoding = other_encoding(data, self.dialect.encoding, self.shown, self.encoding_given)
+        notes.append(f"{self.shown} is not UTF-8 after all: read as {encoding}.")
+        self.dialect = replace(self.dialect, encoding=encoding)
 
 
 @dataclass
@@ -61,7 +70,7 @@ class Spool:
             except Unclean:
                 self.current.careful = True
             except NotUtf8:
-                self._change_encoding(self.current)
+                self.current.change_encoding(self.notes)
             else:
                 break
         self.note_bad_rows()
@@ -80,15 +89,6 @@ class Spool:
         unknown = [name for name in self.types if name not in self.names]
         if unknown:
             require_column(unknown[0], self.names, "types", files[0].shown)
-
-    def _change_encoding(self, file: TextFile) -> None:
-        if file.dialect.encoding not in ("utf-8", "utf-8-sig"):
-            remedy = Message("Try ", Setting("encoding", "latin-1"), ".")
-            raise DataError(f"{file.shown} is not {file.dialect.encoding}.", remedy=remedy, file=file.shown)
-        with open_bytes(file.path, file.dialect.compressed) as data:
-            encoding = fallback_encoding(data.read())
-        self.notes.append(f"{file.shown} is not UTF-8 after all: read as {encoding}.")
-        file.dialect = replace(file.dialect, encoding=encoding)
 
     def _write(self, files: list[TextFile]) -> str:
         """Write with the kinds of the first rows; if later rows contradict them, write again with those of all rows."""
@@ -237,6 +237,12 @@ class Spool:
 
     def note_bad_rows(self) -> None:
         """Note the rows that were repaired or skipped, and write the latter to a file."""
+        if self.bad.literal:
+            shown, line = self.bad.literal[0]
+            found = f"{len(self.bad.literal)} lines, first line {line}"
+            self.notes.append(
+                f"{shown}: no value is quoted, so quotes are read as a part of the values they are in ({found})."
+            )
         if self.bad.repaired:
             shown, line = self.bad.repaired[0]
             self.notes.append(
@@ -256,11 +262,19 @@ def _rows_of(batch: Batch, kept: list[bool]) -> Batch:
 
 def open_text(path: str, shown: str, notes: list[str], given: dict) -> TextFile:
     """A text file with its dialect and the names of its columns."""
-    dialect = sniff(path, shown, **given)
-    row = first_row(path, dialect, shown)
-    if not dialect.header:
-        return TextFile(path, shown, dialect, [f"x{j}" for j in range(len(row))])
-    return TextFile(path, shown, dialect, _distinct([name.strip() for name in row], shown, notes))
+    file = TextFile(path, shown, sniff(path, shown, **given), encoding_given=given.get("encoding") is not None)
+    try:
+        row = first_row(path, file.dialect, shown)
+    except NotUtf8:
+        file.change_encoding(notes)
+        row = first_row(path, file.dialect, shown)
+    if file.dialect.n_comments:
+        notes.append(f"{shown}: {file.dialect.n_comments} lines at its beginning, marked with #, are comments.")
+    named = file.dialect.header
+    file.names = (
+        _distinct([name.strip() for name in row], shown, notes) if named else [f"x{j}" for j in range(len(row))]
+    )
+    return file
 
 
 def _distinct(names: list[str], shown: str, notes: list[str]) -> list[str]:
