@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.estimates import LONG
-from tests.io.damage import STRUCTURAL, make_case
 
+from damage import STRUCTURAL, make_case
+from estimates import LONG
 from mercer._runtime.errors import DataError
 from mercer.io import csv_text, read_table, spool
 from mercer.io.checks.quotes import QuoteProof
