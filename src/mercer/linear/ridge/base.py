@@ -16,7 +16,7 @@ from mercer.linear.ridge import path
 from mercer.linear.ridge.factor import Centered, Spectral, Tridiagonal
 from mercer.linear.ridge.fold_loss import FoldLoss, GramFoldLoss
 from mercer.linear.ridge.loo import LeaveOneOut
-from mercer.linear.ridge.overflow import refuse_overflow
+from mercer.linear.ridge.overflow import refuse_extremes, refuse_overflow
 from mercer.linear.ridge.penalties import best_penalties
 from mercer.source import MemorySource, Source
 from mercer.stats.gram import GramPerFold
@@ -128,7 +128,9 @@ class BaseRidge(StreamingEstimator):
             self._accumulator = rows.accumulate(self._empty())
 
     def _finish(self, learned: GramPerFold) -> None:
-        refuse_overflow(learned.total.G)
+        refuse_overflow(learned.total.G, self._input_names())
+        if isinstance(self.alpha, str) or np.min(self.alpha) == 0:  # else the penalty outweighs what underflows
+            refuse_extremes(learned, self._input_names())
         factors, scale, index = None, None, None
         if self.blocks is not None:
             self.blocks_, index = block_ridge.block_indices(self.blocks, len(learned.total.z))
