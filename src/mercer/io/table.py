@@ -149,7 +149,9 @@ def find_files(path: str, folder: TemporaryFolder) -> list[tuple[str, str]]:
         if sys.stdin is None:
             raise DataError("Standard input is closed: there is nothing to read.")
         copy = os.path.join(folder.path, "stdin")
-        with open(copy, "wb") as out:
+        from mercer.io.temporary import temporary_space
+
+        with temporary_space(), open(copy, "wb") as out:
             shutil.copyfileobj(sys.stdin.buffer, out)
         return [(copy, "standard input")]
     if os.path.isdir(path):
