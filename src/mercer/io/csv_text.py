@@ -37,29 +37,46 @@ class NotUtf8(Exception):
 
 
 class Batch(NamedTuple):
-    """Columns of strings, and the line of the file on which each row begins (None if the reader does not know)."""
+    """Columns of strings, and for each row the line of the file on which it begins and its number in the input.
+
+    The fast reader knows neither of them (None).
+    """
 
     columns: list[pa.Array]
-    lines: list[int] | None
+    lines: list[int] | None = None
+    rows: list[int] | None = None
 
 
 @dataclass
 class BadRows:
-    """The policy for bad rows, and the bad rows found so far."""
+    """The policy for bad rows, and the bad rows found so far: where they are, and their numbers in the input."""
 
     policy: str = "error"
     rejected: list[tuple[str, int, str, str]] = field(default_factory=list)  # file, line, reason, text
     repaired: list[tuple[str, int]] = field(default_factory=list)
     literal: list[tuple[str, int]] = field(default_factory=list)  # rows whose quotes are part of the values
+    n_rows: int = 0  # read so far, of all files
+    skipped: list[int] = field(default_factory=list)
+    mended: list[int] = field(default_factory=list)
+
+    def mend(self, shown: str, line: int, row: int) -> None:
+        """Record a row with values that were replaced by missing ones."""
+        self.repaired.append((shown, line))
+        self.mended.append(row)
+
+    def skip(self, shown: str, line: int, row: int, reason: str, text: str) -> None:
+        """Record a row that is left out."""
+        self.rejected.append((shown, line, reason, text))
+        self.skipped.append(row)
 
     def row(self, shown: str, line: int, row: list[str], width: int, text: str) -> list[str] | None:
         """The row padded or cut to `width` fields, or None if it is skipped."""
         reason = f"{len(row)} fields where there are {width} columns"
         if self.policy == "null":
-            self.repaired.append((shown, line))
+            self.mend(shown, line, self.n_rows)
             return (row + [""] * width)[:width]
         if self.policy == "skip":
-            self.rejected.append((shown, line, reason, text))
+            self.skip(shown, line, self.n_rows, reason, text)
             return None
         remedy = Message(
             *("Correct that line, or read with ", Setting("on_bad_rows", "skip"), " (rejected lines go to a file) or "),
@@ -73,10 +90,10 @@ class BadRows:
         """The row without the values at `found`, which hold a stray quote, or None if it is skipped."""
         reason = f"a quote inside a value that is not quoted, {_short(row[found[0]])}"
         if self.policy == "null" and not header:
-            self.repaired.append((shown, line))
+            self.mend(shown, line, self.n_rows)
             return ["" if j in found else value for j, value in enumerate(row)]
         if self.policy == "skip" and not header:
-            self.rejected.append((shown, line, reason, text))
+            self.skip(shown, line, self.n_rows, reason, text)
             return None
         problem = f"{shown}, line {line}: {reason}, in a file with quoted values: {_short(text)}."
         remedy = Message(
@@ -104,7 +121,7 @@ def fast_batches(path: str, dialect: Dialect, width: int) -> Iterator[Batch]:
                 skip = skip and len(batch) == 0
                 if not checked.proof.holds:
                     raise Unclean
-                yield Batch(columns, None)
+                yield Batch(columns)
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):
             return
@@ -159,6 +176,7 @@ def careful_batches(path: str, dialect: Dialect, width: int, bad: BadRows, shown
     """Batches of strings row by row, with the line of each."""
     rows: list[list[str]] = []
     lines: list[int] = []
+    numbers: list[int] = []
     skip = dialect.header
     quotes = _QuotePolicy(path, dialect, shown, bad)
     with _text(path, dialect) as file:
@@ -174,10 +192,12 @@ def careful_batches(path: str, dialect: Dialect, width: int, bad: BadRows, shown
             if fitting is not None:
                 rows.append(fitting)
                 lines.append(line)
+                numbers.append(bad.n_rows)
+            bad.n_rows += 1
             if len(rows) == _BATCH_ROWS:
-                yield _batch(rows, lines, width)
-                rows, lines = [], []
-    yield _batch(rows, lines, width)
+                yield _batch(rows, lines, numbers, width)
+                rows, lines, numbers = [], [], []
+    yield _batch(rows, lines, numbers, width)
 
 
 class _QuotePolicy:
@@ -203,9 +223,9 @@ class _QuotePolicy:
             return self.quotes.any_quoted(file)
 
 
-def _batch(rows: list[list[str]], lines: list[int], width: int) -> Batch:
+def _batch(rows: list[list[str]], lines: list[int], numbers: list[int], width: int) -> Batch:
     columns = zip(*rows, strict=True) if rows else [()] * width
-    return Batch([pa.array(column, pa.string()) for column in columns], lines)
+    return Batch([pa.array(column, pa.string()) for column in columns], lines, numbers)
 
 
 def _records(file: Iterable[str], dialect: Dialect, shown: str) -> Iterator[tuple[int, list[str], str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -132,8 +133,9 @@ class Spool:
                 batches = fast_batches(file.path, file.dialect, width)
             order = [file.names.index(name) for name in self.names]
             for batch in batches:
+                self.bad.n_rows += 0 if file.careful else len(batch.columns[0])
                 columns = [self._nulled(batch.columns[j], file.dialect.trim) for j in order]
-                yield self._with_declared_types(self._with_required(Batch(columns, batch.lines), file), file)
+                yield self._with_declared_types(self._with_required(batch._replace(columns=columns), file), file)
 
     def _with_required(self, batch: Batch, file: TextFile) -> Batch:
         """The batch without rows that lack their target or weight, or an error that locates the first of them."""
@@ -142,7 +144,7 @@ class Spool:
             column = batch.columns[self.names.index(name)]
             if column.null_count == 0:
                 continue
-            if batch.lines is None:
+            if batch.lines is None or batch.rows is None:
                 raise Unclean  # only the careful reader knows the line
             for row in pc.indices_nonzero(pc.is_null(column)).to_pylist():
                 reason = f"the {what} {name!r} is missing"
@@ -154,7 +156,8 @@ class Spool:
                         file=file.shown,
                         line=batch.lines[row],
                     )
-                self.bad.rejected.append((file.shown, batch.lines[row], reason, ""))
+                if kept is None or kept[row]:
+                    self.bad.skip(file.shown, batch.lines[row], batch.rows[row], reason, "")
                 kept = kept if kept is not None else [True] * len(batch.lines)
                 kept[row] = False
         return batch if kept is None else _rows_of(batch, kept)
@@ -199,13 +202,14 @@ class Spool:
                 raise Unclean  # only the careful reader knows the line
             columns[j] = pc.if_else(lost, None, columns[j])
             kept = self._apply_policy(batch, j, lost, file, kept)
-        return Batch(columns, batch.lines) if kept is None else _rows_of(Batch(columns, batch.lines), kept)
+        batch = batch._replace(columns=columns)
+        return batch if kept is None else _rows_of(batch, kept)
 
     def _apply_policy(
         self, batch: Batch, j: int, lost: pa.Array, file: TextFile, kept: list[bool] | None
     ) -> list[bool] | None:
         """Refuse, null or reject the rows whose value in column j contradicts its declared type."""
-        lines = batch.lines or []
+        lines, numbers = batch.lines or [], batch.rows or []
         name, wanted = self.names[j], self.types[self.names[j]]
         for row in pc.indices_nonzero(lost).to_pylist():
             line, value = lines[row], batch.columns[j][row].as_py()
@@ -216,9 +220,10 @@ class Spool:
                 problem = f"{file.shown}, line {line}: {reason}."
                 raise DataError(problem, remedy=remedy, value=value, column=name, file=file.shown, line=line)
             if self.on_bad_rows == "null":
-                self.bad.repaired.append((file.shown, line))
+                self.bad.mend(file.shown, line, numbers[row])
             else:
-                self.bad.rejected.append((file.shown, line, reason, value))
+                if kept is None or kept[row]:
+                    self.bad.skip(file.shown, line, numbers[row], reason, value)
                 kept = kept if kept is not None else [True] * len(lines)
                 kept[row] = False
         return kept
@@ -256,8 +261,8 @@ class Spool:
 
 def _rows_of(batch: Batch, kept: list[bool]) -> Batch:
     mask = pa.array(kept)
-    lines = [line for line, keep in zip(batch.lines or (), kept, strict=True) if keep]
-    return Batch([column.filter(mask) for column in batch.columns], lines)
+    lines, rows = (list(compress(each or (), kept)) for each in (batch.lines, batch.rows))
+    return Batch([column.filter(mask) for column in batch.columns], lines, rows)
 
 
 def open_text(path: str, shown: str, notes: list[str], given: dict) -> TextFile:
