@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from mercer._runtime.errors import DataError, Location, Message, ParameterError, Setting
 from mercer.io.checks.encoding import other_encoding
+from mercer.io.checks.written_numbers import WRITTEN
 from mercer.io.column_types import TYPES, TypeCandidates, kind, parse_lenient
 from mercer.io.columns import require_column
 from mercer.io.csv_text import BadRows, Batch, NotUtf8, Unclean, careful_batches, fast_batches, first_row
@@ -30,6 +31,7 @@ class TextFile:
     names: list[str] = field(default_factory=list)
     careful: bool = False
     encoding_given: bool = False
+    decimal_given: bool = False
 
     def change_encoding(self, notes: list[str]) -> None:
         """Take another encoding for a file that is not in the detected one, or refuse it with the line."""
@@ -93,7 +95,7 @@ class Spool:
 
     def _write(self, files: list[TextFile]) -> str:
         """Write with the kinds of the first rows; if later rows contradict them, write again with those of all rows."""
-        self.columns = [self._candidates(name, files[0].dialect) for name in self.names]
+        self.columns = [self._candidates(name, files[0]) for name in self.names]
         path = os.path.join(self.folder.path, "rows.parquet")
         forms: list[str] | None = None
         writer = None
@@ -180,12 +182,16 @@ class Spool:
             column = pc.if_else(absent, None, bare if trim else column)
         return bare if trim and not self.missing else column
 
-    def _candidates(self, name: str, dialect: Dialect) -> TypeCandidates:
+    def _candidates(self, name: str, file: TextFile) -> TypeCandidates:
+        decimal = file.dialect.decimal
         if name not in self.types:
-            return TypeCandidates(dialect.decimal, "text" if self.like.get(name) == "text" else None)
+            like = self.like.get(name)
+            found = TypeCandidates(decimal, "text" if like == "text" else None, like)
+            found.left = [form for form in found.left if not file.decimal_given or form != WRITTEN[1]]
+            return found
         if self.types[name] not in TYPES:
             raise ParameterError(Setting("types", key=name), self.types[name], f"must be one of {', '.join(TYPES)}")
-        return TypeCandidates(dialect.decimal, self.types[name])
+        return TypeCandidates(decimal, self.types[name])
 
     def _with_declared_types(self, batch: Batch, file: TextFile) -> Batch:
         """The batch after the policy for values that contradict a declared type."""
@@ -231,7 +237,8 @@ class Spool:
     def _note_exceptions(self) -> None:
         """Note the columns that are text because of a few values."""
         for name, column in zip(self.names, self.columns, strict=True):
-            exception = column.exception()
+            self.notes += column.remarks(name)
+            exception = None if column.remarks(name) else column.exception()
             if exception is not None:
                 row, value, form = exception
                 problem = f"Column {name!r} is text because of {value!r} in row {row + 1}; "
@@ -267,7 +274,8 @@ def _rows_of(batch: Batch, kept: list[bool]) -> Batch:
 
 def open_text(path: str, shown: str, notes: list[str], given: dict) -> TextFile:
     """A text file with its dialect and the names of its columns."""
-    file = TextFile(path, shown, sniff(path, shown, **given), encoding_given=given.get("encoding") is not None)
+    are_given = (given.get(name) is not None for name in ("encoding", "decimal"))
+    file = TextFile(path, shown, sniff(path, shown, **given), [], False, *are_given)
     try:
         row = first_row(path, file.dialect, shown)
     except NotUtf8:
