@@ -16,7 +16,7 @@ from mercer.cli.demo import demo
 from mercer.cli.dimension import dimension
 from mercer.cli.fit import fit
 from mercer.cli.inspect import inspect
-from mercer.cli.messages import in_options, printable, warning_text
+from mercer.cli.messages import in_options, printable, shortened, warning_text
 from mercer.cli.predict import predict, transform
 from mercer.cli.select import select
 
@@ -58,7 +58,11 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str] | None) -> int:
     try:
         warnings.showwarning = _show_warning
-        return cli.main(arguments, prog_name="mercer", standalone_mode=False) or 0
+        if sys.stdout is None:
+            raise OSError("Standard output is closed: redirect it to a file or /dev/null.")
+        code = cli.main(arguments, prog_name="mercer", standalone_mode=False) or 0
+        sys.stdout.flush()  # a full disk is an error of this command
+        return code
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -90,7 +94,7 @@ def _reason(error: Exception) -> str:
 
 
 def _print_error(text: str) -> None:
-    click.echo(f"mercer: {printable(text)}", err=True)
+    click.echo(f"mercer: {printable(shortened(text))}", err=True)
 
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:

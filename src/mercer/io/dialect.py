@@ -32,6 +32,7 @@ _BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CONTROL = bytes(range(9)) + bytes(range(14, 27))
 _MODEL = re.compile(rb"PK\x03\x04.{26}(manifest\.json|arrays\.safetensors)", re.DOTALL)
 _OTHERS = {
+    b"PARE": "an encrypted Parquet file",
     b"PK\x03\x04": "a zip archive or an Excel workbook",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
     b"BZh91AY&SY": "packed with bzip2",

@@ -165,6 +165,8 @@ def find_files(path: str, folder: TemporaryFolder) -> list[tuple[str, str]]:
     found = sorted(name for name in glob.glob(path, recursive=True) if os.path.isfile(name))
     if not found:
         where = f"looked from {os.getcwd()}"
+        if os.path.islink(path):
+            raise FileNotFoundError(f"{path} is a symbolic link that leads to no file, or in a circle.")
         what = "no file matches this pattern" if glob.has_magic(path) else "there is no such file"
         raise FileNotFoundError(f"{path}: {what} ({where}).")
     return [(name, name) for name in found]

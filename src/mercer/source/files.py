@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,22 @@ from mercer._numeric.block import Block
 from mercer._runtime.errors import DataError, Location, RowError
 from mercer.source.base import RowSource
 from mercer.source.missing import require_present
+
+
+@contextmanager
+def parquet_errors(path: str) -> Iterator[None]:
+    """Errors of the reader of Parquet, which name neither the file nor a remedy, as errors that do."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, IndexError, KeyError, TypeError, OverflowError, MemoryError) as error:
+        if isinstance(error, DataError):
+            raise
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:200].rstrip(". ")
+        problem = f"{path} cannot be read as Parquet: {reason}."
+        remedy = "It is damaged, encrypted, or was cut off while being written: write it again."
+        raise DataError(problem, remedy=remedy, file=path) from error
 
 
 class ParquetSource(RowSource):
@@ -117,7 +134,7 @@ class ParquetSource(RowSource):
         if getattr(self._local, "index", None) != i:
             extra = [name for name in (self.target, self.weight) if name is not None]
             path, group = self.groups[i]
-            with pq.ParquetFile(path, pre_buffer=False) as file:
+            with parquet_errors(path), pq.ParquetFile(path, pre_buffer=False) as file:
                 self._local.table = file.read_row_group(group, columns=self.names + extra)
             self._local.index = i
         return self._local.table
