@@ -31,7 +31,8 @@ def mutated(data, rng):
     return bytes(data)
 
 
-def test_damaged_parquet_is_read_right_or_refused_by_name(tmp_path):
+def test_damaged_parquet_is_read_right_or_refused_by_name(tmp_path, record_property):
+    record_property("cases", N_PARQUET)
     rng = np.random.default_rng(0)
     columns = {"a": rng.normal(size=300), "s": [f"w{i % 7}" for i in range(300)], "y": rng.normal(size=300)}
     pq.write_table(pa.table(columns), tmp_path / "whole.parquet", row_group_size=100, write_page_checksum=True)

@@ -48,7 +48,8 @@ def both_outcomes(path, options, monkeypatch):
 
 
 @pytest.mark.parametrize("first", range(0, N_CASES, PER_TEST))
-def test_no_damage_passes_unnoticed(first, tmp_path, monkeypatch):
+def test_no_damage_passes_unnoticed(first, tmp_path, monkeypatch, record_property):
+    record_property("cases", PER_TEST)
     monkeypatch.setattr(csv_text, "_BLOCK_BYTES", 4096)
     for seed in range(first, first + PER_TEST):
         case = make_case(seed)

@@ -24,7 +24,7 @@ from mercer.linear import RidgeRegressor
 from mercer.text import TextFeatures
 
 N_CASES = 20_000 if LONG else 600
-PER_TEST = N_CASES // 2
+PER_TEST = N_CASES // (10 if LONG else 2)
 SECONDS = 60  # without a sign of life
 WORDS = ["the quick brown fox", "jumps over", "the lazy dog", "the end"] * 5
 
@@ -69,7 +69,8 @@ def _lines(process):
 
 
 @pytest.mark.parametrize("first", range(0, N_CASES, PER_TEST))
-def test_tampered_files_give_a_model_or_an_error(first, tmp_path):
+def test_tampered_files_give_a_model_or_an_error(first, tmp_path, record_property):
+    record_property("cases", PER_TEST)
     found = run_cases(first, first + PER_TEST, tmp_path)
     assert len(found) == PER_TEST
     assert [each for each in found if each["stage"] == "died"] == []
