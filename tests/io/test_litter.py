@@ -6,14 +6,20 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 
+import numpy as np
 import pytest
 
+from estimates import LONG
 from mercer._runtime.errors import DataError
-from mercer.io import read_table
+from mercer.io import load, read_table, save
 from mercer.io.atomic_file import atomic_write
 from mercer.io.checks.litter import remove_abandoned_files, remove_abandoned_folders
 from mercer.io.temporary import RowGroupWriter, TemporaryFolder
+from mercer.linear import RidgeRegressor
+
+N_KILLS = 200 if LONG else 4
 
 SPOOL = """
     import sys
@@ -89,6 +95,33 @@ def test_half_written_files_of_killed_processes_are_removed(tmp_path):
         file.write(b"new")
     assert (tmp_path / "model").read_bytes() == b"new"
     assert {path.name for path in tmp_path.iterdir()} == {"model", ".mercer-old.tmp"}
+
+
+SAVE = """
+    import sys
+    import numpy as np
+    from mercer.io import save
+    from mercer.linear import RidgeRegressor
+    X = np.random.default_rng(0).normal(size=(400, 300))
+    models = [RidgeRegressor(alpha=alpha).fit(X, X[:, 0]) for alpha in (1.0, 2.0)]
+    print("begun", flush=True)
+    while True:
+        for model in models:
+            save(model, sys.argv[1])
+"""
+
+
+def test_a_killed_writer_leaves_the_old_or_the_new_file(tmp_path, record_property):
+    record_property("cases", N_KILLS)
+    rng, path = np.random.default_rng(0), tmp_path / "ridge.mercer"
+    save(RidgeRegressor(alpha=3.0).fit(np.eye(4), np.arange(4.0)), path)
+    for _ in range(N_KILLS):
+        process = started(SAVE, path, tmp_path)
+        time.sleep(rng.uniform(0, 0.05))
+        killed(process)
+        assert load(path).alpha in (1.0, 2.0, 3.0)
+        remove_abandoned_files(str(tmp_path))
+        assert [each.name for each in tmp_path.iterdir()] == ["ridge.mercer"]
 
 
 def test_a_folder_is_not_removed_while_it_is_used(tmp_path, monkeypatch):
