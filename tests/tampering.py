@@ -173,7 +173,8 @@ class _Guard:
             os._exit(66)
 
 
-_KNOWN = ("mercer", "numpy", "scipy", "sklearn")
+# Imported on demand by the libraries that tables come from, whatever the file says.
+_KNOWN = ("mercer", "numpy", "scipy", "sklearn", "narwhals", "pandas", "polars", "pyarrow")
 
 
 def main() -> None:

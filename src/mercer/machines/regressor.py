@@ -22,7 +22,7 @@ from mercer.source import MemorySource, Source, StreamSource
 EXACT_ROWS = 5000
 
 #: Relative error of predictions from which on rounding is warned about.
-_MAX_LOSS = 1e-3
+_MAX_LOSS = 1e-2
 
 
 class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
@@ -250,19 +250,23 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
 
 def _warn_of_lost_digits(K: np.ndarray, alpha: float) -> None:
-    """Warn if rounding of K changes predictions: relatively by about eps ||K|| / alpha."""
+    """Warn if rounding changes predictions: relatively by ||E|| / alpha for an error E of the similarities.
+
+    In float32 these are the rounded similarities, eps max |K| sqrt(n), for residuals are in float64; in float64 the
+    factorization, eps ||K||.
+    """
     eps = float(np.finfo(K.dtype).eps)
     if eps * float(np.trace(K)) <= _MAX_LOSS * alpha:  # the trace bounds the norm
         return
-    norm = float(np.abs(K).sum(axis=1).max())
-    if eps * norm <= _MAX_LOSS * alpha:
+    is_single = K.dtype == np.float32
+    error = eps * float(np.abs(K).max() * np.sqrt(len(K)) if is_single else np.abs(K).sum(axis=1).max())
+    if error <= _MAX_LOSS * alpha:
         return
-    digits = max(0, int(-np.log10(eps * norm / alpha)))
-    better = "Use float64, or " if K.dtype == np.float32 else "Use "
+    better = "Use float64, or " if is_single else "Use "
     warnings.warn(
-        f"alpha={alpha:.3g} is so small against the similarities (norm {norm:.3g}) that rounding in {K.dtype} leaves "
-        f"about {digits} digits of the predictions. {better}alpha of at least {eps * norm / _MAX_LOSS:.1g}, or alpha=0 "
-        "for the minimum-norm solution.",
+        f"alpha={alpha:.3g} is so small against the similarities that rounding in {K.dtype} leaves about "
+        f"{max(0, int(-np.log10(error / alpha)))} digits of the predictions. {better}alpha of at least "
+        f"{error / _MAX_LOSS:.1g}, or alpha=0 for the minimum-norm solution.",
         ConvergenceWarning,
         stacklevel=4,
     )

@@ -37,6 +37,7 @@ def refuse_overflow(squares: Any, names: Sequence[str] | None = None) -> None:
 def refuse_extremes(learned: GramPerFold, names: Sequence[str], margin: float = 1.0) -> None:
     """Refuse columns and targets whose squares overflow, or are lost because they underflow; names the column.
 
+    A column of lost squares among others counts as constant; it is refused if no other column varies.
     A solver that multiplies sums of squares by one another needs a `margin` to both ends of the range of float64.
     """
     total = learned.total
@@ -47,7 +48,7 @@ def refuse_extremes(learned: GramPerFold, names: Sequence[str], margin: float = 
         remedy = "Divide it by a constant, or leave out the rows with such values."
         raise DataError("The squares of the target overflow, so no linear model can be fitted.", remedy=remedy)
     lost = _is_lost(total.G.diagonal() / margin, learned.z_origin, total.z)
-    if np.any(lost):
+    if np.any(lost) and not np.any(total.G.diagonal()[~lost] > 0):
         column = names[int(np.flatnonzero(lost)[0])]
         problem = f"The values of column {column!r} are so small that their squares underflow:"
         raise DataError(problem, remedy="standardize the columns (mercer.normalize.Standardize).", column=column)
