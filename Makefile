@@ -8,7 +8,7 @@ NATIVE := CMakeLists.txt $(shell find native -type f)
 unexport PYTHONDONTWRITEBYTECODE
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-slow browser lint format bench docs clean FORCE
+.PHONY: demo test test-slow torture browser lint format bench docs clean FORCE
 
 demo: $(VENV)/.mercer
 	@$(BIN)/mercer demo $(ARGS)
@@ -21,6 +21,10 @@ test-slow: $(VENV)/.dev $(VENV)/.browser
 
 browser: $(VENV)/.browser
 	@MERCER_TEST_LENGTH=long $(BIN)/python -m pytest -q tests/browser
+
+# Damaged files, tampered models, killed processes, extreme numbers: the long forms, as a table in build/torture.md.
+torture: $(VENV)/.dev
+	@cd tests && ../$(BIN)/python -m torture $(LAYERS)
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

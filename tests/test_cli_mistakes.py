@@ -320,6 +320,15 @@ def test_columns_of_lists_are_left_out_of_parquet(tmp_path, capsys):
 
 def test_numbers_stored_as_text_are_reported(tmp_path, capsys):
     frame = rows()
+    frame["a"] = [f"{'$€'[i % 2]}{1000 + 37 * i:,}" for i in range(120)]
+    assert run("inspect", written(tmp_path, frame), "--target", "y") == 0
+    assert "a: numbers as text, such as '" in " ".join(capsys.readouterr().out.split())
+
+
+def test_numbers_with_a_currency_are_read_and_reported(tmp_path, capsys):
+    frame = rows()
     frame["a"] = [f"${1000 + 37 * i:,}" for i in range(120)]
     assert run("inspect", written(tmp_path, frame), "--target", "y") == 0
-    assert "Read as text: 'a' (such as '$" in " ".join(capsys.readouterr().out.split())
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Column 'a' is read as numbers, written as '$1,000' ($ left out, ',' separates thousands)" in out
+    assert "numbers as text" not in out

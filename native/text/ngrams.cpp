@@ -246,6 +246,7 @@ Array<int32_t> find_terms(const Vector<uint64_t>& slots, const Vector<uint64_t>&
     std::vector<int32_t> found(wanted.size);
     {
         nb::gil_scoped_release released;
+        require(are_slots(slots.data(), slots.shape(0), known.size), "slots must be those of the known terms.");
         find_all(slots.data(), slots.shape(0), known, wanted, found.data());
     }
     return numpy_of(std::move(found));

@@ -3,9 +3,12 @@
 
 #include <vector>
 
+#include "common/checks.h"
 #include "text/terms.h"
 
 namespace mercer {
+
+constexpr size_t max_probes = 4096;
 
 // The slots of distinct terms.
 inline std::vector<Slot> slots_of(const uint64_t* hashes, size_t size) {
@@ -13,9 +16,23 @@ inline std::vector<Slot> slots_of(const uint64_t* hashes, size_t size) {
     const size_t mask = slots.size() - 1;
     for (size_t i = 0; i < size; ++i) {
         if (i + 16 < size) prefetch(&slots[hashes[i + 16] & mask]);
-        slots[find_slot(slots.data(), mask, hashes[i], [](uint32_t) { return false; })] = slot_of(hashes[i], i);
+        const size_t at = find_slot(slots.data(), mask, hashes[i], [](uint32_t) { return false; });
+        // Half of the slots are empty: chance alone never makes a run of this length, chosen hashes would loop for hours.
+        require(((at - hashes[i]) & mask) <= max_probes, "the hashes are not those of distinct terms.");
+        slots[at] = slot_of(hashes[i], i);
     }
     return slots;
+}
+
+// Whether lookups in these slots end and stay within `size` known terms.
+inline bool are_slots(const Slot* slots, size_t n_slots, size_t size) {
+    size_t filled = 0;
+    bool inside = true;
+    for (size_t i = 0; i < n_slots; ++i) {
+        filled += slots[i] != 0;
+        inside &= slots[i] == 0 || number_in(slots[i]) < size;
+    }
+    return inside && filled <= size;
 }
 
 // The number of each wanted term among the known ones, or -1. Memory is prefetched: slots first, then

@@ -30,6 +30,12 @@ nb::ndarray<nb::numpy, int32_t> tree_leaves(const Rows<uint8_t>& bins, const Vec
     std::vector<int32_t> out(n * trees);
     {
         nb::gil_scoped_release release;
+        const int64_t count = static_cast<int64_t>(nodes);
+        for (size_t t = 0; t < trees; ++t) require(roots(t) >= 0 && roots(t) < count, "a tree is not well formed.");
+        for (int64_t k = 0; k < count; ++k)  // children come after their parent, so every walk ends
+            require(feature(k) < 0 || (static_cast<size_t>(feature(k)) < d && left(k) > k && right(k) > k &&
+                                       left(k) < count && right(k) < count),
+                    "a tree is not well formed.");
         for (size_t i = 0; i < n; ++i) {
             const uint8_t* row = bins.data() + i * d;
             for (size_t t = 0; t < trees; ++t) {

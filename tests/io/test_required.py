@@ -113,3 +113,32 @@ def test_the_report_of_a_fit_counts_them():
     report = mercer.fit(read_table(data, "y", on_bad_rows="skip"), effort="fast", task="regress").report()
     assert report["rows"] == N - 2
     assert report["notes"][0].startswith("2 bad rows were left out, first row 7")
+
+
+RAGGED = "a,y\n1,2\n3\n5,6\n7,8,9\n,10\n11,\n13,14\n"
+
+
+def test_skipped_and_repaired_rows_are_numbered(tmp_path):
+    (tmp_path / "rows.csv").write_text(RAGGED)
+    skipped = read_table(tmp_path / "rows.csv", on_bad_rows="skip", target="y", rejected=tmp_path / "bad.csv")
+    assert skipped.skipped_rows == [1, 3, 5]
+    assert skipped.input_rows(0, skipped.n_rows).tolist() == [0, 2, 4, 6]
+    assert skipped.input_rows(1, 3).tolist() == [2, 4]
+    assert "3 bad rows were left out" in skipped.notes[0]
+    repaired = read_table(tmp_path / "rows.csv", on_bad_rows="null")
+    assert (repaired.skipped_rows, repaired.repaired_rows) == ([], [1, 3])
+    assert repaired.input_rows(0, 7).tolist() == list(range(7))
+    assert read_table({"a": [1, 2], "y": [1, 2]}).skipped_rows == []
+
+
+def test_skipped_rows_of_several_files_and_tables_are_numbered(tmp_path):
+    (tmp_path / "1.csv").write_text("a,y\n1,2\n3,4\n")
+    (tmp_path / "2.csv").write_text("a,y\n1,\n3,4\n")
+    several = read_table(tmp_path / "*.csv", on_bad_rows="skip", target="y", rejected=tmp_path / "bad")
+    assert several.skipped_rows == [2]
+    memory = read_table({"a": [1, 2, 3], "y": [1.0, None, 3.0]}, target="y", on_bad_rows="skip")
+    assert memory.skipped_rows == [1]
+    assert memory.input_rows(0, 2).tolist() == [0, 2]
+    pq.write_table(pa.table({"a": [1, 2, 3], "y": [None, 2.0, 3.0]}), tmp_path / "rows.parquet")
+    parquet = read_table(tmp_path / "rows.parquet", target="y", on_bad_rows="skip", rejected=tmp_path / "bad")
+    assert parquet.skipped_rows == [0]

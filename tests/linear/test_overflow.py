@@ -22,7 +22,6 @@ def problem():
 
 
 @every_classifier
-@pytest.mark.filterwarnings("ignore:.*encountered in.*:RuntimeWarning")
 def test_huge_values_are_refused_with_a_remedy(classifier):
     X, y = problem()
     with pytest.raises(ValueError, match="squares of these values overflow"):

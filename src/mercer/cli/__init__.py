@@ -18,7 +18,7 @@ from mercer.cli.explain import explain
 from mercer.cli.explore import explore
 from mercer.cli.fit import fit
 from mercer.cli.inspect import inspect
-from mercer.cli.messages import in_options, printable, warning_text
+from mercer.cli.messages import in_options, printable, shortened, warning_text
 from mercer.cli.predict import predict, transform
 from mercer.cli.report import report
 from mercer.cli.select import select
@@ -61,8 +61,12 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str] | None) -> int:
     try:
         warnings.showwarning = _show_warning
+        if sys.stdout is None:
+            raise OSError("Standard output is closed: redirect it to a file or /dev/null.")
         given = sys.argv[1:] if arguments is None else arguments
-        return cli.main(given, prog_name="mercer", standalone_mode=False, obj={"arguments": list(given)}) or 0
+        code = cli.main(given, prog_name="mercer", standalone_mode=False, obj={"arguments": list(given)}) or 0
+        sys.stdout.flush()  # a full disk is an error of this command
+        return code
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -94,7 +98,7 @@ def _reason(error: Exception) -> str:
 
 
 def _print_error(text: str) -> None:
-    click.echo(f"mercer: {printable(text)}", err=True)
+    click.echo(f"mercer: {printable(shortened(text))}", err=True)
 
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:

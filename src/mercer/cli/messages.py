@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import Any
 
 from mercer._runtime.errors import Message, Setting
 
+#: Longer messages are cut.
+_MAX_LENGTH = 4000
 #: Options that are not called like their parameter.
 _OPTIONS = {"types": "--type", "roles": "--role", "random_state": "--seed"}
 #: Values that have a name on the command line.
@@ -50,6 +53,16 @@ def _with_value(name: str, setting: Setting, value: Any) -> str:
         return _FLAGS[setting.parameter, value]
     shown = _VALUES.get((setting.parameter, value), str(value))
     return f"{name} {shlex.quote(shown if setting.key is None else f'{setting.key}={shown}')}"
+
+
+def shortened(text: str) -> str:
+    """Cut long values inside quotes, and the whole message if it is still long.
+
+    >>> shortened(f"no column {'x' * 1000!r}.") == f"no column '{'x' * 80}...'."
+    True
+    """
+    text = re.sub(r"(['\"])((?:(?!\1).){80})(?:(?!\1).){80,}\1", r"\1\2...\1", text, flags=re.DOTALL)
+    return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH // 2]} ... {text[-_MAX_LENGTH // 2 :]}"
 
 
 def printable(text: str) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
+
+from mercer.io.checks.litter import remove_abandoned_files, temporary_file
 
 
 def check_writable(path: str | os.PathLike) -> None:
@@ -50,8 +51,9 @@ def write_text(path: str | os.PathLike, text: str) -> None:
 def _replacing(path: str) -> Iterator[BinaryIO]:
     folder = os.path.dirname(path)
     check_writable(path)
+    remove_abandoned_files(folder)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=".mercer-", suffix=".tmp", dir=folder)
+        handle, temporary = temporary_file(folder)
     except OSError as error:
         raise type(error)(f"{path}: the folder {folder} cannot be written to ({error.strerror}).") from error
     try:

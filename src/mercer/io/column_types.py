@@ -6,8 +6,12 @@ Each kind is a candidate until a value contradicts it. `TypeCandidates` keeps th
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from mercer.io.checks.written_numbers import DASHES, WRITTEN, WrittenEvidence, may_be_written, parse_written
 
 _BOOLEANS = ("true", "false")
 _INFINITIES = ("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
@@ -51,48 +55,81 @@ def parse_lenient(column: pa.Array, form: str, decimal: str = ".") -> tuple[pa.A
     if parsed is not None:
         return parsed, pa.array([False])
     values = pc.utf8_trim_whitespace(column)
-    parsed = _PARSERS[form](values, decimal) if form in _PARSERS else _parse_date(values, form)
+    if form in WRITTEN:
+        parsed = parse_written(values, form, decimal)
+    else:
+        parsed = _PARSERS[form](values, decimal) if form in _PARSERS else _parse_date(values, form)
     return parsed, pc.and_(pc.is_null(parsed), pc.is_valid(column))
 
 
 def forms() -> list[str]:
     """All formats of columns, in order of preference."""
-    return ["boolean", "integer", "number", "iso", "iso+zone", *(day + hour for day in _DAYS for hour in _HOURS)]
+    dates = ["iso", "iso+zone", *(day + hour for day in _DAYS for hour in _HOURS)]
+    return ["boolean", "integer", "number", *dates, *WRITTEN]
 
 
 def kind(form: str) -> str:
     """The kind of column that a form gives."""
-    return form if form in TYPES else "date"
+    return form if form in TYPES else "number" if form in WRITTEN else "date"
 
 
 class TypeCandidates:
     """The forms that all values so far agree with, and the first value that contradicted each of the others.
 
-    With `declared`, a kind, only its forms are candidates, and `settle` picks the one that fits most values.
+    With `declared`, a kind, only its forms are candidates, and `settle` picks the one that fits most values. With
+    `expected`, the kind that a model was fitted to, numbers need less evidence. Dashes among numbers or dates are
+    missing values.
     """
 
-    def __init__(self, decimal: str = ".", declared: str | None = None):
-        self.decimal, self.declared = decimal, declared
-        self.left = [form for form in forms() if declared in (None, kind(form))]
+    def __init__(self, decimal: str = ".", declared: str | None = None, expected: str | None = None):
+        self.decimal, self.declared, self.expected = decimal, declared, expected
+        self.left = [form for form in forms() if declared is None or (declared == kind(form) and form not in WRITTEN)]
         self.contradicted: dict[str, tuple[int, str]] = {}
-        self.seen = self.rows = 0
+        self.seen = self.rows = self.n_dashes = 0
         self.head: pa.Array | None = None
+        self.written = WrittenEvidence(decimal)
 
     def update(self, column: pa.Array) -> pa.Array:
         """Drop the forms that these values contradict, and parse them in the form now preferred."""
         parsed = {}
         if self.head is None and len(column):
             self.head = column[:_HEAD_ROWS]
-        if column.null_count < len(column) and self.declared is None:
-            self._drop_unlikely(column)
+        if column.null_count < len(column) and self.declared is None and self.left:
+            values = self._without_dashes(column) if self._first(column)[1].strip() in DASHES else column
+            if values.null_count < len(values):
+                self._drop_unlikely(values)
             for form in list(self.left):
-                if form == "number" and "integer" in self.left:
-                    continue  # every integer is a number
-                parsed[form] = self._tried(column, form)
+                if self._is_implied(form):
+                    continue
+                found, reason = self._tried(values, form)
+                if reason is not None and values is column and reason.value.strip() in DASHES:
+                    values = self._without_dashes(column)
+                    found, reason = self._tried(values, form)
+                parsed[form] = found
+                if reason is not None:
+                    self._contradict(form, reason.row, reason.value)
+            if not set(self.left) - set(WRITTEN) and self.left:
+                self.written.update(values)
         self.seen += len(column) - column.null_count
         self.rows += len(column)
         ready = parsed.get(self.form)
         return parse_lenient(column, self.form, self.decimal)[0] if ready is None else ready
+
+    def _is_implied(self, form: str) -> bool:
+        """Whether another form that is left stands for this one as well."""
+        if form == "number":
+            return "integer" in self.left  # every integer is a number
+        if form == WRITTEN[1] and "number" in self.left and "integer" not in self.left:
+            self.left.remove(form)  # it has the decimal mark of the file
+            return True
+        return form in WRITTEN and "number" in self.left
+
+    def _without_dashes(self, column: pa.Array) -> pa.Array:
+        """The column with null for dashes, if it may be one of numbers or dates."""
+        dashes = pc.is_in(pc.utf8_trim_whitespace(column), value_set=pa.array(DASHES))
+        count = pc.sum(dashes).as_py() or 0
+        self.n_dashes += count
+        return pc.if_else(dashes, None, column) if count else column
 
     def settle(self, column: pa.Array) -> None:
         """Keep the form of the declared kind that fits most values of this column."""
@@ -106,6 +143,9 @@ class TypeCandidates:
         if self.form != "text" or self.declared is not None:
             return None
         found = [(row, value, form) for form, (row, value) in self.contradicted.items() if row >= _FIRST_ROWS]
+        row, value = self.contradicted.get("number", (0, ""))
+        if re.fullmatch(r"[+-]?\d+(\.\d*)?[eE]\+?\d+", value.strip()):  # only too large for a number
+            return row, value, "number"
         return max(found) if found else self._early_exception()
 
     def _early_exception(self) -> tuple[int, str, str] | None:
@@ -121,20 +161,27 @@ class TypeCandidates:
 
     def _drop_unlikely(self, column: pa.Array) -> None:
         """Drop the forms that the first value rules out, which saves time in tables of thousands of columns."""
-        row = pc.index(pc.is_valid(column), True).as_py()
-        value = column[row].as_py()
+        row, value = self._first(column)
         for form in [form for form in self.left if not _may_be(value.strip(), form)]:
-            self.left.remove(form)
-            self.contradicted[form] = (self.rows + row, value)
+            self._contradict(form, row, value)
 
-    def _tried(self, column: pa.Array, form: str) -> pa.Array | None:
+    def _tried(self, column: pa.Array, form: str) -> tuple[pa.Array | None, UnparsableValue | None]:
+        """The column in this form, or the value that contradicts it."""
         try:
             parse(column[:_FIRST_ROWS], form, self.decimal)  # most forms are contradicted here
-            return parse(column, form, self.decimal)
+            return parse(column, form, self.decimal), None
         except UnparsableValue as reason:
-            self.left.remove(form)
-            self.contradicted[form] = (self.rows + reason.row, reason.value)
-            return None
+            return None, reason
+
+    def _contradict(self, form: str, row: int, value: str) -> None:
+        self.left.remove(form)
+        self.contradicted[form] = (self.rows + row, value)
+
+    @staticmethod
+    def _first(column: pa.Array) -> tuple[int, str]:
+        """The row and value of the first value that is not missing."""
+        row = pc.index(pc.is_valid(column), True).as_py()
+        return row, column[row].as_py()
 
     @property
     def form(self) -> str:
@@ -143,10 +190,28 @@ class TypeCandidates:
             return self.left[0] if self.left else "text"
         if self.seen == 0:
             return "number"
-        ambiguous = {day for day in self.left if day.startswith(("%d/", "%m/"))}
+        if self.seen == self.n_dashes:
+            return "text"
+        left = [form for form in self.left if form not in WRITTEN or self._is_certain(form)]
+        ambiguous = {day for day in left if day.startswith(("%d/", "%m/"))}
         if {day[:2] for day in ambiguous} == {"%d", "%m"}:
             return "text"  # 03/04/2020 throughout: day and month cannot be distinguished
-        return self.left[0] if self.left else "text"
+        return left[0] if left else "text"
+
+    def _is_certain(self, form: str) -> bool:
+        return self.written.is_certain(form, self.expected in ("integer", "number"))
+
+    def remarks(self, name: str) -> list[str]:
+        """Notes on values that were read as something else than they look."""
+        found = [self.written.describe(name, self.form)] if self.form in WRITTEN else []
+        if self.n_dashes and self.form != "text":
+            found.append(f"Column {name!r}: {self.n_dashes} dashes are read as missing values.")
+        if self.form == "text" and self.left and self.seen > self.n_dashes and self.written.example is not None:
+            found.append(
+                f"Column {name!r} is text, although its values look like numbers ({self.written.example!r}): it is not "
+                "certain which, or units differ. Write them plainly."
+            )
+        return found
 
 
 def _may_be(value: str, form: str) -> bool:
@@ -155,6 +220,8 @@ def _may_be(value: str, form: str) -> bool:
         return value.lower() in _BOOLEANS
     if form == "integer":
         return value.lstrip("+-").isdigit()
+    if form in WRITTEN:
+        return may_be_written(value)
     if form in ("iso", "iso+zone"):
         return value[4:5] == "-"
     return value.count(form[2]) == 2 if form.startswith("%") else True
@@ -217,7 +284,7 @@ def _coded(values: pa.Array) -> pa.Array:
 
 def _parse_date(values: pa.Array, form: str) -> pa.Array:
     if form == "iso":
-        shape = r"^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?$"
+        shape = r"^\d{4}-\d\d-\d\d([ T]\d\d(:\d\d(:\d\d(\.\d{1,6})?)?)?)?$"
         return _cast_where(values, shape, pa.timestamp("us"))
     if form == "iso+zone":
         shape = r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)$"

@@ -1,27 +1,30 @@
 """A text table as batches of strings, by a fast reader for clean files and a careful one for others.
 
-The fast reader is Arrow's. It silently closes an open quote at the end of the file, and counts rows but not lines. So
-at the first irregularity (a row of another length, a line break inside a value, an invalid byte) the file is read again
-by `careful_batches`, which tracks the line of each row.
+The fast reader is Arrow's. It takes text after a closing quote for a part of the value, silently closes an open quote
+at the end of the file, and counts rows but not lines. So `QuoteProof` checks the bytes that it reads, and at the first
+irregularity (a quote out of place, a row of another length, an invalid byte) the file is read again by
+`careful_batches`, which tracks the line of each row.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from mercer._runtime.errors import DataError, Message, Setting
+from mercer.io.checks.quotes import QuoteProof, StrayQuotes
 from mercer.io.dialect import Dialect, open_bytes, quoting
 
 _BLOCK_BYTES = 1 << 22
 _BATCH_ROWS = 1 << 14
-_TAIL_BYTES = 1 << 16
 _MAX_VALUE = 1 << 24  # characters
 
 
@@ -34,34 +37,70 @@ class NotUtf8(Exception):
 
 
 class Batch(NamedTuple):
-    """Columns of strings, and the line of the file on which each row begins (None if the reader does not know)."""
+    """Columns of strings, and for each row the line of the file on which it begins and its number in the input.
+
+    The fast reader knows neither of them (None).
+    """
 
     columns: list[pa.Array]
-    lines: list[int] | None
+    lines: list[int] | None = None
+    rows: list[int] | None = None
 
 
 @dataclass
 class BadRows:
-    """The policy for bad rows, and the bad rows found so far."""
+    """The policy for bad rows, and the bad rows found so far: where they are, and their numbers in the input."""
 
     policy: str = "error"
     rejected: list[tuple[str, int, str, str]] = field(default_factory=list)  # file, line, reason, text
     repaired: list[tuple[str, int]] = field(default_factory=list)
+    literal: list[tuple[str, int]] = field(default_factory=list)  # rows whose quotes are part of the values
+    n_rows: int = 0  # read so far, of all files
+    skipped: list[int] = field(default_factory=list)
+    mended: list[int] = field(default_factory=list)
+
+    def mend(self, shown: str, line: int, row: int) -> None:
+        """Record a row with values that were replaced by missing ones."""
+        self.repaired.append((shown, line))
+        self.mended.append(row)
+
+    def skip(self, shown: str, line: int, row: int, reason: str, text: str) -> None:
+        """Record a row that is left out."""
+        self.rejected.append((shown, line, reason, text))
+        self.skipped.append(row)
 
     def row(self, shown: str, line: int, row: list[str], width: int, text: str) -> list[str] | None:
         """The row padded or cut to `width` fields, or None if it is skipped."""
         reason = f"{len(row)} fields where there are {width} columns"
         if self.policy == "null":
-            self.repaired.append((shown, line))
+            self.mend(shown, line, self.n_rows)
             return (row + [""] * width)[:width]
         if self.policy == "skip":
-            self.rejected.append((shown, line, reason, text))
+            self.skip(shown, line, self.n_rows, reason, text)
             return None
         remedy = Message(
             *("Correct that line, or read with ", Setting("on_bad_rows", "skip"), " (rejected lines go to a file) or "),
             *(Setting("on_bad_rows", "null"), " (short rows are filled with missing values, long ones cut)."),
         )
         raise DataError(f"{shown}, line {line}: {reason}: {_short(text)}.", remedy=remedy, file=shown, line=line)
+
+    def quotes(
+        self, shown: str, line: int, row: list[str], found: list[int], text: str, header: bool, quote: str
+    ) -> list[str] | None:
+        """The row without the values at `found`, which hold a stray quote, or None if it is skipped."""
+        reason = f"a quote inside a value that is not quoted, {_short(row[found[0]])}"
+        if self.policy == "null" and not header:
+            self.mend(shown, line, self.n_rows)
+            return ["" if j in found else value for j, value in enumerate(row)]
+        if self.policy == "skip" and not header:
+            self.skip(shown, line, self.n_rows, reason, text)
+            return None
+        problem = f"{shown}, line {line}: {reason}, in a file with quoted values: {_short(text)}."
+        remedy = Message(
+            f"Quote the value and double the quotes inside it ({2 * quote}), or say that nothing is quoted with ",
+            *(Setting("quote", ""), ", or read with ", Setting("on_bad_rows", "skip", "null"), "."),
+        )
+        raise DataError(problem, remedy=remedy, file=shown, line=line)
 
 
 def first_row(path: str, dialect: Dialect, shown: str) -> list[str]:
@@ -76,57 +115,58 @@ def fast_batches(path: str, dialect: Dialect, width: int) -> Iterator[Batch]:
     skip = dialect.header
     try:
         with open_bytes(path, dialect.compressed) as file:
-            file = _TrackingReader(file, dialect.quote.encode())
-            for batch in _arrow_reader(file, dialect, names):
+            checked = _CheckedReader(file, dialect)
+            for batch in _arrow_reader(checked, dialect, names):
                 columns = [column[1:] if skip else column for column in batch.columns]
                 skip = skip and len(batch) == 0
-                if file.quoted and any(pc.any(pc.match_substring(column, "\n")).as_py() for column in columns):
+                if not checked.proof.holds:
                     raise Unclean
-                yield Batch(columns, None)
+                yield Batch(columns)
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):
             return
         raise (NotUtf8 if "invalid UTF8" in str(error) else Unclean) from error
     except UnicodeDecodeError as error:
         raise NotUtf8 from error
-    if file.quoted and not _is_closed(file.last.decode(dialect.encoding, "replace"), dialect):
+    if not checked.proof.finish():
         raise Unclean
-
-
-def _is_closed(end: str, dialect: Dialect) -> bool:
-    """Whether the last line leaves no quote open, given that no value contains a line break."""
-    last = end.rstrip("\r\n").rpartition("\n")[2]
-    try:
-        list(csv.reader([last], **quoting(dialect.quote), delimiter=dialect.delimiter, strict=True))
-    except csv.Error:
-        return False
-    return True
 
 
 def _arrow_reader(file: Any, dialect: Dialect, names: list[str]) -> Any:
     import pyarrow.csv as arrow_csv
 
-    encoding = "utf8" if dialect.encoding in ("utf-8", "utf-8-sig") else dialect.encoding
     return arrow_csv.open_csv(
         file,
-        arrow_csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES, column_names=names, encoding=encoding),
+        arrow_csv.ReadOptions(
+            use_threads=False, block_size=_BLOCK_BYTES, column_names=names, skip_rows=dialect.n_comments
+        ),
         arrow_csv.ParseOptions(delimiter=dialect.delimiter, quote_char=dialect.quote or False, newlines_in_values=True),
         arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
     )
 
 
-class _TrackingReader(io.RawIOBase):
-    """A file that keeps its last bytes, and whether any byte was a quote."""
+class _CheckedReader(io.RawIOBase):
+    """The bytes of a file as UTF-8, whose quotes are checked as they are read."""
 
-    def __init__(self, file: Any, quote: bytes):
-        self.file, self.quote, self.last, self.quoted = file, quote, b"", False
+    def __init__(self, file: Any, dialect: Dialect):
+        self.file, self.proof = file, QuoteProof(dialect.delimiter, dialect.quote)
+        is_utf8 = dialect.encoding in ("utf-8", "utf-8-sig")
+        self.decoder = None if is_utf8 else codecs.getincrementaldecoder(dialect.encoding)()
+        self.pending = b""
 
     def read(self, size: int = -1) -> bytes:
-        data = self.file.read(size)
-        if data:
-            self.quoted = self.quoted or (self.quote != b"" and self.quote in data)
-            self.last = (self.last + data)[-_TAIL_BYTES:] if len(data) < _TAIL_BYTES else data[-_TAIL_BYTES:]
+        size = _BLOCK_BYTES if size < 0 else size
+        data = self.file.read(size) if self.decoder is None else self._transcoded(size)
+        self.proof.update(data)
         return data
+
+    def _transcoded(self, size: int) -> bytes:
+        data = None
+        while not self.pending and data != b"":
+            data = self.file.read(size)
+            self.pending = self.decoder.decode(data, final=not data).encode()  # type: ignore[union-attr]
+        taken, self.pending = self.pending[:size], self.pending[size:]
+        return taken
 
     def readable(self) -> bool:
         return True
@@ -136,27 +176,56 @@ def careful_batches(path: str, dialect: Dialect, width: int, bad: BadRows, shown
     """Batches of strings row by row, with the line of each."""
     rows: list[list[str]] = []
     lines: list[int] = []
+    numbers: list[int] = []
     skip = dialect.header
+    quotes = _QuotePolicy(path, dialect, shown, bad)
     with _text(path, dialect) as file:
         for line, row, text in _records(file, dialect, shown):
             if not row:
                 continue
+            fitting = quotes.apply(line, row, text, header=skip)
             if skip:
                 skip = False
                 continue
-            fitting = row if len(row) == width else bad.row(shown, line, row, width, text)
+            if fitting is not None and len(row) != width:
+                fitting = bad.row(shown, line, row, width, text)
             if fitting is not None:
                 rows.append(fitting)
                 lines.append(line)
+                numbers.append(bad.n_rows)
+            bad.n_rows += 1
             if len(rows) == _BATCH_ROWS:
-                yield _batch(rows, lines, width)
-                rows, lines = [], []
-    yield _batch(rows, lines, width)
+                yield _batch(rows, lines, numbers, width)
+                rows, lines, numbers = [], [], []
+    yield _batch(rows, lines, numbers, width)
 
 
-def _batch(rows: list[list[str]], lines: list[int], width: int) -> Batch:
+class _QuotePolicy:
+    """Quotes inside unquoted values: part of the value where nothing is quoted, else the row is a bad row."""
+
+    def __init__(self, path: str, dialect: Dialect, shown: str, bad: BadRows):
+        self.path, self.dialect, self.shown, self.bad = path, dialect, shown, bad
+        self.quotes = StrayQuotes(dialect.delimiter, dialect.quote, dialect.trim)
+
+    def apply(self, line: int, row: list[str], text: str, header: bool) -> list[str] | None:
+        """The row, with missing values in place of doubtful ones if the policy says so, or None if it is skipped."""
+        found = self.quotes.positions(text)
+        if not found:
+            return row
+        if not self.some_are_quoted:
+            self.bad.literal.append((self.shown, line))
+            return row
+        return self.bad.quotes(self.shown, line, row, found, text, header, self.dialect.quote)
+
+    @cached_property
+    def some_are_quoted(self) -> bool:
+        with _text(self.path, self.dialect) as file:
+            return self.quotes.any_quoted(file)
+
+
+def _batch(rows: list[list[str]], lines: list[int], numbers: list[int], width: int) -> Batch:
     columns = zip(*rows, strict=True) if rows else [()] * width
-    return Batch([pa.array(column, pa.string()) for column in columns], lines)
+    return Batch([pa.array(column, pa.string()) for column in columns], lines, numbers)
 
 
 def _records(file: Iterable[str], dialect: Dialect, shown: str) -> Iterator[tuple[int, list[str], str]]:
@@ -164,15 +233,17 @@ def _records(file: Iterable[str], dialect: Dialect, shown: str) -> Iterator[tupl
     taken: list[str] = []
 
     def remembering() -> Iterator[str]:
-        for line in file:
+        for line in islice(file, dialect.n_comments, None):
             taken.append(line)
             yield line
 
     previous = csv.field_size_limit(_MAX_VALUE)
-    reader = csv.reader(remembering(), **quoting(dialect.quote), delimiter=dialect.delimiter, strict=True)
+    reader = csv.reader(
+        remembering(), **quoting(dialect.quote), delimiter=dialect.delimiter, strict=True, skipinitialspace=dialect.trim
+    )
     try:
         while True:
-            line = reader.line_num + 1
+            line = dialect.n_comments + reader.line_num + 1
             taken.clear()
             row = next(reader, None)
             if row is None:

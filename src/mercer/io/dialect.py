@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import dropwhile, islice
 from typing import Any
 
 from mercer._runtime.errors import DataError, MercerError, Message, ParameterError, Setting
+from mercer.io.checks.encoding import detect_encoding
 
 #: Markers of missing values, compared after trimming. Override with `missing=`.
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "?", ".", "<NA>", "NaT")
@@ -24,11 +26,13 @@ _MAX_LINES = 400
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
-_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 _CONTROL = bytes(range(9)) + bytes(range(14, 27))
 _MODEL = re.compile(rb"PK\x03\x04.{26}(manifest\.json|arrays\.safetensors)", re.DOTALL)
 _OTHERS = {
+    b"PARE": "an encrypted Parquet file",
     b"PK\x03\x04": "a zip archive or an Excel workbook",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
     b"BZh91AY&SY": "packed with bzip2",
@@ -46,6 +50,7 @@ class Dialect:
     """The format of a text table.
 
     `trim` drops blanks around values (detected if every delimiter is followed by one). `compressed` is true for gzip.
+    `n_comments` lines at the beginning are comments.
     """
 
     delimiter: str = ","
@@ -55,12 +60,14 @@ class Dialect:
     encoding: str = "utf-8"
     trim: bool = False
     compressed: bool = False
+    n_comments: int = 0
 
     def __str__(self) -> str:
         names = {"\t": "tab", " ": "space"}
         words = [f"delimiter {names.get(self.delimiter, repr(self.delimiter))}", f"quote {self.quote or 'none'}"]
         words += ["header" if self.header else "no header", f"decimal {self.decimal!r}", self.encoding]
         words += ["blanks trimmed"] * self.trim + ["gzip"] * self.compressed
+        words += [f"{self.n_comments} lines of comments"] * bool(self.n_comments)
         return ", ".join(words)
 
 
@@ -101,20 +108,47 @@ def sniff(path: str, shown: str | None = None, **given: Any) -> Dialect:
     with open_bytes(path, compressed) as file:
         head = file.read(_SAMPLE_BYTES)
     if not head.strip():
-        raise DataError(f"{shown} is empty.", file=shown)
+        problem = f"{shown} is empty." if len(head) < _SAMPLE_BYTES else f"{shown} begins with only blanks."
+        raise DataError(problem, file=shown)
     if "encoding" not in given:
         _refuse_other_forms(head, shown)
     _check_given(**given)
-    encoding = given.get("encoding") or _encoding(head)
+    encoding = given.get("encoding") or detect_encoding(head)
     text = _decoded(head, encoding, shown)
-    lines = _whole_lines(text, cut=len(head) == _SAMPLE_BYTES)
     found = Dialect(encoding=encoding, compressed=compressed)
-    found = replace(found, quote=given.get("quote", _quote(lines)))
-    found = replace(found, delimiter=given.get("delimiter") or _delimiter(lines, found.quote))
-    rows = _rows(lines, found.delimiter, found.quote)
-    found = replace(found, decimal=given.get("decimal") or _decimal(rows, found.delimiter), trim=_trimmed(rows))
+    return _with_lines(found, _whole_lines(text, cut=len(head) == _SAMPLE_BYTES), text, given)
+
+
+def _with_lines(found: Dialect, lines: list[str], text: str, given: dict[str, Any]) -> Dialect:
+    """The dialect with all that the first lines show."""
+    body = list(dropwhile(lambda line: line.startswith("#"), lines)) or lines
+    found = replace(found, quote=given.get("quote", _quote(body)))
+    found = replace(found, delimiter=given.get("delimiter") or _delimiter(body, found.quote))
+    n_comments = _comments(lines[: len(lines) - len(body)], _rows(body, found.delimiter, found.quote), found)
+    lines = lines[n_comments:]
+    trim = _trimmed(lines, found.delimiter, found.quote)
+    rows = _rows(lines, found.delimiter, found.quote, trim)
+    found = replace(found, decimal=given.get("decimal") or _decimal(rows, found.delimiter), trim=trim)
     header = given["header"] if "header" in given else _header(rows)
-    return replace(found, header=bool(header))
+    return replace(found, header=bool(header), n_comments=_lines_before(text, n_comments))
+
+
+def _comments(marked: list[str], rows: list[list[str]], found: Dialect) -> int:
+    """How many of the first lines, which begin with #, are comments; the last one may name the columns."""
+    if not marked or not rows:
+        return 0
+    width = Counter(map(len, rows)).most_common(1)[0][0]
+    last = _rows(marked[-1:], found.delimiter, found.quote)[0]
+    if width == 1:
+        return len(marked) * all(line.startswith("# ") for line in marked)
+    return len(marked) - (len(last) == width and not _header(rows))
+
+
+def _lines_before(text: str, n_comments: int) -> int:
+    """The number of lines up to the last comment, empty ones included."""
+    lines = enumerate(_LINES.findall(text), 1) if n_comments else ()
+    filled = (number for number, line in lines if line.strip("\r\n"))
+    return next(islice(filled, n_comments - 1, None)) if n_comments else 0
 
 
 def _check_given(delimiter: str | None = None, quote: str | None = None, decimal: str | None = None, **_: Any) -> None:
@@ -147,40 +181,20 @@ def _refuse_other_forms(head: bytes, shown: str) -> None:
         raise DataError(f"{shown} looks like JSON.", remedy=remedy, file=shown)
 
 
-def _encoding(head: bytes) -> str:
-    for mark, name in _BOMS.items():
-        if head.startswith(mark):
-            return name
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return fallback_encoding(head)
-    return "utf-8"
-
-
-def fallback_encoding(data: bytes) -> str:
-    """The most likely encoding of a file that is not UTF-8."""
-    try:
-        data.decode("cp1252")
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "cp1252"
-
-
 def _decoded(head: bytes, encoding: str, shown: str) -> str:
+    """The text of the sample; the reader locates what cannot be decoded."""
     try:
-        return codecs.getincrementaldecoder(encoding)().decode(head)
+        return codecs.getincrementaldecoder(encoding)("replace").decode(head)
     except LookupError:
         problem = f"{encoding!r} is not an encoding; examples: 'utf-8', 'cp1252', 'latin-1'."
-        raise DataError(problem, parameter="encoding", value=encoding) from None
-    except UnicodeDecodeError as error:
-        remedy = Message("Try ", Setting("encoding", "cp1252", "latin-1"), ".")
-        raise DataError(f"{shown} is not {encoding}: {error}.", remedy=remedy, file=shown) from error
+        raise DataError(problem, parameter="encoding", value=encoding, file=shown) from None
 
 
 def _whole_lines(text: str, cut: bool) -> list[str]:
-    lines = text.splitlines(keepends=True)
-    return (lines[:-1] if cut and len(lines) > 1 else lines)[:_MAX_LINES]
+    """The first lines that are not empty."""
+    lines = _LINES.findall(text)
+    lines = lines[:-1] if cut and len(lines) > 1 else lines
+    return [line for line in lines if line.strip("\r\n")][:_MAX_LINES]
 
 
 def _quote(lines: list[str]) -> str:
@@ -192,9 +206,10 @@ def _quote(lines: list[str]) -> str:
     return "'" if len(wrapped) >= max(2, len(lines) // 4) else '"'
 
 
-def _rows(lines: list[str], delimiter: str, quote: str) -> list[list[str]]:
+def _rows(lines: list[str], delimiter: str, quote: str, trim: bool = False) -> list[list[str]]:
     try:
-        return [row for row in csv.reader(lines, **quoting(quote), delimiter=delimiter) if row]
+        reader = csv.reader(lines, **quoting(quote), delimiter=delimiter, skipinitialspace=trim)
+        return [row for row in reader if row]
     except csv.Error:
         return [line.rstrip("\r\n").split(delimiter) for line in lines]
 
@@ -208,7 +223,7 @@ def _delimiter(lines: list[str], quote: str) -> str:
     """The delimiter that splits the largest fraction of lines into the same number, above one, of fields."""
 
     def evenness(delimiter: str) -> tuple[float, int]:
-        widths = Counter(len(row) for row in _rows(lines, delimiter, quote))
+        widths = Counter(len(row) for row in _rows(lines, delimiter, quote, trim=True))
         width, count = widths.most_common(1)[0]
         return (count / widths.total() if width > 1 else 0.0, -_DELIMITERS.index(delimiter))
 
@@ -224,9 +239,14 @@ def _decimal(rows: list[list[str]], delimiter: str) -> str:
     return "," if commas > points else "."
 
 
-def _trimmed(rows: list[list[str]]) -> bool:
-    """Whether all fields but the first of each row begin with a blank."""
-    later = [cell for row in rows for cell in row[1:] if cell]
+def _trimmed(lines: list[str], delimiter: str, quote: str) -> bool:
+    """Whether all fields but the first of each line begin with a blank, outside of quotes."""
+    if delimiter == " ":
+        return False
+    end, mark = re.escape(delimiter), re.escape(quote)
+    quoted = f" *{mark}(?:[^{mark}]++|{mark}{mark})*+{mark}|" if quote else ""
+    field = re.compile(f"(?:^|{end})({quoted}[^{end}\r\n]*)")
+    later = [cell for line in lines for cell in field.findall(line)[1:] if cell]
     return bool(later) and all(cell.startswith(" ") for cell in later)
 
 

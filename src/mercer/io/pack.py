@@ -7,9 +7,12 @@
     CSR matrices                           {"csr": [data, indices, indptr], "shape": [rows, columns]}
     objects                                {"type": id, "state": {attribute: value}}
 
-Unpacking creates objects without calling their code. Files of format 1 have {"class": module and name} instead of a
-type. A class that has changed since then states how to read them: `_former` maps former names of attributes to the
-present ones, and `_from_former(state)` makes an object from the former attributes.
+Unpacking creates objects without calling their code, but for `_check_loaded`, by which a class refuses arrays that it
+cannot work with. `_rebuilt` names attributes that are computed again rather than read.
+
+Files of format 1 have {"class": module and name} instead of a type. A class that has changed since then states how to
+read them: `_former` maps former names of attributes to the present ones, and `_from_former(state)` makes an object from
+the former attributes.
 """
 
 from __future__ import annotations
@@ -22,12 +25,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer._runtime.loaded import SCALES, WEIGHTS, require_finite
 from mercer.io.registry import class_of, id_of
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w*\Z")
 _NUMBERS = "biuf"
 #: Deeper nesting is refused.
 _MAX_DEPTH = 200
+#: Memory for arrays of text and records, which may be larger than their description, beyond 4 times all other arrays.
+_MAX_BYTES = 2**29
+_DTYPE = re.compile(r"[<>|=]?[biufUSO]\d*\Z|bool\Z|object\Z|u?int\d+\Z|float\d+\Z")
 
 
 def pack(thing: Any) -> tuple[Any, dict[str, np.ndarray]]:
@@ -117,10 +124,9 @@ class _Packer:
         from mercer.base import NotSaved  # its module needs scikit-learn, which reading a table does not
 
         kind = type(thing)
-        left_out, made = getattr(kind, "_transient", ()), _made_again(kind)
-        return {
-            key: NotSaved() if key in left_out else {} if key in made else value for key, value in vars(thing).items()
-        }
+        left_out, made, rebuilt = getattr(kind, "_transient", ()), _made_again(kind), _rebuilt(kind)
+        state = {key: None if key in rebuilt else value for key, value in vars(thing).items()}
+        return {key: NotSaved() if key in left_out else {} if key in made else value for key, value in state.items()}
 
 
 def _made_again(kind: type) -> tuple[str, ...]:
@@ -128,9 +134,21 @@ def _made_again(kind: type) -> tuple[str, ...]:
     return getattr(kind, "_made_again", ())
 
 
+def _rebuilt(kind: type) -> tuple[str, ...]:
+    """Names of the attributes of a class that follow from the others: they are neither written nor read."""
+    return getattr(kind, "_rebuilt", ())
+
+
 class _Unpacker:
     def __init__(self, arrays: dict[str, np.ndarray]):
         self._arrays = arrays
+        self._left = _MAX_BYTES + 4 * sum(array.nbytes for array in arrays.values())
+
+    def _allocate(self, shape: Any, itemsize: int) -> None:
+        """Refuse arrays that together need more memory than a file of this size can account for."""
+        self._left -= math.prod(shape) * itemsize
+        if self._left < 0:
+            raise ValueError("The model unfolds to more memory than a file of its size can hold.")
 
     def thing(self, tree: Any, depth: int) -> Any:
         if depth > _MAX_DEPTH:
@@ -157,6 +175,7 @@ class _Unpacker:
 
     def _objects(self, tree: dict, depth: int) -> np.ndarray:
         kind = object if tree["dtype"] == "object" else _text_dtype(tree["dtype"])
+        self._allocate([len(tree["objects"])], np.dtype(kind).itemsize)
         flat = np.empty(len(tree["objects"]), dtype=kind)
         for i, item in enumerate(self._items(tree["objects"], depth)):
             flat[i] = item
@@ -167,6 +186,8 @@ class _Unpacker:
         fields = [(str(name), self.thing(column, depth)) for name, column in tree["records"]]
         if any(column.shape[: len(shape)] != shape for _, column in fields):
             raise TypeError("its fields are of different shapes")
+        for _, column in fields:
+            self._allocate(column.shape, column.itemsize)
         records = np.empty(shape, [(name, column.dtype, column.shape[len(shape) :]) for name, column in fields])
         for name, column in fields:
             records[name] = column
@@ -188,7 +209,7 @@ class _Unpacker:
         kind: Any = class_of(tree["type"])
         state = self._state(tree)
         if issubclass(kind, tuple):
-            return kind._make(self._items(state["items"], depth))
+            return _checked(kind._make(self._items(state["items"], depth)))
         return self._made(kind, {key: self._value(kind, key, value, depth) for key, value in state.items()})
 
     def _former_object(self, tree: dict, depth: int) -> Any:
@@ -196,11 +217,11 @@ class _Unpacker:
         kind: Any = class_of(tree["class"], former=True)
         state = self._state(tree)
         if issubclass(kind, tuple):
-            return kind._make(self._items(state["items"], depth))
+            return _checked(kind._make(self._items(state["items"], depth)))
         renamed = getattr(kind, "_former", {})
         values = {renamed.get(key, key): self._value(kind, key, value, depth) for key, value in state.items()}
         convert = getattr(kind, "_from_former", None)
-        return self._made(kind, _default_parameters(kind) | values) if convert is None else convert(values)
+        return self._made(kind, _default_parameters(kind) | values) if convert is None else _checked(convert(values))
 
     def _state(self, tree: dict) -> dict[str, Any]:
         if not isinstance(tree["state"], dict):
@@ -210,12 +231,25 @@ class _Unpacker:
     def _value(self, kind: type, key: str, value: Any, depth: int) -> Any:
         if not _ATTRIBUTE.match(key) or (key.startswith("__") and key.endswith("__")):
             raise ValueError(f"The model gives a {kind.__name__} an attribute {key!r}, which it cannot have.")
-        return {} if key in _made_again(kind) else self.thing(value, depth)
+        if key in _rebuilt(kind):
+            return None
+        found = {} if key in _made_again(kind) else self.thing(value, depth)
+        if key in WEIGHTS or key in SCALES:
+            require_finite(f"{kind.__name__}.{key}", found, infinite=key in SCALES)
+        return found
 
     def _made(self, kind: type, values: dict[str, Any]) -> Any:
         thing: Any = object.__new__(kind)
         vars(thing).update(values)
-        return thing
+        return _checked(thing)
+
+
+def _checked(thing: Any) -> Any:
+    """The object after the checks of its class."""
+    check = getattr(thing, "_check_loaded", None)
+    if check is not None:
+        check()
+    return thing
 
 
 def _default_parameters(kind: type) -> dict[str, Any]:
@@ -225,14 +259,14 @@ def _default_parameters(kind: type) -> dict[str, Any]:
 
 
 def _number_dtype(text: Any) -> np.dtype:
-    kind = np.dtype(str(text))
+    kind = _any_dtype(text)
     if kind.kind not in _NUMBERS:
         raise ValueError(f"The model holds a number of the unknown kind {text!r}.")
     return kind
 
 
 def _text_dtype(text: Any) -> np.dtype:
-    kind = np.dtype(str(text))
+    kind = _any_dtype(text)
     if kind.kind not in "US" or kind.itemsize > 2**20:
         raise ValueError(f"The model holds strings of the unknown kind {text!r}.")
     return kind
@@ -257,7 +291,6 @@ _READERS = {
 
 
 def _any_dtype(text: Any) -> np.dtype:
-    kind = np.dtype(str(text))
-    if kind.hasobject and kind.kind != "O":
+    if not isinstance(text, str) or not _DTYPE.match(text):  # NumPy evaluates other strings
         raise ValueError(f"The model names the unknown dtype {text!r}.")
-    return kind
+    return np.dtype(text)

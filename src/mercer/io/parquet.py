@@ -8,6 +8,7 @@ from typing import Any
 from mercer._runtime.errors import DataError, Setting
 from mercer.io.columns import choose_features, refuse_text, require_column
 from mercer.source import ParquetSource
+from mercer.source.files import parquet_errors
 from mercer.source.storage import open_file
 
 
@@ -73,15 +74,10 @@ def nested(path: str) -> dict[str, str]:
 
 
 def _schema(path: str) -> tuple[Any, int]:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        with pq.ParquetFile(open_file(path)) as file:
-            return file.schema_arrow, file.metadata.num_rows
-    except (pa.ArrowInvalid, OSError) as error:
-        problem = f"{path} cannot be read as Parquet: {error}"
-        raise DataError(problem, remedy="Was it cut off while being written?", file=path) from error
+    with parquet_errors(path), pq.ParquetFile(open_file(path)) as file:
+        return file.schema_arrow, file.metadata.num_rows
 
 
 def _is_number(kind: Any) -> bool:

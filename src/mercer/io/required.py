@@ -23,8 +23,9 @@ def skip_incomplete_rows(source: TableSource, files: list[tuple[str, str]], spoo
             for i in range(file.metadata.num_row_groups):
                 table = Columns.of(file.read_row_group(i, columns=list(spool.required)))
                 found = incomplete_rows(table, spool.required)
-                spool.bad.rejected += [(shown, f"row {before + row}", reason, "") for row, reason in found]
-                before += len(table)
+                for row, reason in found:
+                    spool.bad.skip(shown, f"row {before + row}", spool.bad.n_rows + row, reason, "")
+                before, spool.bad.n_rows = before + len(table), spool.bad.n_rows + len(table)
     source.skip_incomplete = bool(spool.bad.rejected)
     if len(spool.bad.rejected) >= source.n_rows:
         problem = f"Every row of {files[0][1]} lacks its {' or '.join(spool.required.values())}."
@@ -32,11 +33,13 @@ def skip_incomplete_rows(source: TableSource, files: list[tuple[str, str]], spoo
     spool.note_bad_rows()
 
 
-def complete_rows(table: Columns, required: dict[str, str], rejected: str | None = None) -> tuple[Columns, list[str]]:
-    """The rows of a table in memory that have the required values, and a note on the others."""
+def complete_rows(
+    table: Columns, required: dict[str, str], rejected: str | None = None
+) -> tuple[Columns, list[str], list[int]]:
+    """The rows of a table in memory that have the required values, a note on the others, and their numbers."""
     found = incomplete_rows(table, required)
     if not found:
-        return table, []
+        return table, [], []
     if len(found) == len(table):
         raise DataError(f"Every row lacks its {' or '.join(required.values())}.")
     if rejected is not None:
@@ -44,7 +47,8 @@ def complete_rows(table: Columns, required: dict[str, str], rejected: str | None
     keep = np.ones(len(table), dtype=bool)
     keep[[row for row, _ in found]] = False
     (row, reason), which = found[0], "" if rejected is None else f"; {rejected} says which and why"
-    return table[keep], [f"{len(found)} bad rows were left out, first row {row}: {reason}{which}."]
+    note = f"{len(found)} bad rows were left out, first row {row}: {reason}{which}."
+    return table[keep], [note], [row for row, _ in found]
 
 
 def incomplete_rows(table: Columns, required: dict[str, str]) -> list[tuple[int, str]]:

@@ -76,7 +76,7 @@ def load(path: str | os.PathLike) -> Any:
         raise DataError(f"{os.fspath(path)} holds no model.", file=os.fspath(path))
     try:
         return unpack(manifest["model"], arrays)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError) as error:
         raise DataError(f"{os.fspath(path)} cannot be loaded. {error}", file=os.fspath(path)) from error
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from mercer._runtime.errors import DataError, Location, Message, ParameterError, Setting
+from mercer.io.checks.encoding import other_encoding
+from mercer.io.checks.written_numbers import WRITTEN
 from mercer.io.column_types import TYPES, TypeCandidates, kind, parse_lenient
 from mercer.io.columns import require_column
 from mercer.io.csv_text import BadRows, Batch, NotUtf8, Unclean, careful_batches, fast_batches, first_row
-from mercer.io.dialect import MISSING, Dialect, fallback_encoding, open_bytes, sniff
+from mercer.io.dialect import MISSING, Dialect, open_bytes, sniff
 from mercer.io.required import write_rejected
 from mercer.io.temporary import RowGroupWriter, TemporaryFolder
 
@@ -25,8 +28,17 @@ class TextFile:
     path: str
     shown: str
     dialect: Dialect
-    names: list[str]
+    names: list[str] = field(default_factory=list)
     careful: bool = False
+    encoding_given: bool = False
+    decimal_given: bool = False
+
+    def change_encoding(self, notes: list[str]) -> None:
+        """Take another encoding for a file that is not in the detected one, or refuse it with the line."""
+        with open_bytes(self.path, self.dialect.compressed) as data:
+            encoding = other_encoding(data, self.dialect.encoding, self.shown, self.encoding_given)
+        notes.append(f"{self.shown} is not UTF-8 after all: read as {encoding}.")
+        self.dialect = replace(self.dialect, encoding=encoding)
 
 
 @dataclass
@@ -61,7 +73,7 @@ class Spool:
             except Unclean:
                 self.current.careful = True
             except NotUtf8:
-                self._change_encoding(self.current)
+                self.current.change_encoding(self.notes)
             else:
                 break
         self.note_bad_rows()
@@ -81,18 +93,9 @@ class Spool:
         if unknown:
             require_column(unknown[0], self.names, "types", files[0].shown)
 
-    def _change_encoding(self, file: TextFile) -> None:
-        if file.dialect.encoding not in ("utf-8", "utf-8-sig"):
-            remedy = Message("Try ", Setting("encoding", "latin-1"), ".")
-            raise DataError(f"{file.shown} is not {file.dialect.encoding}.", remedy=remedy, file=file.shown)
-        with open_bytes(file.path, file.dialect.compressed) as data:
-            encoding = fallback_encoding(data.read())
-        self.notes.append(f"{file.shown} is not UTF-8 after all: read as {encoding}.")
-        file.dialect = replace(file.dialect, encoding=encoding)
-
     def _write(self, files: list[TextFile]) -> str:
         """Write with the kinds of the first rows; if later rows contradict them, write again with those of all rows."""
-        self.columns = [self._candidates(name, files[0].dialect) for name in self.names]
+        self.columns = [self._candidates(name, files[0]) for name in self.names]
         path = os.path.join(self.folder.path, "rows.parquet")
         forms: list[str] | None = None
         writer = None
@@ -132,8 +135,9 @@ class Spool:
                 batches = fast_batches(file.path, file.dialect, width)
             order = [file.names.index(name) for name in self.names]
             for batch in batches:
+                self.bad.n_rows += 0 if file.careful else len(batch.columns[0])
                 columns = [self._nulled(batch.columns[j], file.dialect.trim) for j in order]
-                yield self._with_declared_types(self._with_required(Batch(columns, batch.lines), file), file)
+                yield self._with_declared_types(self._with_required(batch._replace(columns=columns), file), file)
 
     def _with_required(self, batch: Batch, file: TextFile) -> Batch:
         """The batch without rows that lack their target or weight, or an error that locates the first of them."""
@@ -142,7 +146,7 @@ class Spool:
             column = batch.columns[self.names.index(name)]
             if column.null_count == 0:
                 continue
-            if batch.lines is None:
+            if batch.lines is None or batch.rows is None:
                 raise Unclean  # only the careful reader knows the line
             for row in pc.indices_nonzero(pc.is_null(column)).to_pylist():
                 reason = f"the {what} {name!r} is missing"
@@ -154,7 +158,8 @@ class Spool:
                         file=file.shown,
                         line=batch.lines[row],
                     )
-                self.bad.rejected.append((file.shown, batch.lines[row], reason, ""))
+                if kept is None or kept[row]:
+                    self.bad.skip(file.shown, batch.lines[row], batch.rows[row], reason, "")
                 kept = kept if kept is not None else [True] * len(batch.lines)
                 kept[row] = False
         return batch if kept is None else _rows_of(batch, kept)
@@ -177,12 +182,16 @@ class Spool:
             column = pc.if_else(absent, None, bare if trim else column)
         return bare if trim and not self.missing else column
 
-    def _candidates(self, name: str, dialect: Dialect) -> TypeCandidates:
+    def _candidates(self, name: str, file: TextFile) -> TypeCandidates:
+        decimal = file.dialect.decimal
         if name not in self.types:
-            return TypeCandidates(dialect.decimal, "text" if self.like.get(name) == "text" else None)
+            like = self.like.get(name)
+            found = TypeCandidates(decimal, "text" if like == "text" else None, like)
+            found.left = [form for form in found.left if not file.decimal_given or form != WRITTEN[1]]
+            return found
         if self.types[name] not in TYPES:
             raise ParameterError(Setting("types", key=name), self.types[name], f"must be one of {', '.join(TYPES)}")
-        return TypeCandidates(dialect.decimal, self.types[name])
+        return TypeCandidates(decimal, self.types[name])
 
     def _with_declared_types(self, batch: Batch, file: TextFile) -> Batch:
         """The batch after the policy for values that contradict a declared type."""
@@ -199,13 +208,14 @@ class Spool:
                 raise Unclean  # only the careful reader knows the line
             columns[j] = pc.if_else(lost, None, columns[j])
             kept = self._apply_policy(batch, j, lost, file, kept)
-        return Batch(columns, batch.lines) if kept is None else _rows_of(Batch(columns, batch.lines), kept)
+        batch = batch._replace(columns=columns)
+        return batch if kept is None else _rows_of(batch, kept)
 
     def _apply_policy(
         self, batch: Batch, j: int, lost: pa.Array, file: TextFile, kept: list[bool] | None
     ) -> list[bool] | None:
         """Refuse, null or reject the rows whose value in column j contradicts its declared type."""
-        lines = batch.lines or []
+        lines, numbers = batch.lines or [], batch.rows or []
         name, wanted = self.names[j], self.types[self.names[j]]
         for row in pc.indices_nonzero(lost).to_pylist():
             line, value = lines[row], batch.columns[j][row].as_py()
@@ -216,9 +226,10 @@ class Spool:
                 problem = f"{file.shown}, line {line}: {reason}."
                 raise DataError(problem, remedy=remedy, value=value, column=name, file=file.shown, line=line)
             if self.on_bad_rows == "null":
-                self.bad.repaired.append((file.shown, line))
+                self.bad.mend(file.shown, line, numbers[row])
             else:
-                self.bad.rejected.append((file.shown, line, reason, value))
+                if kept is None or kept[row]:
+                    self.bad.skip(file.shown, line, numbers[row], reason, value)
                 kept = kept if kept is not None else [True] * len(lines)
                 kept[row] = False
         return kept
@@ -226,7 +237,8 @@ class Spool:
     def _note_exceptions(self) -> None:
         """Note the columns that are text because of a few values."""
         for name, column in zip(self.names, self.columns, strict=True):
-            exception = column.exception()
+            self.notes += column.remarks(name)
+            exception = None if column.remarks(name) else column.exception()
             if exception is not None:
                 row, value, form = exception
                 problem = f"Column {name!r} is text because of {value!r} in row {row + 1}; "
@@ -237,6 +249,12 @@ class Spool:
 
     def note_bad_rows(self) -> None:
         """Note the rows that were repaired or skipped, and write the latter to a file."""
+        if self.bad.literal:
+            shown, line = self.bad.literal[0]
+            found = f"{len(self.bad.literal)} lines, first line {line}"
+            self.notes.append(
+                f"{shown}: no value is quoted, so quotes are read as a part of the values they are in ({found})."
+            )
         if self.bad.repaired:
             shown, line = self.bad.repaired[0]
             self.notes.append(
@@ -250,17 +268,26 @@ class Spool:
 
 def _rows_of(batch: Batch, kept: list[bool]) -> Batch:
     mask = pa.array(kept)
-    lines = [line for line, keep in zip(batch.lines or (), kept, strict=True) if keep]
-    return Batch([column.filter(mask) for column in batch.columns], lines)
+    lines, rows = (list(compress(each or (), kept)) for each in (batch.lines, batch.rows))
+    return Batch([column.filter(mask) for column in batch.columns], lines, rows)
 
 
 def open_text(path: str, shown: str, notes: list[str], given: dict) -> TextFile:
     """A text file with its dialect and the names of its columns."""
-    dialect = sniff(path, shown, **given)
-    row = first_row(path, dialect, shown)
-    if not dialect.header:
-        return TextFile(path, shown, dialect, [f"x{j}" for j in range(len(row))])
-    return TextFile(path, shown, dialect, _distinct([name.strip() for name in row], shown, notes))
+    are_given = (given.get(name) is not None for name in ("encoding", "decimal"))
+    file = TextFile(path, shown, sniff(path, shown, **given), [], False, *are_given)
+    try:
+        row = first_row(path, file.dialect, shown)
+    except NotUtf8:
+        file.change_encoding(notes)
+        row = first_row(path, file.dialect, shown)
+    if file.dialect.n_comments:
+        notes.append(f"{shown}: {file.dialect.n_comments} lines at its beginning, marked with #, are comments.")
+    named = file.dialect.header
+    file.names = (
+        _distinct([name.strip() for name in row], shown, notes) if named else [f"x{j}" for j in range(len(row))]
+    )
+    return file
 
 
 def _distinct(names: list[str], shown: str, notes: list[str]) -> list[str]:

@@ -89,6 +89,8 @@ def read_table(
     -------
     Source
         Its blocks hold `mercer.source.Columns`. `schema` maps names to kinds, `notes` lists remarks on the data.
+        `skipped_rows` and `repaired_rows` are the numbers, from 0, of the rows of the input that were left out or in
+        which bad values were replaced; `input_rows(start, stop)` gives the numbers of the rows that are left.
 
     Examples
     --------
@@ -156,8 +158,10 @@ def _in_memory(data: Any, target: Any, weight: Any, required: dict[str, str], re
             require_column(name, table.columns, what, "The table")
     if len(table) == 0:
         raise DataError("The table has no rows: there is nothing to learn from.")
-    table, notes = complete_rows(table, required, rejected)
-    return table_in_memory(table, target, weight, notes)
+    table, notes, skipped = complete_rows(table, required, rejected)
+    source = table_in_memory(table, target, weight, notes)
+    source.skipped_rows = skipped
+    return source
 
 
 def find_files(path: str, folder: TemporaryFolder, options: dict[str, Any] | None = None) -> list[tuple[str, str]]:
@@ -166,7 +170,9 @@ def find_files(path: str, folder: TemporaryFolder, options: dict[str, Any] | Non
         if sys.stdin is None:
             raise DataError("Standard input is closed: there is nothing to read.")
         copy = os.path.join(folder.path, "stdin")
-        with open(copy, "wb") as out:
+        from mercer.io.temporary import temporary_space
+
+        with temporary_space(), open(copy, "wb") as out:
             shutil.copyfileobj(sys.stdin.buffer, out)
         return [(copy, "standard input")]
     return [(name, str(name)) for name in found_files(path, options)]
@@ -197,6 +203,7 @@ def _from_files(
     if source.dialect is None and spool.on_bad_rows == "skip" and spool.required:
         skip_incomplete_rows(source, files, spool)
         source.notes = list(spool.notes)
+    source.skipped_rows, source.repaired_rows = sorted(set(spool.bad.skipped)), sorted(set(spool.bad.mended))
     source.locate_line = spool.locate if source.dialect is not None else None
     return source
 

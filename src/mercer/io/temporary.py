@@ -2,24 +2,64 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from mercer._runtime.errors import DataError
+from mercer.io.checks.litter import FOLDER_PREFIX, own_folder, remove_abandoned_folders
 from mercer.io.column_types import TYPES, kind
 
 GROUP_ROWS = 65_536
 
 
 class TemporaryFolder:
-    """A temporary folder that is removed with its last reference, or with the process."""
+    """A temporary folder that is removed with its last reference, or with the process.
+
+    One that a killed process has left is removed by the next process that needs one.
+    """
 
     def __init__(self) -> None:
-        self.path = tempfile.mkdtemp(prefix="mercer-")
-        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        _clean_once(tempfile.gettempdir())
+        with temporary_space():
+            self.path = tempfile.mkdtemp(prefix=FOLDER_PREFIX)
+            handle = own_folder(self.path)
+        self.remove = weakref.finalize(self, _remove, self.path, handle)
+
+
+@cache
+def _clean_once(parent: str) -> None:
+    remove_abandoned_folders(parent)
+
+
+def _remove(path: str, handle: int | None) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    if handle is not None:
+        os.close(handle)
+
+
+@contextmanager
+def temporary_space() -> Iterator[None]:
+    """Errors of the disk inside are about the folder for temporary files."""
+    try:
+        yield
+    except OSError as error:
+        raise _space_error(error) from error
+
+
+def _space_error(error: OSError) -> DataError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    what = "is full" if full else f"cannot be written to ({error.strerror or error})"
+    remedy = "Free some space there, or name another folder in the environment variable TMPDIR."
+    return DataError(f"The folder for temporary files, {tempfile.gettempdir()}, {what}.", remedy=remedy)
 
 
 class RowGroupWriter:
@@ -28,7 +68,9 @@ class RowGroupWriter:
     def __init__(self, path: str, names: list[str], forms: list[str]):
         self.schema = pa.schema([(name, TYPES[kind(form)]) for name, form in zip(names, forms, strict=True)])
         text = [field.name for field in self.schema if field.type == pa.string()]
-        self.out = pq.ParquetWriter(path, self.schema, compression="lz4", use_dictionary=text, write_statistics=False)
+        how = {"compression": "lz4", "use_dictionary": text, "write_statistics": False}
+        with temporary_space():
+            self.out = pq.ParquetWriter(path, self.schema, **how)
         self.pending: list[pa.RecordBatch] = []
         self.rows = self.n_pending = 0
 
@@ -44,8 +86,10 @@ class RowGroupWriter:
         """Write the pending rows and close the file."""
         if self.n_pending:
             self._flush()
-        self.out.close()
+        with temporary_space():
+            self.out.close()
 
     def _flush(self) -> None:
-        self.out.write_table(pa.Table.from_batches(self.pending), row_group_size=GROUP_ROWS)
+        with temporary_space():
+            self.out.write_table(pa.Table.from_batches(self.pending), row_group_size=GROUP_ROWS)
         self.pending, self.n_pending = [], 0

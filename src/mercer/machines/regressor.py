@@ -21,6 +21,9 @@ from mercer.source import MemorySource, Source, StreamSource
 #: Up to this many rows "auto" solves with the whole Gram matrix.
 EXACT_ROWS = 5000
 
+#: Relative error of predictions from which on rounding is warned about.
+_MAX_LOSS = 1e-2
+
 
 class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     """Kernel ridge regression: minimizes sum_i w_i (y_i - f(x_i))^2 + alpha ||f||^2.
@@ -186,6 +189,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             return path.coef
         self.alpha_ = float(self.alpha)
         if self.alpha_ > 0:
+            _warn_of_lost_digits(K, self.alpha_)
             return exact.ridge(K, Y, self.alpha_)
         coef, self.rank_ = exact.minimum_norm(K, Y)
         return coef
@@ -243,6 +247,29 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self.X_fit_ = rows
         self.dual_coef_ = coef[:, 0] if self._one_target else coef
         return self
+
+
+def _warn_of_lost_digits(K: np.ndarray, alpha: float) -> None:
+    """Warn if rounding changes predictions: relatively by ||E|| / alpha for an error E of the similarities.
+
+    In float32 these are the rounded similarities, eps max |K| sqrt(n), for residuals are in float64; in float64 the
+    factorization, eps ||K||.
+    """
+    eps = float(np.finfo(K.dtype).eps)
+    if eps * float(np.trace(K)) <= _MAX_LOSS * alpha:  # the trace bounds the norm
+        return
+    is_single = K.dtype == np.float32
+    error = eps * float(np.abs(K).max() * np.sqrt(len(K)) if is_single else np.abs(K).sum(axis=1).max())
+    if error <= _MAX_LOSS * alpha:
+        return
+    better = "Use float64, or " if is_single else "Use "
+    warnings.warn(
+        f"alpha={alpha:.3g} is so small against the similarities that rounding in {K.dtype} leaves about "
+        f"{max(0, int(-np.log10(error / alpha)))} digits of the predictions. {better}alpha of at least "
+        f"{error / _MAX_LOSS:.1g}, or alpha=0 for the minimum-norm solution.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
 
 
 def _is_longer(X: Any, n: int) -> bool:

@@ -75,9 +75,17 @@ class OneHot(CategoricalTransformer):
         split = [_most_frequent(column, self.max_levels) for column in learned]
         self.categories_ = [kept for kept, _ in split]
         self.others_ = [others for _, others in split]
+        self._number_indicators()
+
+    def _number_indicators(self) -> None:
+        split = list(zip(self.categories_, self.others_, strict=True))
         widths = [len(kept) + (len(others) > 0) for kept, others in split]
         self._starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
         self._code_of = [_codes(kept, others) for kept, others in split]
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "categories_"):
+            self._number_indicators()
 
     def _apply(self, X: Any) -> Any:
         codes = np.empty(X.shape, dtype=np.intp)

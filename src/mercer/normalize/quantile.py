@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.base import OneToOneFeatureMixin
 
+from mercer._runtime.loaded import require, require_increasing
 from mercer._runtime.pool import ordered_map
 from mercer.base import InvertibleTransformer
 from mercer.normalize.elementwise import refuse_sparse
@@ -91,6 +92,13 @@ class Quantile(OneToOneFeatureMixin, InvertibleTransformer):
             self.quantiles_.append(values[kept])
             self.ranks_.append(ranks[kept])
         self.exact_ = learned.complete
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "quantiles_"):
+            require_increasing("the knots of a column", self.quantiles_)
+            require_increasing("the ranks of a column", self.ranks_)
+            same = [len(knots) for knots in self.quantiles_] == [len(ranks) for ranks in self.ranks_]
+            require(same, "a column has other knots than ranks")
 
     def _checked_X(self, X: Any, reset: bool | None, start: int = 0) -> Any:
         refuse_sparse(

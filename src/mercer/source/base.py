@@ -40,6 +40,9 @@ class Source(ABC):
     target: str | None = None
     #: Remarks on the data, made while reading.
     notes: Sequence[str] = ()
+    #: Rows of the input, counted from 0, that were left out, and those in which bad values were replaced.
+    skipped_rows: Sequence[int] = ()
+    repaired_rows: Sequence[int] = ()
     #: The `mercer.io.Dialect` of a text file.
     dialect: Any = None
     #: First row of each group of rows that is read at once, and the number of rows; None where any row can be read.
@@ -67,6 +70,13 @@ class Source(ABC):
     def locate(self, row: int) -> Location:
         """The file and line of a row, for messages."""
         return Location(row=row)
+
+    def input_rows(self, start: int, stop: int) -> np.ndarray:
+        """The numbers in the input of the rows from `start` to `stop`, both counted without the skipped ones."""
+        skipped = np.asarray(self.skipped_rows, dtype=np.int64)
+        before = skipped - np.arange(len(skipped))  # rows kept before each skipped one
+        rows = np.arange(start, stop)
+        return rows + np.searchsorted(before, rows, side="right")
 
     def map(self, function: Callable[[Block], Block]) -> Source:
         """The same rows, each block passed through `function` when it is read."""

@@ -6,6 +6,7 @@ import os
 import threading
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,22 @@ from mercer.source.base import RowSource
 from mercer.source.missing import require_present
 from mercer.source.portions import FilePositions
 from mercer.source.storage import for_workers, open_file
+
+
+@contextmanager
+def parquet_errors(path: str) -> Iterator[None]:
+    """Errors of the reader of Parquet, which name neither the file nor a remedy, as errors that do."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, IndexError, KeyError, TypeError, OverflowError, MemoryError) as error:
+        if isinstance(error, DataError):
+            raise
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:200].rstrip(". ")
+        problem = f"{path} cannot be read as Parquet: {reason}."
+        remedy = "It is damaged, encrypted, or was cut off while being written: write it again."
+        raise DataError(problem, remedy=remedy, file=path) from error
 
 
 class ParquetSource(RowSource):
@@ -151,7 +168,7 @@ class ParquetSource(RowSource):
             extra = [name for name in (self.target, self.weight) if name is not None]
             wanted = [name for name in [*self.names, *extra] if name not in self.partitions]
             path, group = self.groups[i]
-            with pq.ParquetFile(open_file(path), pre_buffer=False) as file:
+            with parquet_errors(path), pq.ParquetFile(open_file(path), pre_buffer=False) as file:
                 self._refuse_changed(path, i, file.metadata)
                 self._local.table = self._with_partitions(file.read_row_group(group, columns=wanted), i)
             self._local.index = i

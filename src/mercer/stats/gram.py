@@ -101,8 +101,9 @@ class Gram(Statistic):
     def absorb(self, block: Block) -> Self:
         if len(block) == 0:
             return self
-        state = self._ready_for(block)
-        state._add(block)
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite sums are refused by those who use them
+            state = self._ready_for(block)
+            state._add(block)
         return replace(state, n=self.n + len(block))
 
     def fresh(self) -> Self:
@@ -160,6 +161,10 @@ class Gram(Statistic):
         return _origin(targets, weight)
 
     def _merge(self, other: Self) -> Self:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._sum(other)
+
+    def _sum(self, other: Self) -> Self:
         """Return the sums of both, rows of `other` measured from the origin of this one: z + a for z, y + b for y."""
         a, b = other.z_origin - self.z_origin, other.y_origin - self.y_origin
         shift = np.concatenate([[0.0], b])
@@ -186,8 +191,9 @@ class Gram(Statistic):
             raise ValueError("No rows: the Gram matrix of an empty data set is undefined.")
         G = list(ordered_map(mirror, self.G))
         folds = [_normal(G[k], self.C[k], self.T[k]) for k in range(self.n_folds) if self.T[k, 0, 0] > 0]
-        total = _normal(sum(G), self.C.sum(axis=0), self.T.sum(axis=0))
-        error = np.linalg.norm(total.G @ _signs(len(total.z)) - self.probe) / np.sqrt(_PROBES)
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = _normal(sum(G), self.C.sum(axis=0), self.T.sum(axis=0))
+            error = frobenius_norm(total.G @ _signs(len(total.z)) - self.probe) / np.sqrt(_PROBES)
         return GramPerFold(self.n, folds, total, self.z_origin, self.y_origin, float(error), self.labels)
 
 
@@ -250,3 +256,9 @@ def _signs(D: int) -> np.ndarray:
     """Return the random signs of the probes, the same on every machine."""
     keys = np.arange(D * _PROBES, dtype=np.uint64)
     return _numeric.signs(_numeric.splitmix64(keys, 1)).reshape(D, _PROBES).astype(np.float64)
+
+
+def frobenius_norm(values: np.ndarray) -> float:
+    """The Frobenius norm, by way of a power of two: the squares of a finite value need not be finite."""
+    exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
+    return float(np.ldexp(np.linalg.norm(np.ldexp(values, -exponent)), exponent))

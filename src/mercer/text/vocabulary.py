@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.block import Block
+from mercer._runtime.loaded import require, require_bounds, require_indices, require_vectors
 from mercer._runtime.pool import n_threads, ordered_map
 from mercer.stats import Statistic
 from mercer.text.analysis import unpacked
@@ -51,6 +52,16 @@ class TermTable(NamedTuple):
         rows, parts = rows.astype(np.int32), 1 if len(rows) < _PART_TERMS else min(n_threads(), _MAX_PARTS)
         sort = partial(_numeric.sort_terms, self.bounds, self.data, rows, parts=parts)
         return np.concatenate(list(ordered_map(lambda part: sort(part=part), range(parts))))
+
+    def _check_loaded(self) -> None:
+        n = self.size
+        require_vectors(n, "u", hashes=self.hashes)
+        require_vectors(n, "iu", documents=self.documents, total=self.total)
+        require_vectors(n + 1, "i", bounds=self.bounds)
+        require_vectors(np.size(self.data), "u", data=self.data)
+        require_bounds("the bounds of the terms", self.bounds, len(self.data))
+        hashes = _numeric.term_hashes(self.bounds, self.data, 0)
+        require(np.array_equal(self.hashes, hashes), "the hashes are not those of the terms")
 
     def strings(self) -> list[str]:
         return [term.decode() for term in unpacked(self.bounds, self.data)]
@@ -169,6 +180,8 @@ class Vocabulary:
     The terms are copied in that order on first use.
     """
 
+    _rebuilt = ("_slots",)
+
     def __init__(self, table: TermTable, origin: np.ndarray):
         self.origin = origin
         self._table: TermTable | None = table
@@ -194,6 +207,14 @@ class Vocabulary:
         if self._slots is None:
             self._slots = _numeric.term_slots(self.terms.hashes)
         return _numeric.find_terms(self._slots, *self.terms[:3], *terms[:3])
+
+    def _check_loaded(self) -> None:
+        if self._terms is None:
+            require(isinstance(self._table, TermTable), "the vocabulary has no terms")
+            require_vectors(np.size(self.origin), "iu", origin=self.origin)
+            require_indices("origin", self.origin, self._table.size)  # type: ignore[union-attr]
+        else:
+            require(isinstance(self._terms, TermTable), "the vocabulary has no terms")
 
     def __getstate__(self) -> dict[str, Any]:
         return {"terms": self.terms, "origin": None, "_slots": None}

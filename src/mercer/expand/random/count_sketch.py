@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from mercer._runtime.loaded import require, require_indices, require_vectors
+
 
 class CountSketch:
     """x -> (sum of sign_j x_j over the coordinates j of bucket b)_b; stored as one bucket and one sign per column.
@@ -26,6 +28,11 @@ class CountSketch:
         else:
             buckets = rng.integers(0, n_buckets, size=d, dtype=np.int32)
         return cls(buckets, 2 * rng.integers(0, 2, size=d, dtype=np.int8) - 1, n_buckets)
+
+    def _check_loaded(self) -> None:
+        require_vectors(np.size(self.buckets), "i", buckets=self.buckets, signs=self.signs)
+        require(isinstance(self.n_buckets, int) and self.n_buckets > 0, "a sketch has no buckets")
+        require_indices("buckets", self.buckets, self.n_buckets)
 
     def of(self, X: Any, scale: float = 1.0) -> np.ndarray:
         """The sketches of scale times the rows of X, an array or CSR matrix of no more columns than the sketch has."""

@@ -28,6 +28,8 @@ def found_files(path: str, options: dict[str, Any] | None = None) -> list[str]:
         return [path]
     found = sorted(name for name in glob.glob(path, recursive=True) if os.path.isfile(name))
     if not found:
+        if os.path.islink(path):
+            raise FileNotFoundError(f"{path} is a symbolic link that leads to no file, or in a circle.")
         where = f"looked from {os.getcwd()}"
         what = "no file matches this pattern" if glob.has_magic(path) else "there is no such file"
         raise FileNotFoundError(f"{path}: {what} ({where}).")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer._runtime.checks import check_whole
+from mercer._runtime.loaded import require_increasing
 from mercer._runtime.pool import for_each
 from mercer.base import StreamingTransformer
 from mercer.normalize.elementwise import refuse_sparse
@@ -24,6 +25,9 @@ class PiecewiseEncoding(StreamingTransformer):
 
     _check_X = {"dtype": [np.float64, np.float32]}
     bins_: list[np.ndarray]
+
+    def _check_loaded(self) -> None:
+        require_increasing("the edges of a column", getattr(self, "bins_", ()))
 
     def _checked_X(self, X: Any, reset: bool | None, start: int = 0) -> Any:
         refuse_sparse(

@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._runtime.derived import DerivedCache
+from mercer._runtime.loaded import require, require_finite, require_indices, require_vectors
 from mercer._runtime.pool import for_each
 from mercer.learn.trees.categories import rank_codes
 
@@ -43,6 +44,24 @@ class TreeEnsemble:
     right: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     value: np.ndarray = field(default_factory=lambda: np.zeros(0))
     ranks: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def _check_loaded(self) -> None:
+        """Every node is in the range of its tree and after its parent, so every walk ends."""
+        n = np.size(self.column)
+        require_vectors(n, "i", column=self.column, left=self.left, right=self.right)
+        require_vectors(n, "f", threshold=self.threshold, value=self.value)
+        require_vectors(np.size(self.roots), "i", roots=self.roots, output=self.output)
+        require_indices("output", self.output, len(self.base))
+        ends = np.append(self.roots, n)
+        require(len(self.roots) == 0 or (ends[0] == 0 and np.all(ends[1:] > ends[:-1])), "the roots do not rise")
+        inner = np.flatnonzero(self.column >= 0)
+        end = np.repeat(ends[1:], np.diff(ends))[inner]
+        children = np.concatenate([self.left[inner], self.right[inner]])
+        inside = (children > np.tile(inner, 2)) & (children < np.tile(end, 2))
+        require(inside.all(), "a tree is not well formed")
+        require(len(np.unique(children)) == len(children) == n - len(self.roots), "a tree is not well formed")
+        require(not np.isnan(self.threshold[inner]).any(), "a threshold is NaN")
+        require_finite("the value of a leaf", self.value)
 
     def scores(self, X: np.ndarray) -> np.ndarray:
         """The sum of all trees for each row, one column per output."""

@@ -12,17 +12,18 @@ from mercer.base import StreamingEstimator, seed_of
 from mercer.linear.alpha import Alpha, check_alpha
 from mercer.linear.passes import one_pass
 from mercer.linear.ridge import blocks as block_ridge
-from mercer.linear.ridge import path
+from mercer.linear.ridge import least_squares, path
 from mercer.linear.ridge.factor import Centered, Spectral, Tridiagonal
 from mercer.linear.ridge.fold_loss import FoldLoss, GramFoldLoss
 from mercer.linear.ridge.loo import LeaveOneOut
-from mercer.linear.ridge.overflow import refuse_overflow
+from mercer.linear.ridge.overflow import refuse_extremes, refuse_overflow
 from mercer.linear.ridge.penalties import best_penalties
 from mercer.source import MemorySource, Source
 from mercer.stats.gram import GramPerFold
 
 #: Gradient evaluations of the search for block penalties, at most, and its tolerance.
 _MAX_ITER, _TOL = 100, 1e-9
+_MAX_LOSS = 1e-4  # relative accuracy of least squares, below which digits are certain
 
 
 class BaseRidge(StreamingEstimator):
@@ -128,7 +129,9 @@ class BaseRidge(StreamingEstimator):
             self._accumulator = rows.accumulate(self._empty())
 
     def _finish(self, learned: GramPerFold) -> None:
-        refuse_overflow(learned.total.G)
+        refuse_overflow(learned.total.G, self._input_names())
+        if isinstance(self.alpha, str) or np.min(self.alpha) == 0:  # else the penalty outweighs what underflows
+            refuse_extremes(learned, self._input_names())
         factors, scale, index = None, None, None
         if self.blocks is not None:
             self.blocks_, index = block_ridge.block_indices(self.blocks, len(learned.total.z))
@@ -226,7 +229,30 @@ class BaseRidge(StreamingEstimator):
         coef = total.solutions(np.array([self.alpha_]))[0] * np.reshape(scale, (-1, 1))
         z_mean = total.z_mean / scale + learned.z_origin
         y_mean = total.y_mean + learned.y_origin
-        self._set_outputs(coef, y_mean - z_mean @ coef, learned.labels)
+        intercept = y_mean - z_mean @ coef
+        if self.alpha_ == 0 and learned.labels is None:
+            coef, intercept = self._refined(learned, coef, z_mean, y_mean)
+        self._set_outputs(coef, intercept, learned.labels)
+
+    def _refined(
+        self, learned: GramPerFold, coef: np.ndarray, z_mean: np.ndarray, y_mean: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The least squares solution; from the rows, if the Gram matrix has lost too many of its digits."""
+        found = least_squares.condition(learned.total)
+        if found <= least_squares.MAX_CONDITION:
+            return coef, y_mean - z_mean @ coef
+        rows = self.__dict__.get("_rows")
+        better = None if rows is None else least_squares.refine(rows, learned.total, coef, z_mean, y_mean)
+        if better is not None and better.accuracy < _MAX_LOSS:
+            return better.coef, better.intercept
+        if better is not None or rows is None:
+            warnings.warn(
+                f"The columns are nearly dependent (condition number {found:.1g}): few digits of the weights hold. "
+                "Leave out or combine columns, give alpha a positive value, or fit all rows at once in memory.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return coef, y_mean - z_mean @ coef
 
     def _targets(self, y: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
         """Return the labels, if targets are classes, and columns of numbers."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from mercer._numeric.block import Block
 from mercer.select.base import dense, row_weights
@@ -19,6 +20,8 @@ from mercer.select.filters.association import (
 )
 from mercer.stats import Statistic
 from mercer.stats.counts import distinct, is_missing
+
+_MAX_EXPONENT, _ZEROS = 400, -4000
 
 
 def is_class_target(y: np.ndarray) -> bool:
@@ -65,7 +68,9 @@ class CenteredMoments:
 class CrossMoments(Statistic):
     """Sums of w, w z, w z^2, w t, w t^2 and w z t' over rows z and targets t, about the means of the first block.
 
-    Class labels become 0/1 indicators, in sorted order of the labels seen so far.
+    Class labels become 0/1 indicators, in sorted order of the labels seen so far. Columns of very large or small values
+    are in units of powers of two, 2^`z_exponent` and 2^`t_exponent`, so that their squares neither overflow nor
+    underflow: what is computed from the sums does not depend on units.
     """
 
     classification: bool = False
@@ -79,6 +84,8 @@ class CrossMoments(Statistic):
     t: Any = None
     tt: Any = None
     zt: Any = None
+    z_exponent: Any = 0
+    t_exponent: int = 0
 
     def of(self, block: Block) -> CrossMoments:
         if len(block) == 0:
@@ -86,10 +93,12 @@ class CrossMoments(Statistic):
         weight = row_weights(block)
         labels, T = self._targets(np.asarray(block.y))
         total = float(weight.sum())
+        z_exponent, t_exponent = _exponents(block.X), 0 if labels is not None else int(_exponents(T).max())
+        X, T = _in_units(block.X, z_exponent), _in_units(T, np.full(T.shape[1], t_exponent))
         t_origin = np.zeros(T.shape[1]) if labels is not None else weight @ T / total
         T = T - t_origin
-        z_origin, z, zz, zt = _column_sums(block.X, weight, weight[:, None] * T, total)
-        sums = (z, zz, weight @ T, weight @ T**2, zt)
+        z_origin, z, zz, zt = _column_sums(X, weight, weight[:, None] * T, total)
+        sums = (z, zz, weight @ T, weight @ T**2, zt, z_exponent, t_exponent)
         return CrossMoments(self.classification, len(block), z_origin, t_origin, labels, total, *sums)
 
     def _targets(self, y: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
@@ -98,8 +107,28 @@ class CrossMoments(Statistic):
         labels, codes = np.unique(y, return_inverse=True)
         return labels, np.eye(len(labels))[codes.ravel()]
 
+    def _in_units(self, z_exponent: np.ndarray, t_exponent: int) -> Self:
+        """The same sums in other units."""
+        z, t = self.z_exponent - z_exponent, self.t_exponent - t_exponent
+        if t == 0 and not np.any(z):
+            return self
+        return replace(
+            self,
+            z_exponent=z_exponent,
+            t_exponent=t_exponent,
+            z_origin=np.ldexp(self.z_origin, z),
+            t_origin=np.ldexp(self.t_origin, t),
+            z=np.ldexp(self.z, z),
+            zz=np.ldexp(self.zz, 2 * z),
+            t=np.ldexp(self.t, t),
+            tt=np.ldexp(self.tt, 2 * t),
+            zt=np.ldexp(self.zt, (z + t)[:, None]),
+        )
+
     def _merge(self, other: Self) -> Self:
         mine, theirs = _with_common_labels(self, other)
+        units = np.maximum(mine.z_exponent, theirs.z_exponent), max(mine.t_exponent, theirs.t_exponent)
+        mine, theirs = mine._in_units(*units), theirs._in_units(*units)
         a, b = theirs.z_origin - mine.z_origin, theirs.t_origin - mine.t_origin
         w, z, t = theirs.weight, theirs.z, theirs.t
         return replace(
@@ -124,6 +153,31 @@ class CrossMoments(Statistic):
         xx = np.where(xx > CONSTANT * self.weight * x_mean**2, xx, 0.0)
         tt = np.where(tt > CONSTANT * self.weight * t_mean**2, tt, 0.0)
         return CenteredMoments(self.weight, None if self.labels is None else self.t, xx, tt, xt)
+
+
+def _exponents(X: Any) -> np.ndarray:
+    """For each column the exponent of two of its largest value, if that is beyond 2^400 or below 2^-400, else 0.
+
+    A column of zeros has the smallest one: it takes the units of other blocks.
+    """
+    if hasattr(X, "tocsr"):
+        low, high = (np.asarray(end.todense()).ravel() for end in (X.tocsc().min(axis=0), X.tocsc().max(axis=0)))
+    else:
+        low, high = X.min(axis=0), X.max(axis=0)
+    found = np.frexp(np.maximum(high.astype(np.float64), -low.astype(np.float64)))[1]
+    found = np.where(np.abs(found) > _MAX_EXPONENT, found, 0)
+    return np.where((low == 0) & (high == 0), _ZEROS, found)
+
+
+def _in_units(X: Any, exponent: np.ndarray) -> Any:
+    """The columns of X divided by two to these powers."""
+    exponent = np.where(exponent == _ZEROS, 0, exponent)
+    if not np.any(exponent):
+        return X
+    if hasattr(X, "tocsr"):
+        X = X.tocsr().astype(np.float64)
+        return sparse.csr_array((np.ldexp(X.data, -exponent[X.indices]), X.indices, X.indptr), shape=X.shape)
+    return np.ldexp(np.asarray(X, dtype=np.float64), -exponent)
 
 
 def _column_sums(X: Any, weight: np.ndarray, WT: np.ndarray, total: float) -> tuple[np.ndarray, ...]:

@@ -11,6 +11,7 @@ from mercer._numeric.block import Block
 from mercer.base import seed_of
 from mercer.linear.classes import at_least_two
 from mercer.linear.passes import one_pass
+from mercer.linear.ridge.overflow import refuse_extremes
 from mercer.select.base import row_weights
 from mercer.select.greedy import stopping
 from mercer.select.greedy.candidates import ColumnCandidates
@@ -24,7 +25,7 @@ from mercer.select.greedy.selected_features import SelectedFeatures
 from mercer.select.greedy.stagewise import BinaryProblem, stagewise_selection
 from mercer.source import MemorySource, Source
 from mercer.stats import Gram, LabelGram
-from mercer.stats.gram import GramPerFold, Normal
+from mercer.stats.gram import GramPerFold, Normal, frobenius_norm
 
 #: Up to this many columns a Gram matrix costs no more than the steps it saves; wider arrays are processed by rows.
 GRAM_COLUMNS = 512
@@ -217,10 +218,11 @@ class GreedySelector(SelectedFeatures):
         return forward_selection(products, self.k, self._forced, self._members, omp=self.step != "refit")
 
     def _finish(self, learned: GramPerFold) -> None:
+        refuse_extremes(learned, self._input_names())
         self._prepare()
         if self._classifies:
             self.classes_ = learned.labels
-        size = float(np.linalg.norm(learned.total.G))
+        size = frobenius_norm(learned.total.G)
         error = learned.error / size if size > 0 else 0.0
 
         def products_of(normal: Normal) -> GramInnerProducts:

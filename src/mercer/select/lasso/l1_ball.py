@@ -28,7 +28,11 @@ def project_l1(v: np.ndarray, radius: float) -> np.ndarray:
         return v.copy()
     decreasing = np.sort(size)[::-1]
     thresholds = (np.cumsum(decreasing) - radius) / np.arange(1, len(v) + 1)
-    threshold = thresholds[np.flatnonzero(decreasing > thresholds)[-1]]
+    above = np.flatnonzero(decreasing > thresholds)
+    if len(above) == 0:  # the radius is lost to rounding: all of it goes to the largest entries
+        largest = size == decreasing[0]
+        return np.where(largest, np.sign(v) * radius / largest.sum(), 0.0)
+    threshold = thresholds[above[-1]]
     return np.sign(v) * np.maximum(size - threshold, 0.0)
 
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer._runtime.checks import check_whole
 from mercer.base import StreamingEstimator
 from mercer.linear.passes import one_pass
-from mercer.linear.ridge.overflow import refuse_overflow
+from mercer.linear.ridge.overflow import refuse_extremes, refuse_overflow
 from mercer.select.base import LinearPredictor, Selector, row_weights, two_classes
 from mercer.select.lasso.cross_validation import GramCrossValidation
 from mercer.select.lasso.l1_ball import (
@@ -114,7 +114,7 @@ class L1Constrained(LinearPredictor, Selector):
         return Gram(1)
 
     def _finish(self, learned: GramPerFold) -> None:
-        refuse_overflow(learned.total.G)
+        refuse_extremes(learned, self._input_names(), margin=1e150)
         problem = GramCrossValidation(learned).all_rows()
         datafit = problem.datafit
         coef = self._minimize(QuadraticObjective(datafit.G, datafit.b, datafit.yy, problem.weight), len(datafit.b))

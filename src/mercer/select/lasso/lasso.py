@@ -12,7 +12,7 @@ from scipy import sparse
 from mercer._runtime.checks import check_whole
 from mercer.base import StreamingEstimator, seed_of
 from mercer.linear.passes import one_pass
-from mercer.linear.ridge.overflow import refuse_overflow
+from mercer.linear.ridge.overflow import refuse_extremes, refuse_overflow
 from mercer.select.base import LinearPredictor, Selector
 from mercer.select.lasso.cross_validation import CenteredProblem, GramCrossValidation, RowCrossValidation, debiased
 from mercer.select.lasso.datafit import Solution
@@ -173,7 +173,7 @@ class Lasso(LinearPredictor, Selector):
                 f"With {self.n_features_in_} columns solver='auto' keeps no Gram matrix: use solver='gram' to add rows "
                 "in pieces, or give all rows to fit."
             )
-        refuse_overflow(learned.total.G)
+        refuse_extremes(learned, self._input_names())
         self._set_from(GramCrossValidation(learned))
 
     def _set_from(self, data: GramCrossValidation | RowCrossValidation) -> None:

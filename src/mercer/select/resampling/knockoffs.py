@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.base import seed_of
-from mercer.linear.ridge.overflow import refuse_overflow
+from mercer.linear.ridge.overflow import refuse_extremes
 from mercer.select.base import Selector, checked_target
 from mercer.select.lasso.cross_validation import GramCrossValidation
 from mercer.select.lasso.datafit import GramDatafit
@@ -76,7 +76,7 @@ class KnockoffSelector(Selector):
         return Gram(1)
 
     def _finish(self, learned: GramPerFold) -> None:
-        refuse_overflow(learned.total.G)
+        refuse_extremes(learned, self._input_names())
         problem = GramCrossValidation(learned).all_rows()
         G, b, yy = problem.datafit.G, problem.datafit.b, problem.datafit.yy
         useful = np.flatnonzero(np.diag(G) > 0)

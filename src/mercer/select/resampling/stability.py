@@ -13,7 +13,7 @@ from mercer._numeric.block import Block
 from mercer._runtime.checks import check_whole
 from mercer.base import seed_of
 from mercer.linear.passes import IteratedEstimator
-from mercer.linear.ridge.overflow import refuse_overflow
+from mercer.linear.ridge.overflow import refuse_overflow, scaled_to_one
 from mercer.select.base import Selector, checked_target
 from mercer.select.lasso.datafit import ColumnDatafit
 from mercer.select.lasso.lasso import LassoPath, coefficient_rows
@@ -128,7 +128,8 @@ def _first_half(block: Block, seed: int) -> np.ndarray:
 
 def _first_to_enter(half: Block, q: int) -> np.ndarray:
     """Return the first q columns on the path of the Lasso."""
-    datafit = ColumnDatafit(half.X, checked_target(half.y, classification=False), half.weight)
+    y = scaled_to_one(checked_target(half.y, classification=False))  # columns enter in the same order in any units
+    datafit = ColumnDatafit(scaled_to_one(half.X), y, half.weight)
     refuse_overflow(datafit.b)
     penalty_max = np.abs(datafit.b).max(initial=0.0)
     if penalty_max == 0:

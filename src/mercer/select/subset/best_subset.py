@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer._runtime.checks import check_whole
 from mercer.base import seed_of
+from mercer.linear.ridge.overflow import refuse_extremes
 from mercer.select.base import LinearPredictor, Selector
 from mercer.select.greedy.forward import forward_selection
 from mercer.select.greedy.inner_products import GramInnerProducts
@@ -68,6 +69,7 @@ class BestSubset(LinearPredictor, Selector):
         return Gram(1, seed_of(0))
 
     def _finish(self, learned: GramPerFold) -> None:
+        refuse_extremes(learned, self._input_names())
         origins = {"z_origin": learned.z_origin, "y_origin": learned.y_origin}
         products = GramInnerProducts(learned.total, error=0.0, centered=self.fit_intercept, **origins)
         usable = np.flatnonzero(products.squares > products.min_squares)

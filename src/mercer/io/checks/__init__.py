@@ -1,0 +1,1 @@
+"""Checks of files before anything is learned from them."""

@@ -1,0 +1,222 @@
+"""Model files made to do harm: each gives a model that computes numbers, or an error, in bounded time and memory."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load as load_arrays
+from safetensors.numpy import save as save_arrays
+
+from estimates import LONG
+from mercer import _numeric
+from mercer._runtime.errors import DataError
+from mercer.io import load, save
+from mercer.learn import TreeFeatures
+from mercer.linear import RidgeRegressor
+from mercer.text import TextFeatures
+
+N_CASES = 20_000 if LONG else 600
+PER_TEST = N_CASES // (10 if LONG else 2)
+SECONDS = 60  # without a sign of life
+WORDS = ["the quick brown fox", "jumps over", "the lazy dog", "the end"] * 5
+
+
+def run_cases(first, last, folder):
+    """The outcomes of tampered files; a process that dies or hangs is an outcome of its own."""
+    found = []
+    while first < last:
+        process = _started(first, last, folder)
+        begun = {"begin": first}
+        for line in _lines(process):
+            outcome = json.loads(line)
+            if "begin" in outcome:
+                begun = outcome
+            else:
+                found.append(outcome)
+                first = outcome["seed"] + 1
+        if first < last:
+            found.append({**begun, "stage": "died", "code": process.returncode, "stderr": process.stderr.read()[-500:]})
+            first = begun["begin"] + 1
+        process.stderr.close()
+    return found
+
+
+def _started(first, last, folder):
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-W", "ignore", "-m", "tampering", str(first), str(last), str(folder)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def _lines(process):
+    while True:
+        watch = threading.Timer(SECONDS, process.kill)
+        watch.start()
+        line = process.stdout.readline()
+        watch.cancel()
+        if not line:
+            process.stdout.close()
+            process.wait()
+            return
+        yield line
+
+
+@pytest.mark.parametrize("first", range(0, N_CASES, PER_TEST))
+def test_tampered_files_give_a_model_or_an_error(first, tmp_path, record_property):
+    record_property("cases", PER_TEST)
+    found = run_cases(first, first + PER_TEST, tmp_path)
+    assert len(found) == PER_TEST
+    assert [each for each in found if each["stage"] == "died"] == []
+    assert [each for each in found if each["stage"] == "load" and each["error"] != "DataError"] == []
+    assert [each for each in found if each["stage"] == "done" and not each["finite"]] == []
+    assert [each for each in found if each.get("error") == "MemoryError"] == []
+
+
+def rewritten(path, change):
+    """Change the model and the arrays of a file, and mend its checksum."""
+    with zipfile.ZipFile(path) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+        arrays = load_arrays(archive.read("arrays.safetensors"))
+    change(manifest["model"], arrays)
+    blob = save_arrays(arrays)
+    manifest["sha256"] = {"arrays.safetensors": hashlib.sha256(blob).hexdigest()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("manifest.json", json.dumps(manifest))
+        archive.writestr("arrays.safetensors", blob)
+
+
+def test_the_hash_table_of_a_vocabulary_is_not_read(tmp_path):
+    text = TextFeatures().fit(WORDS)
+    expected = text.transform(WORDS).toarray()
+    save(text, tmp_path / "text.mercer")
+
+    def add_slots(tree, arrays):
+        (vocabulary,) = tree["state"]["_vocabularies"]
+        arrays["slots"] = np.full(64, 2**64 - 1, np.uint64)  # no empty slot: a search would never end
+        vocabulary["state"]["_slots"] = {"array": "slots"}
+
+    rewritten(tmp_path / "text.mercer", add_slots)
+    assert np.array_equal(load(tmp_path / "text.mercer").transform(WORDS).toarray(), expected)
+
+
+@pytest.mark.parametrize("position", range(5))
+@pytest.mark.parametrize("value", [0, 1, 2**31, 2**62])
+def test_tables_of_terms_are_checked(tmp_path, position, value):
+    save(TextFeatures().fit(WORDS), tmp_path / "text.mercer")
+
+    def change(tree, arrays):
+        (vocabulary,) = tree["state"]["_vocabularies"]
+        table = vocabulary["state"]["_terms"] or vocabulary["state"]["_table"]
+        name = table["state"]["items"][position]["array"]
+        arrays[name] = np.full_like(arrays[name], np.array(value).astype(arrays[name].dtype))
+
+    rewritten(tmp_path / "text.mercer", change)
+    if position < 3:
+        with pytest.raises(DataError, match=r"cannot be loaded.*(bounds|hashes)"):
+            load(tmp_path / "text.mercer")
+    else:
+        assert np.isfinite(load(tmp_path / "text.mercer").transform(WORDS).data).all()
+
+
+def test_hash_tables_of_chosen_hashes_are_refused():
+    hashes = np.arange(1, 20_000, dtype=np.uint64) << np.uint64(32)  # all in one slot
+    with pytest.raises(ValueError, match=r"not those of distinct terms"):
+        _numeric.term_slots(hashes)
+
+
+def test_lookups_stay_within_the_terms():
+    bounds, data = np.array([0, 1], np.int64), np.frombuffer(b"a", np.uint8)
+    hashes = _numeric.term_hashes(bounds, data, 0)
+    known = (hashes, bounds, data)
+    assert _numeric.find_terms(_numeric.term_slots(hashes), *known, *known).tolist() == [0]
+    for slots in (np.full(16, 2**64 - 1, np.uint64), np.full(16, 1, np.uint64)):
+        with pytest.raises(ValueError, match=r"slots must be those"):
+            _numeric.find_terms(slots, *known, *known)
+
+
+@pytest.mark.parametrize("attribute", ["left", "right", "roots", "column", "output", "threshold"])
+@pytest.mark.parametrize("value", [0, -7, 2**31, 2**62])
+def test_trees_that_would_not_end_are_refused(tmp_path, attribute, value):
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    save(TreeFeatures().fit(X, X[:, 0] * X[:, 1]), tmp_path / "trees.mercer")
+    changed = []
+
+    def change(tree, arrays):
+        if isinstance(tree, list):
+            for each in tree:
+                change(each, arrays)
+        elif isinstance(tree, dict):
+            if attribute in tree.get("state", {}) and "roots" in tree["state"]:
+                name = tree["state"][attribute]["array"]
+                arrays[name] = np.full_like(arrays[name], value)
+                changed.append(name)
+            for each in tree.values():
+                change(each, arrays)
+
+    rewritten(tmp_path / "trees.mercer", change)
+    assert changed
+    try:
+        model = load(tmp_path / "trees.mercer")
+    except DataError:
+        return
+    out = model.transform(X)
+    assert np.isfinite(out.data if hasattr(out, "tocsr") else out).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("attribute", ["coef_", "intercept_"])
+def test_weights_that_are_no_numbers_are_refused(tmp_path, attribute, value):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    model = RidgeRegressor(alpha=1.0).fit(X, X @ [1.0, 2.0, 3.0])
+    setattr(model, attribute, np.multiply(getattr(model, attribute), value))
+    save(model, tmp_path / "ridge.mercer")
+    with pytest.raises(DataError, match=rf"ridge.mercer cannot be loaded.*{attribute} holds NaN or infinity"):
+        load(tmp_path / "ridge.mercer")
+
+
+def objects(text, n):
+    return {"objects": [text] * n, "shape": [n], "dtype": "<U262144"}
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"list": objects("a", 4000)},
+        {"list": {"records": [[f"f{i}", {"array": "a0"}] for i in range(40_000)], "shape": [3], "dotted": False}},
+    ],
+)
+def test_a_small_file_does_not_unfold_to_gigabytes(tmp_path, tree):
+    model = RidgeRegressor(alpha=1.0).fit(np.eye(3), np.arange(3.0))
+    save(model, tmp_path / "ridge.mercer")
+
+    def change(old, arrays):
+        arrays["a0"] = np.zeros((3, 2000))
+        old["state"]["memory"] = tree["list"]
+
+    rewritten(tmp_path / "ridge.mercer", change)
+    with pytest.raises(DataError, match=r"unfolds to more memory"):
+        load(tmp_path / "ridge.mercer")
+
+
+@pytest.mark.parametrize("text", ["1", "(2,3)f8", "f8,f8", "V1000000000", "1099511627776", 7, "<U9;import os"])
+def test_dtypes_are_a_closed_list(tmp_path, text):
+    save(RidgeRegressor(alpha=1.0).fit(np.eye(3), np.arange(3.0)), tmp_path / "ridge.mercer")
+    rewritten(tmp_path / "ridge.mercer", lambda tree, arrays: tree["state"].update(kind={"dtype": text}))
+    with pytest.raises(DataError, match=r"unknown dtype"):
+        load(tmp_path / "ridge.mercer")
+
+
+def test_a_killed_worker_is_noticed(tmp_path):
+    process = _started(0, 1000, tmp_path)
+    assert process.stdout.readline()
+    process.send_signal(signal.SIGKILL)
+    assert sum(1 for _ in _lines(process)) < 2000
+    process.stderr.close()
+    assert process.returncode == -signal.SIGKILL

@@ -1,0 +1,154 @@
+"""Killed processes leave folders and files behind; the next one removes them, and only them."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+from estimates import LONG
+from mercer._runtime.errors import DataError
+from mercer.io import load, read_table, save
+from mercer.io.atomic_file import atomic_write
+from mercer.io.checks.litter import remove_abandoned_files, remove_abandoned_folders
+from mercer.io.temporary import RowGroupWriter, TemporaryFolder
+from mercer.linear import RidgeRegressor
+
+N_KILLS = 200 if LONG else 4
+
+SPOOL = """
+    import sys
+    from mercer.io import read_table
+    source = read_table(sys.argv[1])
+    print(source.path, flush=True)
+    sys.stdin.read()
+"""
+WRITE = """
+    import sys
+    from mercer.io.atomic_file import atomic_write
+    with atomic_write(sys.argv[1]) as file:
+        file.write(b"half")
+        file.flush()
+        print("begun", flush=True)
+        sys.stdin.read()
+"""
+
+
+def started(code, argument, folder):
+    environment = os.environ | {"TMPDIR": str(folder)}
+    command = [sys.executable, "-c", textwrap.dedent(code), str(argument)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    assert process.stdout.readline()
+    return process
+
+
+def killed(process):
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdin.close()
+    process.stdout.close()
+
+
+def test_folders_of_killed_processes_are_removed(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    (folder / "mercer-of-an-older-version").mkdir()
+    (folder / "mercer-file").write_text("x")
+    dead, living = (started(SPOOL, tmp_path / "rows.csv", folder) for _ in range(2))
+    before = set(folder.iterdir())
+    assert len(before) == 4
+    remove_abandoned_folders(str(folder))
+    assert set(folder.iterdir()) == before
+    killed(dead)
+    remove_abandoned_folders(str(folder))
+    left = set(folder.iterdir())
+    assert len(left) == 3
+    assert {path.name for path in left} > {"mercer-of-an-older-version", "mercer-file"}
+    killed(living)
+    subprocess.run(
+        [sys.executable, "-c", "from mercer.io.temporary import TemporaryFolder; TemporaryFolder()"],
+        env=os.environ | {"TMPDIR": str(folder)},
+        check=True,
+    )
+    assert {path.name for path in folder.iterdir()} == {"mercer-of-an-older-version", "mercer-file"}
+
+
+def test_half_written_files_of_killed_processes_are_removed(tmp_path):
+    (tmp_path / "model").write_bytes(b"old")
+    (tmp_path / ".mercer-old.tmp").write_text("of another version")
+    dead, living = (started(WRITE, tmp_path / "model", tmp_path) for _ in range(2))
+    assert len(list(tmp_path.iterdir())) == 4
+    killed(dead)
+    remove_abandoned_files(str(tmp_path))
+    assert len(list(tmp_path.iterdir())) == 3
+    living.communicate("go on")
+    assert (tmp_path / "model").read_bytes() == b"half"
+    last = started(WRITE, tmp_path / "model", tmp_path)
+    killed(last)
+    with atomic_write(tmp_path / "model") as file:
+        file.write(b"new")
+    assert (tmp_path / "model").read_bytes() == b"new"
+    assert {path.name for path in tmp_path.iterdir()} == {"model", ".mercer-old.tmp"}
+
+
+SAVE = """
+    import sys
+    import numpy as np
+    from mercer.io import save
+    from mercer.linear import RidgeRegressor
+    X = np.random.default_rng(0).normal(size=(400, 300))
+    models = [RidgeRegressor(alpha=alpha).fit(X, X[:, 0]) for alpha in (1.0, 2.0)]
+    print("begun", flush=True)
+    while True:
+        for model in models:
+            save(model, sys.argv[1])
+"""
+
+
+def test_a_killed_writer_leaves_the_old_or_the_new_file(tmp_path, record_property):
+    record_property("cases", N_KILLS)
+    rng, path = np.random.default_rng(0), tmp_path / "ridge.mercer"
+    save(RidgeRegressor(alpha=3.0).fit(np.eye(4), np.arange(4.0)), path)
+    for _ in range(N_KILLS):
+        process = started(SAVE, path, tmp_path)
+        time.sleep(rng.uniform(0, 0.05))
+        killed(process)
+        assert load(path).alpha in (1.0, 2.0, 3.0)
+        remove_abandoned_files(str(tmp_path))
+        assert [each.name for each in tmp_path.iterdir()] == ["ridge.mercer"]
+
+
+def test_a_folder_is_not_removed_while_it_is_used(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    folder = TemporaryFolder()
+    remove_abandoned_folders(str(tmp_path))
+    assert os.path.isdir(folder.path)
+    folder.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_folder_for_temporary_files_is_named(tmp_path, monkeypatch):
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    class Full:
+        def __init__(self, *_, **__):
+            full()
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("mercer.io.temporary.pq.ParquetWriter", Full)
+    with pytest.raises(DataError, match=r"temporary files, .*, is full. Free some space there, or .* TMPDIR"):
+        read_table(tmp_path / "rows.csv")
+    with pytest.raises(DataError, match="is full"):
+        RowGroupWriter(str(tmp_path / "x"), ["a"], ["integer"])
+    monkeypatch.setattr("tempfile.mkdtemp", full)
+    with pytest.raises(DataError, match="is full"):
+        TemporaryFolder()

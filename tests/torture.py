@@ -1,0 +1,77 @@
+"""The long forms of the tests that try to break things, as a table: cases tried, findings, seconds.
+
+`python -m torture [LAYER ...]`, from the folder of the tests, prints the table and writes it to build/torture.md.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).parents[1]
+OUT = ROOT / "build" / "torture.md"
+LAYERS = {
+    "text tables, damaged": ["tests/io/test_csv_damage.py", "tests/io/test_csv_encoding.py"],
+    "text tables, as people write them": ["tests/io/test_written_numbers.py", "tests/io/test_csv.py"],
+    "Parquet files, links and outputs, damaged": ["tests/test_damaged_inputs.py"],
+    "model files, tampered": ["tests/io/test_hostile_models.py", "tests/io/test_model_file.py"],
+    "killed processes": ["tests/io/test_litter.py"],
+    "large and small numbers": ["tests/test_magnitudes.py", "tests/linear/test_overflow.py"],
+    "certified digits": ["tests/linear/test_certified_digits.py"],
+}
+
+
+class Result(NamedTuple):
+    """Counts of a layer: cases (a test counts as one, or as many as it records), findings and seconds."""
+
+    cases: int
+    findings: list[str]
+    seconds: float
+
+
+def run(files: list[str], report: Path) -> Result:
+    """Run the tests of a layer in their long form."""
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", f"--junitxml={report}", *files]
+    environment = os.environ | {"MERCER_TEST_LENGTH": "long"}
+    code = subprocess.run(command, cwd=ROOT, env=environment, stdout=sys.stderr, check=False).returncode
+    if not report.exists():
+        return Result(0, [f"pytest ended with code {code}"], 0.0)
+    tests = list(ElementTree.parse(report).iter("testcase"))
+    findings = [
+        test.get("name", "") for test in tests if test.find("failure") is not None or test.find("error") is not None
+    ]
+    if code not in (0, 1):
+        findings.append(f"pytest ended with code {code}")
+    return Result(sum(map(_cases, tests)), findings, sum(float(test.get("time", 0)) for test in tests))
+
+
+def _cases(test: ElementTree.Element) -> int:
+    recorded = [each.get("value", "1") for each in test.iter("property") if each.get("name") == "cases"]
+    return int(recorded[0]) if recorded else 1
+
+
+def main() -> int:
+    """Run the layers named on the command line, or all."""
+    OUT.parent.mkdir(exist_ok=True)
+    lines = ["| layer | cases | findings | seconds |", "|---|---|---|---|"]
+    found: list[str] = []
+    for name, files in LAYERS.items():
+        if sys.argv[1:] and not any(word in name for word in sys.argv[1:]):
+            continue
+        report = OUT.parent / "torture.xml"
+        report.unlink(missing_ok=True)
+        result = run(files, report)
+        lines.append(f"| {name} | {result.cases:,} | {len(result.findings)} | {result.seconds:.0f} |")
+        found += [f"- {name}: {each}" for each in result.findings]
+    text = "\n".join([*lines, "", *(found or ["No findings."])]) + "\n"
+    OUT.write_text(text, encoding="utf-8")
+    print(text)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
