@@ -16,14 +16,24 @@ WEIGHTS = frozenset(
     (
         *("_G", "_U", "_W", "_b", "_c", "_coef", "_columns", "_landmarks", "_low", "_means", "_run_factors", "_signs"),
         *("_squares", "X_fit_", "base", "baseline", "centers", "centers_", "coef", "coef_", "coefs", "components_"),
-        *("data_max_", "data_min_", "degree_factors", "dictionary_", "dual_coef_", "eigenvectors_", "encodings_"),
+        *(
+            "data_max_",
+            "data_min_",
+            "degree_factors",
+            "dictionary_",
+            "dual_coef_",
+            "eigenvectors_",
+            "encodings_",
+            "factor",
+        ),
         *("frequencies", "frequencies_", "idf_", "intercept", "intercept_", "landmarks_", "matrix", "mean_", "metric_"),
-        *("offset", "quantiles_", "ranks_", "root_", "shift", "shift_", "slope", "support_vectors_"),
+        *("factor", "offset", "quantiles_", "ranks_", "root_", "shift", "shift_", "slope", "support_vectors_"),
         *("target_mean_", "value", "var_", "weights_", "whitening_"),
     )
 )
 #: Numbers that features are divided by: the range of a column may be too large for float64.
-SCALES = frozenset(("_scale", "_shift", "scale", "scale_"))
+SCALES = frozenset(("_scale", "_shift", "bound_", "scale", "scale_"))
+_DIVISORS = ("._scale", ".scale_")
 
 
 def require(holds: Any, problem: str) -> None:
@@ -39,9 +49,11 @@ def require_finite(name: str, value: Any, infinite: bool = False) -> None:
             require_finite(name, each, infinite)
         return
     values = value.data if hasattr(value, "tocsr") else value
+    if name.endswith(_DIVISORS) and isinstance(values, (int, float, np.ndarray, np.number)):
+        require(np.all(np.asarray(values) != 0), f"{name} holds zeros")
     require(not infinite or not isinstance(values, np.ndarray) or values.dtype.kind == "f", f"{name} is not in floats")
     if isinstance(values, (float, np.floating)) or (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
-        good = ~np.isnan(values) if infinite else np.isfinite(values)
+        good = ~np.isnan(values) if infinite and isinstance(values, np.ndarray) else np.isfinite(values)
         require(np.all(good), f"{name} holds NaN or infinity")
 
 

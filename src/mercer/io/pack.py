@@ -245,10 +245,11 @@ class _Unpacker:
 
 
 def _checked(thing: Any) -> Any:
-    """The object after the checks of its class."""
-    check = getattr(thing, "_check_loaded", None)
-    if check is not None:
-        check()
+    """The object after the checks of its class: those of its parameters and of what it has learned."""
+    for name in ("_check_parameters", "_check_loaded"):
+        check = getattr(thing, name, None)
+        if check is not None:
+            check()
     return thing
 
 

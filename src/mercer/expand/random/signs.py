@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._runtime.loaded import require
 from mercer.expand.random.maps import FeatureMap
 from mercer.expand.random.seed import Seed
 
@@ -28,6 +29,10 @@ class Signs:
     def __init__(self, m: int, d: int, rng: np.random.Generator) -> None:
         self.bytes = 2 * rng.integers(0, 2, size=(m, d), dtype=np.int8) - 1
         self._laid_out: dict = {}
+
+    def _check_loaded(self) -> None:
+        good = isinstance(self.bytes, np.ndarray) and self.bytes.ndim == 2 and self.bytes.dtype == np.int8
+        require(good and np.all(np.abs(self.bytes) == 1), "signs are not +1 and -1")
 
     def ready(self, dtype: np.dtype) -> None:
         if dtype not in self._laid_out:

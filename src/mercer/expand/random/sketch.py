@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from mercer import _numeric
+from mercer._runtime.loaded import require
 from mercer.expand.random.count_sketch import CountSketch
 from mercer.expand.random.maps import ConcatenatedMap, ConstantMap, FeatureMap, IdentityMap
 from mercer.expand.random.seed import Seed
@@ -105,6 +106,9 @@ class _Tree:
 
     `sketches` has a list of CountSketches, one for each factor, for every transform.
     """
+
+    def _check_loaded(self) -> None:
+        require(isinstance(self.D, int) and self.D > 0, "a sketch has no columns")
 
     def __init__(self, degree: int, d: int, D: int, seed: Seed) -> None:
         self.D = D
