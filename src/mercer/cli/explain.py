@@ -120,6 +120,6 @@ def _show_table(
     with notes_at_end(quiet) as unseen:
         source = open_data(model, data, how, "explain", quiet)
         numbers = iter(selection.indices) if selection.indices is not None else iter(range(selection.stop or 0))
-        for rows, found in mapped_rows(model, source, "explain", quiet, compute.explanations, selection, unseen):
+        for rows, found, _ in mapped_rows(model, source, "explain", quiet, compute.explanations, selection, unseen):
             explained += gather_rows(model, rows, found, numbers)
     show(render_explanations, {"file": display_name(data), "model": path, "rows": explained})

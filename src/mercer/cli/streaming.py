@@ -89,9 +89,18 @@ def stream_rows(
         quiet = quiet or _on_terminal(output)
         source = open_data(model, data, how, title, quiet)
         kept.choose(list(source.schema), display_name(data))
+        numbered = how["on_bad_rows"] == "skip"  # the output has fewer rows than the input
         with open_rows(output, form) as out:
-            for rows, found in mapped_rows(model, source, title, quiet, compute, chosen, unseen, kept.names):
-                out.write(kept.beside(rows, found))
+            for rows, found, index in mapped_rows(model, source, title, quiet, compute, chosen, unseen, kept.names):
+                out.write(kept.beside(rows, {**_row_numbers(source, index, found), **found} if numbered else found))
+
+
+def _row_numbers(source: Any, index: Any, found: dict[str, Any]) -> dict[str, Any]:
+    """The column `row`: the number, from 0, of each row of the input, of which bad ones were skipped."""
+    if "row" in found:
+        raise click.UsageError("The results have a column 'row': skipped rows cannot be numbered. Mend the bad rows.")
+    first = int(index[0])
+    return {"row": source.input_rows(first, int(index[-1]) + 1)[index - first]}
 
 
 def load_model(path: str) -> Any:
@@ -133,7 +142,25 @@ def open_data(model: Any, data: str, how: dict[str, Any], title: str, quiet: boo
     with step_progress(title, quiet):
         source: Any = read_table(data, like=known, **how)
     refuse_missing(source.schema, known, display_name(data))
+    for note in reading_notes(source):
+        warnings.warn(note, UserWarning, stacklevel=2)  # printed once, at the end
     return source
+
+
+def reading_notes(source: Any) -> list[str]:
+    """The remarks made while reading, with the numbers of rows that were skipped or repaired."""
+    counts = (("skipped", source.skipped_rows), ("repaired", source.repaired_rows))
+    return [*source.notes, *(f"{_rows(rows)} {what}: {_some(rows)}." for what, rows in counts if len(rows))]
+
+
+def _rows(rows: Any) -> str:
+    return "1 row was" if len(rows) == 1 else f"{len(rows):,} rows were"
+
+
+def _some(rows: Any) -> str:
+    """The first numbers of some rows of the input, from 0."""
+    shown = ", ".join(f"{int(row):,}" for row in rows[:5])
+    return f"row {shown}" if len(rows) == 1 else f"rows {shown}{', ...' if len(rows) > 5 else ''} of the input, from 0"
 
 
 def mapped_rows(
@@ -145,8 +172,10 @@ def mapped_rows(
     selection: RowSelection,
     unseen: dict[str, Any],
     kept: Iterable[str] = (),
-) -> Iterator[tuple[Any, Any]]:
-    """The selected rows of each block and what `compute` returns; adds the unseen categories by column to `unseen`.
+) -> Iterator[tuple[Any, Any, Any]]:
+    """The selected rows of each block, what `compute` returns, and the indices of the rows.
+
+    The unseen categories by column are added to `unseen`.
 
     Columns that are kept and that the model does not use are not shown to it: it would warn that they are ignored.
     """
@@ -169,7 +198,7 @@ def mapped_rows(
                 except RowError as error:
                     at = block.start + chosen
                     raise error.located(lambda row, at=at: source.locate(int(at[row]))) from error  # type: ignore[misc]
-                yield rows, found
+                yield rows, found, block.start + chosen
             if selection.stop is not None and block.start + len(block) >= selection.stop:
                 break
             advance(len(block))
