@@ -1,4 +1,4 @@
-"""`mercer predict` on files with bad rows: the output lines up with the input, and nothing is dropped without a word."""
+"""`mercer predict` on files with bad rows: the output lines up with the input, and nothing is dropped silently."""
 
 import json
 

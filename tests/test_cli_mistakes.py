@@ -322,7 +322,9 @@ def test_numbers_stored_as_text_are_reported(tmp_path, capsys):
     frame = rows()
     frame["a"] = [f"{'$€'[i % 2]}{1000 + 37 * i:,}" for i in range(120)]
     assert run("inspect", written(tmp_path, frame), "--target", "y") == 0
-    assert "a: numbers as text, such as '" in " ".join(capsys.readouterr().out.split())
+    assert "Numbers stored as text (number-as-text, 1) Read as text: 'a' (such as '" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 def test_numbers_with_a_currency_are_read_and_reported(tmp_path, capsys):

@@ -97,7 +97,7 @@ def test_the_command_line_starts_workers_of_its_own(table, tmp_path, monkeypatch
     monkeypatch.setenv("MERCER_THREADS", "1")
     pq.write_table(table.drop(["label"]), "rows.parquet", row_group_size=700)
     assert run("fit", "rows.parquet", "--target", "y", "--effort", "fast", "--quiet", "--engine", "dask") == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.mercer", "rows.parquet"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.mercer", "rows.parquet", "rows.report.html"]
 
 
 def test_mistakes_on_the_command_line(tmp_path, monkeypatch, table, capsys):

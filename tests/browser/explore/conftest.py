@@ -2,51 +2,15 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 from base64 import urlsafe_b64decode
-from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
 
-CHROMIUM = next(
-    (path for path in ("/usr/bin/chromium", shutil.which("chromium") or "") if path and Path(path).exists()), ""
-)
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 LONG = os.environ.get("MERCER_TEST_LENGTH") == "long"
-
-
-def missing(reason):
-    """Skip on a machine without a browser; a continuous integration run must have one."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="session")
-def explore_browser():
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright is not installed: pip install playwright")
-    with sync_playwright() as playwright:
-        try:
-            options = {"executable_path": CHROMIUM} if CHROMIUM else {}
-            browser = playwright.chromium.launch(args=ARGUMENTS, **options)
-        except Exception as error:
-            missing(f"Chromium does not start: {str(error).splitlines()[0]}")
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
@@ -114,12 +78,12 @@ class ExplorePage:
 
 
 @pytest.fixture
-def explore_page(explore_browser, explore_address):
+def explore_page(browser, explore_address):
     """open_page(width, scheme) -> an ExplorePage; all of them are checked at the end."""
     opened = []
 
     def open_page(width=1440, scheme="light"):
-        context = explore_browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         found = ExplorePage(context.new_page(), explore_address)
         opened.append((context, found))

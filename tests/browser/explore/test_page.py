@@ -355,11 +355,11 @@ def test_refused_state_shows_the_reason(explore_page):
     opened.complaints[:] = [each for each in opened.complaints if "422" not in each]  # the browser reports the refusal
 
 
-def test_exported_page_draws_all_presets_without_a_server(explore_browser, tmp_path):
+def test_exported_page_draws_all_presets_without_a_server(browser, tmp_path):
     path = tmp_path / "page.html"
     command = [sys.executable, "-m", "mercer", "explore", "--export", str(path)]
     subprocess.run(command, check=True, capture_output=True)
-    context = explore_browser.new_context(offline=True)
+    context = browser.new_context(offline=True)
     page = context.new_page()
     complaints, urls = [], []
     page.on("console", lambda message: complaints.append(message.text))

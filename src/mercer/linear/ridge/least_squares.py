@@ -32,12 +32,15 @@ class Refined(NamedTuple):
 
 
 def condition(normal: Normal) -> float:
-    """The condition number of the centered Gram matrix; 1 if columns are constant, which no solution needs."""
+    """The condition number of the centered Gram matrix, infinite if its columns depend on one another.
+
+    It is 1 if columns are constant, which no solution needs.
+    """
     G, length = _equilibrated(normal)
     if len(G) == 0 or np.any(length == 0):
         return 1.0
     values = np.linalg.eigvalsh(np.outer(length, length) * G)
-    return float(values[-1] / max(values[0], np.finfo(float).tiny))
+    return float(values[-1] / values[0]) if values[0] > np.finfo(float).eps ** 2 * values[-1] else np.inf
 
 
 def refine(
