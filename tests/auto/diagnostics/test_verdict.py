@@ -111,3 +111,15 @@ def test_better_probabilities_are_a_gain():
         "linear model reaches 90.0 %, always guessing 'a' 50.0 %. Its probabilities are clearly better than those of "
         "the linear model (log-loss 0.200, not 0.400)."
     )
+
+
+def test_texts_name_their_heaviest_terms():
+    def terms(*words):
+        return [{"term": word, "weight": 1.0} for word in words]
+
+    found = report(blocks=1)
+    found["terms"] = [
+        {"column": "mail", "output": "spam", "positive": terms("win", "free"), "negative": []},
+        {"column": "mail", "output": "ham", "positive": terms("lunch"), "negative": []},
+    ]
+    assert "Heaviest terms of 'mail': 'win', 'free' for 'spam'; 'lunch' for 'ham'." in verdict(found)["details"]

@@ -6,8 +6,8 @@ from typing import Any
 
 from mercer.auto.diagnostics.schema import Holdout, Verdict
 
-#: Blocks and columns that the details name.
-_MAX_NAMED = 3
+#: Details of a verdict, blocks and columns that they name, and terms of a text.
+_MAX_DETAILS, _MAX_NAMED, _MAX_TERMS = 5, 3, 4
 #: Fraction of the gain below which a block is not worth a mention.
 _MIN_FRACTION = 0.02
 #: Fraction of the gain above which other blocks are not worth a mention.
@@ -113,8 +113,9 @@ def _remark(report: dict[str, Any], level: str) -> str:
 
 def _details(report: dict[str, Any]) -> list[str]:
     """At most five sentences on what carried the score."""
-    found = [_blocks(report), _gain(report), _columns(report), _more_rows(report), _attention(report)]
-    return [sentence for sentence in found if sentence]
+    what_matters = [_columns(report), _terms(report)]
+    found = [_blocks(report), _gain(report), *what_matters, _more_rows(report), _attention(report)]
+    return [sentence for sentence in found if sentence][:_MAX_DETAILS]
 
 
 def _blocks(report: dict[str, Any]) -> str:
@@ -150,6 +151,18 @@ def _columns(report: dict[str, Any]) -> str:
         return ""
     others = len(report["importance"]) - len(ranked)
     return f"Columns that matter most: {_listed([repr(name) for name in ranked])} (of {others + len(ranked):,})."
+
+
+def _terms(report: dict[str, Any]) -> str:
+    """The heaviest terms of the texts, for the first few outputs."""
+    lists = [each for each in report.get("terms", []) if each["positive"]][:_MAX_NAMED]
+    if not lists:
+        return ""
+    parts = []
+    for each in lists:
+        terms = ", ".join(repr(term["term"]) for term in each["positive"][:_MAX_TERMS])
+        parts.append(terms if each["output"] is None else f"{terms} for {each['output']!r}")
+    return f"Heaviest terms of {lists[0]['column']!r}: {'; '.join(parts)}."
 
 
 def _more_rows(report: dict[str, Any]) -> str:
