@@ -10,6 +10,7 @@ import mercer
 from mercer._numeric import isa
 
 ALL = [
+    "explore",
     "landmarks",
     "learned_metric",
     "learning_dictionary",

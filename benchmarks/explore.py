@@ -1,0 +1,63 @@
+"""How long the page of `mercer explore` takes to answer a change of 300 points, in a browser.
+
+Time from the input of a slider to the drawn boundary, the median of 30 changes. It needs `make .venv/.browser`.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import statistics
+import subprocess
+import sys
+from base64 import urlsafe_b64encode
+
+N, CHANGES = 300, 30
+CASES = {
+    "parabolic lift, hinge": {"representation": "parabolic", "learner": "hinge"},
+    "degree 5, logistic": {"representation": "polynomial", "degree": 5, "learner": "logistic"},
+    "256 random features, ridge": {"representation": "random", "n_components": 256, "learner": "ridge"},
+    "30 landmarks, ridge": {"representation": "landmarks", "learner": "ridge"},
+    "kernel hinge": {"representation": "kernel", "learner": "hinge"},
+    "kernel ridge": {"representation": "kernel", "learner": "ridge"},
+    "kernel perceptron": {"representation": "kernel", "learner": "perceptron"},
+    "kernel logistic": {"representation": "kernel", "learner": "logistic"},
+}
+_MOVE = """async (changes) => {
+  const slider = document.getElementById('noise');
+  const times = [];
+  for (let k = 0; k < changes; k++) {
+    performance.clearMeasures('mercer:answer');
+    slider.value = String(Number(slider.min) + (k % 2 ? 0.35 : 0.3) * (slider.max - slider.min) + k * slider.step);
+    slider.dispatchEvent(new Event('input', { bubbles: true }));
+    slider.dispatchEvent(new Event('change', { bubbles: true }));
+    for (let wait = 0; wait < 500 && !performance.getEntriesByName('mercer:answer').length; wait++) {
+      await new Promise((done) => setTimeout(done, 4));
+    }
+    times.push(...performance.getEntriesByName('mercer:answer').slice(0, 1).map((each) => each.duration));
+    await new Promise((done) => setTimeout(done, 400));
+  }
+  return times;
+}"""
+
+
+def run() -> None:
+    from playwright.sync_api import sync_playwright
+
+    command = [sys.executable, "-m", "mercer", "explore", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, sync_playwright() as playwright:
+        assert server.stdout is not None
+        address = server.stdout.readline().split()[1]
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page(viewport={"width": 1440, "height": 1000})
+        for name, state in CASES.items():
+            packed = urlsafe_b64encode(json.dumps({"data": "circles", "n": N, **state}).encode()).decode().rstrip("=")
+            page.goto("about:blank")
+            page.goto(f"{address}#topic=plane&state={packed}")
+            page.wait_for_selector("body[data-state=idle]")
+            times = page.evaluate(_MOVE, CHANGES)
+            print(f"{name:<28} median {statistics.median(times):5.0f} ms, largest {max(times):5.0f} ms, n {len(times)}")
+        browser.close()
+        server.send_signal(signal.SIGINT)
