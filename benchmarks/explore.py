@@ -24,7 +24,7 @@ CASES = {
     "kernel logistic": {"representation": "kernel", "learner": "logistic"},
 }
 _MOVE = """async (changes) => {
-  const slider = document.getElementById('noise');
+  const slider = document.getElementById('field-noise');
   const times = [];
   for (let k = 0; k < changes; k++) {
     performance.clearMeasures('mercer:answer');
@@ -42,12 +42,19 @@ _MOVE = """async (changes) => {
 
 
 def run() -> None:
+    command = [sys.executable, "-m", "mercer", "explore", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            _measure(server.stdout.readline().split()[1])
+        finally:
+            server.send_signal(signal.SIGINT)
+
+
+def _measure(address: str) -> None:
     from playwright.sync_api import sync_playwright
 
-    command = [sys.executable, "-m", "mercer", "explore", "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, sync_playwright() as playwright:
-        assert server.stdout is not None
-        address = server.stdout.readline().split()[1]
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
         )
@@ -60,4 +67,3 @@ def run() -> None:
             times = page.evaluate(_MOVE, CHANGES)
             print(f"{name:<28} median {statistics.median(times):5.0f} ms, largest {max(times):5.0f} ms, n {len(times)}")
         browser.close()
-        server.send_signal(signal.SIGINT)
