@@ -29,7 +29,8 @@ def test_every_module_on_the_map_exists():
 
 def test_every_page_is_in_the_table_of_contents():
     index = (DOCS / "index.rst").read_text(encoding="utf-8")
-    pages = {page.stem for page in DOCS.glob("*.rst")} - {"index"}
+    built = {"sg_execution_times"}  # left by a build of the gallery
+    pages = {page.stem for page in DOCS.glob("*.rst")} - {"index"} - built
     assert pages <= set(index.split())
 
 
