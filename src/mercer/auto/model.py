@@ -19,6 +19,7 @@ from mercer.auto.holdout.metrics import default_score
 from mercer.auto.rows.encoding import dense, encoded, encoded_rows, mapped_blocks, mapped_rows, named, one_row, opened
 from mercer.auto.rows.task import TASKS
 from mercer.tables import TableEncoder
+from mercer.tables.columns import columns_by_name
 from mercer.tables.unseen import Unseen
 
 if TYPE_CHECKING:
@@ -88,10 +89,7 @@ class Model:
     @property
     def groups(self) -> dict[str, np.ndarray]:
         """The encoded columns of each column of the table."""
-        found: dict[str, list[int]] = {}
-        for block in self.encoder.blocks_:
-            found.setdefault(block.column, []).extend(range(block.start, block.stop))
-        return {name: np.array(columns) for name, columns in found.items()}
+        return columns_by_name(self.encoder.blocks_)
 
     @property
     def schema(self) -> dict[str, dict[str, str]]:

@@ -123,7 +123,7 @@ def write_report(
     """Write a report to a file, which appears when it is complete."""
     import io
 
-    from mercer.io.atomic_file import atomic_write
+    from mercer.io.atomic_file import write_text
     from mercer.report.fit import render_fit
 
     if form == "table":
@@ -132,8 +132,7 @@ def write_report(
         text = out.getvalue()
     else:
         text = _text(found, form, rows)
-    with atomic_write(path) as file:
-        file.write(text.encode())
+    write_text(path, text)
 
 
 def _text(found: dict[str, Any], form: str, rows: bool) -> str:

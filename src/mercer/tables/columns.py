@@ -7,7 +7,7 @@ encoders of a class that has `batched` are encoded together by the function that
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -39,6 +39,14 @@ class ColumnBlock:
     kind: str
     start: int
     stop: int
+
+
+def columns_by_name(blocks: Iterable[ColumnBlock]) -> dict[str, np.ndarray]:
+    """The indices of the output columns that encode each column of the table."""
+    found: dict[str, list[int]] = {}
+    for block in blocks:
+        found.setdefault(block.column, []).extend(range(block.start, block.stop))
+    return {name: np.array(columns) for name, columns in found.items()}
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer.auto.final.predictor import Predictor
 from mercer.source import Columns
+from mercer.tables.columns import columns_by_name
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,4 @@ class HeldOutRows:
     @cached_property
     def groups(self) -> dict[str, np.ndarray]:
         """The encoded columns of each column of the table."""
-        found: dict[str, list[int]] = {}
-        for block in self.encoder.blocks_:
-            found.setdefault(block.column, []).extend(range(block.start, block.stop))
-        return {name: np.array(columns) for name, columns in found.items()}
+        return columns_by_name(self.encoder.blocks_)

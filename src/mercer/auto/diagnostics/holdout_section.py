@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.auto.holdout.evaluate import compare
+from mercer.auto.holdout.evaluate import MAIN_METRICS
 from mercer.auto.holdout.outputs import RowOutputs, ScoringModel
 from mercer.auto.holdout.scores import ModelPredictions, Scores, class_scores, regression_scores
 
@@ -32,23 +32,21 @@ def holdout_section(
         )
         for name, model, scores in zip(names, models, outputs.scores, strict=True)
     ]
-    model, linear, _ = predictions
-    main = compare(outputs.y, linear.predictions, model.predictions, task, outputs.weight, random_state=seed)
     found = scores_of(outputs, predictions, classes, seed)
     metrics = found.plain()
-    metrics[0][MAIN[task]], metrics[1][MAIN[task]] = asdict(main.second), asdict(main.first)
     sections = {
         key: {"name": name, **metrics[k][MAIN[task]], "metrics": metrics[k]}
         for k, (key, name) in enumerate(zip(("model", "linear", "naive"), names, strict=True))
     }
     gains = [{name: asdict(gain) for name, gain in each.items()} for each in found.gains]
+    metric, interval = MAIN_METRICS[task]
     return {
-        "metric": main.metric,
-        "n": main.n,
+        "metric": metric,
+        "n": len(outputs.y),
         **sections,
-        "gain": asdict(main.gain),
-        "gains": {"linear": gains[0] | {MAIN[task]: asdict(main.gain)}, "naive": gains[1]},
-        "interval": main.interval,
+        "gain": gains[0][MAIN[task]],
+        "gains": {"linear": gains[0], "naive": gains[1]},
+        "interval": interval,
         "baseline": names[1],
         "metrics": metrics[0],
     }

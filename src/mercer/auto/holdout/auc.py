@@ -6,9 +6,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from mercer.auto.holdout.bootstrap import Estimate
-from mercer.auto.holdout.evaluate import wilson
-
-_Z = 1.959963984540054
+from mercer.auto.holdout.evaluate import normal_quantile, wilson
 
 
 def auc_estimate(codes: np.ndarray, probabilities: np.ndarray, weight: np.ndarray | None = None) -> Estimate:
@@ -34,7 +32,7 @@ def auc_estimate(codes: np.ndarray, probabilities: np.ndarray, weight: np.ndarra
         pairs = min(size for _, _, size in known)
         ends = wilson(value * pairs, pairs)
         return Estimate(value, ends.low, ends.high)
-    half = _Z * error / (value * (1 - value))
+    half = normal_quantile(0.95) * error / (value * (1 - value))
     return Estimate(value, float(expit(logit(value) - half)), float(expit(logit(value) + half)))
 
 

@@ -15,6 +15,12 @@ from mercer.auto.rows.task import checked_task
 from mercer.source import Source
 from mercer.stats import Statistic
 
+#: The main metric of each task, and its intervals in words.
+MAIN_METRICS = {
+    "classification": ("accuracy", "Wilson; for the gain Bonett-Price, paired by row"),
+    "regression": ("R2", "bootstrap over the rows, paired for the gain"),
+}
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -109,9 +115,9 @@ def compare(
         rates = [float(np.average(each, weights=weight)) for each in hits]
         score, other = (wilson(size * rate, size, confidence) for rate in rates[:2])
         gain = _paired(size * rates[2], size * rates[3], size, confidence)
-        return Comparison("accuracy", "Wilson; for the gain Bonett-Price, paired by row", len(y), score, other, gain)
+        return Comparison(*MAIN_METRICS["classification"], len(y), score, other, gain)
     score, other, gain = _bootstrap_r2(np.asarray(y, dtype=float), one, two, confidence, random_state, weight)
-    return Comparison("R2", "bootstrap over the rows, paired for the gain", len(y), score, other, gain)
+    return Comparison(*MAIN_METRICS["regression"], len(y), score, other, gain)
 
 
 def wilson(hits: float, n: float, confidence: float = 0.95) -> Estimate:
@@ -121,7 +127,7 @@ def wilson(hits: float, n: float, confidence: float = 0.95) -> Estimate:
     >>> round(estimate.low, 3), round(estimate.high, 3)
     (0.888, 0.978)
     """
-    z, p = _quantile(confidence), hits / n
+    z, p = normal_quantile(confidence), hits / n
     center = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     return Estimate(p, float(center - half) if hits else 0.0, float(center + half) if hits < n else 1.0)
@@ -137,7 +143,7 @@ def paired_gain(first: np.ndarray, second: np.ndarray, confidence: float = 0.95)
 
 def _paired(won: float, lost: float, n: float, confidence: float) -> Estimate:
     a, b = (won + 1) / (n + 2), (lost + 1) / (n + 2)
-    half = _quantile(confidence) * np.sqrt((a + b - (a - b) ** 2) / (n + 2))
+    half = normal_quantile(confidence) * np.sqrt((a + b - (a - b) ** 2) / (n + 2))
     return Estimate((won - lost) / n, float(max(a - b - half, -1.0)), float(min(a - b + half, 1.0)))
 
 
@@ -166,5 +172,5 @@ def _bootstrap_r2(
     return [groups.percentiles(values, confidence) for values in (first, second, second - first)]
 
 
-def _quantile(confidence: float) -> float:
+def normal_quantile(confidence: float) -> float:
     return NormalDist().inv_cdf(0.5 + confidence / 2)

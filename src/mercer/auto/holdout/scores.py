@@ -15,13 +15,12 @@ import numpy as np
 
 from mercer.auto.holdout.auc import auc_estimate
 from mercer.auto.holdout.bootstrap import Estimate, RowGroups, effective_rows, r2_of_sums
-from mercer.auto.holdout.evaluate import compare, wilson
+from mercer.auto.holdout.evaluate import compare, normal_quantile, wilson
 
 #: Metrics of which less is better.
 LOWER_IS_BETTER = ("rmse", "mae", "median_absolute_error", "log_loss", "brier")
 #: The smallest probability that the log-loss distinguishes from zero.
 _MIN_PROBABILITY = 1e-15
-_Z = 1.959963984540054
 
 #: A metric as a function of the sums of rows, one line per resample.
 Metric = Callable[[np.ndarray], np.ndarray]
@@ -94,7 +93,7 @@ def _median(values: np.ndarray, weight: np.ndarray | None) -> Estimate:
     """The median with the order statistics at n/2 -+ z sqrt(n)/2 of n effective rows."""
     order = np.argsort(values, kind="stable")
     ranks = np.cumsum(np.ones(len(values)) if weight is None else weight[order])
-    half = _Z / (2 * np.sqrt(effective_rows(len(values), weight)))
+    half = normal_quantile(0.95) / (2 * np.sqrt(effective_rows(len(values), weight)))
     points = np.clip([0.5, 0.5 - half, 0.5 + half], 0.0, 1.0) * ranks[-1]
     index = np.minimum(np.searchsorted(ranks, points * (1 - 1e-12)), len(values) - 1)
     median, low, high = (float(each) for each in values[order][index])

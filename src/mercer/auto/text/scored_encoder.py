@@ -14,7 +14,7 @@ from mercer.auto.search.state import Candidate
 from mercer.auto.text.sparse_linear import SparseLinear, fit_sparse
 from mercer.source import Source
 from mercer.tables import TableEncoder
-from mercer.tables.columns import ColumnBlock
+from mercer.tables.columns import ColumnBlock, columns_by_name
 
 #: Kinds of encoded columns that are sparse.
 SPARSE = ("text", "sequence")
@@ -76,10 +76,7 @@ class ScoredEncoder:
     ) -> tuple[ScoredEncoder, np.ndarray]:
         """The encoder, and the training rows as dense columns with out-of-fold scores; penalties as in `like`."""
         before = {score.column: score.model for score in like.columns} if isinstance(like, cls) else {}
-        found: dict[str, list[int]] = {}
-        for block in table.blocks_:
-            if block.kind in SPARSE:
-                found.setdefault(block.column, []).extend(range(block.start, block.stop))
+        found = columns_by_name(block for block in table.blocks_ if block.kind in SPARSE)
         inside = np.zeros(X.shape[1], dtype=bool)
         columns, parts = [], []
         for number, (name, positions) in enumerate(found.items()):
@@ -90,7 +87,7 @@ class ScoredEncoder:
             model.candidates = before[name].candidates if name in before else model.candidates
             center = np.average(scores, axis=0, weights=weight)
             scale = np.maximum(np.sqrt(np.average((scores - center) ** 2, axis=0, weights=weight)), 1e-9)
-            columns.append(ColumnScore(name, np.array(positions), model, center, scale))
+            columns.append(ColumnScore(name, positions, model, center, scale))
             parts.append(columns[-1].scaled(scores))
         made = cls(table, np.flatnonzero(~inside), columns)
         return made, np.hstack([X[:, made.kept].toarray(), *parts])

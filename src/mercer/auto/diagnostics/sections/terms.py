@@ -14,6 +14,7 @@ from mercer.auto.diagnostics.schema import TermList, TermWeight
 from mercer.auto.diagnostics.sections.outputs import class_codes, class_names, is_sparse, sampled
 from mercer.auto.explain.perturb import Perturbations
 from mercer.auto.text.scored_encoder import SPARSE, ScoredEncoder
+from mercer.tables.columns import columns_by_name
 
 _MAX_TERMS, _MAX_OUTPUTS = 15, 10
 #: Rows from which standard deviations of terms are estimated: at least, and at most.
@@ -60,16 +61,13 @@ def _text_columns(rows: HeldOutRows) -> Iterator[_TextColumn]:
             own = 1.0 if rows.classes is None else score.model.temperature
             yield _TextColumn(score.column, names[score.positions], score.model.coef / own, terms[:, score.positions])
         return
-    found: dict[str, list[int]] = {}
-    for block in encoder.blocks_:
-        if block.kind in SPARSE:
-            found.setdefault(block.column, []).extend(range(block.start, block.stop))
+    found = columns_by_name(block for block in encoder.blocks_ if block.kind in SPARSE)
     if not found:
         return
     names, X = encoder.get_feature_names_out(), sparse.csc_matrix(rows.X[index])
     for column, positions in found.items():
         terms = X[:, positions]
-        coef = rows.predictor.coef[positions] if is_sparse(rows) else _mean_changes(rows, np.array(positions), terms)
+        coef = rows.predictor.coef[positions] if is_sparse(rows) else _mean_changes(rows, positions, terms)
         yield _TextColumn(column, names[positions], coef / unit, terms)
 
 
