@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._numeric.block import Block
 from mercer._numeric.hashing.rows import as_float
+from mercer._runtime.blas import SingleThreadedVerbs
 from mercer._runtime.checks import check_weight, refuse_missing
 from mercer._runtime.errors import MercerError
 from mercer.source import Accumulator, MemorySource, Source
@@ -27,7 +28,7 @@ class NotSaved:
     """Placeholder in a loaded model for the statistics of its rows, which a model file does not hold."""
 
 
-class StreamingEstimator(BaseEstimator):
+class StreamingEstimator(SingleThreadedVerbs, BaseEstimator):
     """An estimator that learns from one pass over rows in memory, in files or in a stream.
 
     `fit(X)` equals `fit` on a source of the same rows in any blocks, and `partial_fit` on pieces of any length, bit for

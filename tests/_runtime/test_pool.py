@@ -10,7 +10,8 @@ import pytest
 import scipy.linalg  # noqa: F401
 from threadpoolctl import threadpool_info
 
-from mercer._runtime.pool import n_threads, ordered_map, single_threaded_blas
+from mercer._runtime.blas import single_threaded_blas
+from mercer._runtime.pool import n_threads, ordered_map
 
 
 def blas_threads():

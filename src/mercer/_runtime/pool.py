@@ -9,12 +9,13 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import cache
 from itertools import chain, islice
 from typing import Any
+
+from mercer._runtime.blas import single_threaded_blas
 
 _thread_state = threading.local()
 
@@ -148,25 +149,6 @@ def for_each(function: Callable[[Any], Any], items: Iterable[Any]) -> None:
     deque(ordered_map(function, items), maxlen=0)
 
 
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Limit BLAS to one thread within a `with` block.
-
-    threadpoolctl lets one Python thread at a time set the threads of BLAS for the process: the thread that set the
-    limit restores it, and entering on another thread meanwhile has no effect.
-    """
-    with _controller().limit(limits=1, user_api="blas"):
-        yield
-
-
-def limit_blas_forever() -> None:
-    """Limit BLAS to one thread for the rest of the process: for workers that run several items at a time.
-
-    With `single_threaded_blas` the first thread to leave would restore the limit while others still compute.
-    """
-    _controller().limit(limits=1, user_api="blas")
-
-
 def as_worker(function: Callable[[Any], Any], item: Any) -> Any:
     """`function(item)` as on a worker of the pool: maps inside run serially."""
     before = getattr(_thread_state, "is_worker", False)
@@ -182,17 +164,9 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="mercer")
 
 
-@cache
-def _controller() -> Any:
-    # SciPy ships its own BLAS, which is limited only if it is loaded before the libraries are listed.
-    import scipy.linalg  # noqa: F401
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
 def _forget_pool_after_fork() -> None:
     _pool.cache_clear()
+    single_threaded_blas().forget_other_threads()
 
 
 if hasattr(os, "register_at_fork"):

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer._numeric.linalg.distances import is_sparse, paired_distances
+from mercer._runtime.blas import on_one_blas_thread
 from mercer.bounds.arguments import check_count, check_delta
 from mercer.bounds.certificate import Certificate
 from mercer.bounds.pairs import RowPairs, SampledTable, draw_pairs
@@ -20,6 +22,7 @@ SMALL = 100  # rows up to which all eigenvalues are computed
 _KERNEL_PAIRS = 64  # kernels come as matrices: of 64 x 64 values the diagonal is used
 
 
+@on_one_blas_thread
 def certify(
     transformer: Any,
     kernel: Any,
@@ -74,6 +77,7 @@ def certify(
     )
 
 
+@on_one_blas_thread
 def certify_distances(
     transformer: Any, X: Any, delta: float = 0.05, n_pairs: int = N_PAIRS, kernel: Any = None, random_state: Any = 0
 ) -> Certificate:
@@ -217,14 +221,14 @@ def _spectral_norm(transformer: Any, kernel: Any, table: SampledTable, n_rows: i
 def largest_eigenvalue(E: np.ndarray) -> float:
     """The largest absolute eigenvalue of a symmetric matrix, to machine precision (by Lanczos when it is large)."""
     if len(E) > SMALL:
-        from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+        from scipy.sparse.linalg import ArpackNoConvergence
 
         start = np.random.default_rng(0).normal(size=len(E))  # fixed, so that the figure is the same every time
         try:
-            return float(abs(eigsh(E, k=1, which="LM", v0=start, return_eigenvectors=False)[0]))
+            return float(abs(dense.eigsh(E, k=1, which="LM", v0=start, return_eigenvectors=False)[0]))
         except ArpackNoConvergence:
             pass
-    return float(np.abs(np.linalg.eigvalsh(E)).max())
+    return float(np.abs(dense.eigvalsh(E)).max())
 
 
 def _described(transformer: Any) -> str:

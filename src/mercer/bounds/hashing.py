@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.linalg.distances import is_sparse
+from mercer._runtime.blas import on_one_blas_thread
 from mercer.bounds.arguments import check_accuracy, check_choice, check_count, check_delta
 from mercer.bounds.pairs import CHUNK, draw_pairs, sample_rows
 from mercer.bounds.sparse import divisors
@@ -116,6 +117,7 @@ class HashingRisk:
         return risk_table(self)
 
 
+@on_one_blas_thread
 def hashing_risk(
     X: Any,
     n_components: int,

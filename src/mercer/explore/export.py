@@ -11,7 +11,7 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Any
 
-from mercer._runtime.pool import single_threaded_blas
+from mercer._runtime.blas import single_threaded_blas
 from mercer.explore.answers import answer
 from mercer.explore.fields import RequestError
 from mercer.explore.presets import PRESETS, Preset

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from mercer._runtime.pool import single_threaded_blas
+from mercer._runtime.blas import single_threaded_blas
 from mercer.explore.answers import about, answer
 from mercer.explore.fields import RequestError
 from mercer.explore.security import LocalOnly, Refusal, json_body

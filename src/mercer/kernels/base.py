@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mercer._runtime.blas import SingleThreadedVerbs
 from mercer.kernels.parameters import check_parameters
 from mercer.kernels.rows import KernelInput, input_pair
 
 
-class Kernel:
+class Kernel(SingleThreadedVerbs):
     """A symmetric similarity k(x, z) = <phi(x), phi(z)>.
 
     A leaf is a dataclass whose fields are its parameters, with two hooks: ``_gram(X, Y)``, which

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer._numeric.linalg.column_kernels import sinc, sinc_product
 from mercer._numeric.linalg.stable import log_positive_stable, signed_log_stable
 from mercer.kernels.parameters import BANDWIDTH, FLAG, Bandwidth, Need, OneOf
@@ -160,7 +161,7 @@ class Sinc(Stationary):
             return rng.uniform(-1.0, 1.0, (n, d)) / self.bandwidth
         self._need_dimension(d)
         points = rng.standard_normal((n, 3))
-        points /= np.linalg.norm(points, axis=1, keepdims=True)
+        points /= dense.norm(points, axis=1, keepdims=True)
         return points[:, :d] / self.bandwidth
 
     def _need_dimension(self, d: int) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
+from mercer._runtime.blas import on_one_blas_thread
 from mercer.kernels.base import Kernel
 from mercer.kernels.custom import Custom
 
@@ -73,6 +75,7 @@ class MercerReport:
         return "\n".join(lines)
 
 
+@on_one_blas_thread
 def check_mercer(kernel_or_matrix: Any, X: Any = None, tolerance: float | None = None) -> MercerReport:
     """Check symmetry, k(x, x) >= 0 and positive semidefiniteness on the rows of X.
 
@@ -131,6 +134,7 @@ def check_mercer(kernel_or_matrix: Any, X: Any = None, tolerance: float | None =
     )
 
 
+@on_one_blas_thread
 def repair(K: Any, how: str = "clip") -> np.ndarray:
     """The nearest use of an indefinite similarity matrix: its symmetric part, made positive semidefinite.
 
@@ -155,7 +159,7 @@ def repair(K: Any, how: str = "clip") -> np.ndarray:
         raise ValueError(f"how must be 'clip', 'flip' or 'shift', got {how!r}")
     K = _square(K)
     S = _symmetric_part(K)
-    values, vectors = np.linalg.eigh(S)
+    values, vectors = dense.eigh(S)
     if values.size and values[0] < 0:
         if how == "shift":
             S = S + np.diag(np.full(len(S), -values[0]))
@@ -220,25 +224,23 @@ def _extremes(S: np.ndarray) -> tuple[float, float, np.ndarray | None]:
     """The smallest and the largest eigenvalue, and the vector of the smallest if it came for free."""
     if len(S) > LARGE:
         return _lanczos(S)
-    values = np.linalg.eigvalsh(S)
+    values = dense.eigvalsh(S)
     return float(values[0]), float(values[-1]), None
 
 
 def _smallest_vector(S: np.ndarray) -> np.ndarray:
-    from scipy.linalg import eigh
-
-    return eigh(S, subset_by_index=[0, 0])[1][:, 0]
+    return dense.eigh(S, subset_by_index=[0, 0])[1][:, 0]
 
 
 def _lanczos(S: np.ndarray) -> tuple[float, float, np.ndarray]:
-    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+    from scipy.sparse.linalg import ArpackNoConvergence
 
     rng = np.random.default_rng(0)
     start = rng.standard_normal(len(S))
-    high = float(eigsh(S, k=1, which="LA", v0=start, tol=1e-3, return_eigenvectors=False)[0])
+    high = float(dense.eigsh(S, k=1, which="LA", v0=start, tol=1e-3, return_eigenvectors=False)[0])
     try:
         # an iterate's value is never below the smallest eigenvalue, so a negative one is a proof
-        values, vectors = eigsh(S, k=1, which="SA", v0=start, tol=1e-4, ncv=40, maxiter=8)
+        values, vectors = dense.eigsh(S, k=1, which="SA", v0=start, tol=1e-4, ncv=40, maxiter=8)
         return float(values[0]), high, vectors[:, 0]
     except ArpackNoConvergence:  # the smallest eigenvalues of a valid kernel crowd at 0
         rows = np.sort(rng.choice(len(S), LARGE, replace=False))
@@ -253,7 +255,7 @@ def _short_witness(S: np.ndarray, vector: np.ndarray | None, tolerance: float) -
     order = np.argsort(-np.abs(vector), kind="stable")
     for size in SHORT_SIZES:
         chosen = np.sort(order[:size])
-        values, vectors = np.linalg.eigh(S[np.ix_(chosen, chosen)])
+        values, vectors = dense.eigh(S[np.ix_(chosen, chosen)])
         if values[0] < -tolerance:
             c = np.zeros(len(S))
             c[chosen] = vectors[:, 0] * (1 if vectors[0, 0] >= 0 else -1)

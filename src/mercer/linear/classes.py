@@ -11,11 +11,12 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._runtime.blas import SingleThreadedVerbs
 from mercer.source import MemorySource, Source
 from mercer.stats import LabelCounts
 
 
-class LinearClassifier(ClassifierMixin):
+class LinearClassifier(SingleThreadedVerbs, ClassifierMixin):
     """Scores X coef_' + intercept_: one column for two classes (positive for the second), else one per class."""
 
     def _checked_y(self, y: Any) -> np.ndarray:

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._numeric.block import Block, concatenate, take_rows
+from mercer._runtime.blas import SingleThreadedVerbs
 from mercer._runtime.checks import check_weight, refuse_missing
 from mercer.kernels import Kernel, KernelParameter
 from mercer.machines import similarity
@@ -21,7 +22,7 @@ from mercer.stats import Sample
 _SAMPLE_ROWS = 2048
 
 
-class KernelMachine(KernelParameter, BaseEstimator):
+class KernelMachine(KernelParameter, SingleThreadedVerbs, BaseEstimator):
     """A predictor f(x) = sum_i a_i k(x, x_i): it sees rows through a kernel only.
 
     Rows are arrays, CSR matrices, frames or a `Source`; sequences of any objects where the kernel reads objects

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
+
 
 @dataclass
 class PerceptronBlock:
@@ -192,7 +194,7 @@ class Projectron:
             columns = np.fromiter(block.ages, dtype=np.intp, count=len(block.ages))
             K = block.G[np.ix_(columns, columns)]
             if self.inverse is None:
-                self.inverse = np.linalg.pinv(K, hermitian=True, rcond=1e-12)
+                self.inverse = dense.pinv(K, hermitian=True, rcond=1e-12)
             self.span = SupportSpan(block, columns, K, self.inverse @ block.G[columns])
         return self.span
 

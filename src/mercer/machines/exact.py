@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer._numeric.linalg.cholesky import solve_upper, upper_cholesky
 from mercer.machines.similarity import BLOCK
 
@@ -79,10 +80,10 @@ def loo_path(K: np.ndarray, Y: np.ndarray, alphas: np.ndarray | None, weight: np
 
 
 def _eigen(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    from scipy.linalg import eigh
-
     # Lower for us is upper for LAPACK. Small eigenvalues need the digits of float64.
-    return eigh(K.astype(np.float64, copy=False).T, lower=False, overwrite_a=True, check_finite=False, driver="evd")
+    return dense.eigh(
+        K.astype(np.float64, copy=False).T, lower=False, overwrite_a=True, check_finite=False, driver="evd"
+    )
 
 
 def _ridge_by_eigenvalues(K: np.ndarray, Y: np.ndarray) -> np.ndarray:

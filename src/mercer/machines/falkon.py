@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.block import Block, take_rows
+from mercer._numeric.linalg import dense
 from mercer._numeric.solvers.rpcholesky import rounding_tolerance, rp_cholesky
 from mercer._runtime.pool import ordered_map
 from mercer.kernels import Kernel
@@ -194,18 +195,14 @@ def _sample_size(n_centers: int) -> int:
 
 def _cholesky(K: np.ndarray) -> np.ndarray:
     """Upper T with T'T = K, after adding as little to the diagonal as makes that possible."""
-    from scipy.linalg import cholesky
-
     jitter = np.finfo(float).eps * max(float(np.trace(K)), np.finfo(float).tiny)
     for _ in range(16):
         try:
-            return cholesky(K + jitter * np.eye(len(K)), check_finite=False, overwrite_a=True)
+            return dense.cholesky(K + jitter * np.eye(len(K)), check_finite=False, overwrite_a=True)
         except np.linalg.LinAlgError:
             jitter *= 10.0
     raise ValueError("The centers' similarities are far from positive semidefinite: use solver='exact'.")
 
 
 def _solve(T: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.ndarray:
-    from scipy.linalg import solve_triangular
-
-    return solve_triangular(T, b, trans=1 if transposed else 0, check_finite=False)
+    return dense.solve_triangular(T, b, trans=1 if transposed else 0, check_finite=False)

@@ -10,6 +10,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._numeric.hashing.rows import as_float
+from mercer._numeric.linalg import dense
+from mercer._runtime.blas import on_one_blas_thread
 from mercer._runtime.checks import check_whole
 from mercer.kernels import Gaussian, Kernel
 from mercer.machines import similarity
@@ -103,6 +105,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine
         return result.astype(getattr(rows, "dtype", float), copy=False) if not are_objects(rows) else result
 
     @available_if(_has_rows)
+    @on_one_blas_thread
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows whose features are close to the given coordinates: approximate pre-images."""
         check_is_fitted(self)
@@ -174,11 +177,9 @@ class _CenteredRegressor:
 
 def _leading(K: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest eigenvalues, negative and lost ones as 0, and their vectors with a definite sign."""
-    from scipy.linalg import eigh
-
     n = len(K)
     top = float(np.abs(K).sum(axis=1).max(initial=0.0))
-    values, vectors = eigh(K, subset_by_index=[n - k, n - 1], overwrite_a=True, check_finite=False)
+    values, vectors = dense.eigh(K, subset_by_index=[n - k, n - 1], overwrite_a=True, check_finite=False)
     values, vectors = values[::-1].copy(), vectors[:, ::-1].copy()
     values[values <= n * np.finfo(float).eps * top] = 0.0
     vectors *= np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(k)] < 0, -1.0, 1.0)

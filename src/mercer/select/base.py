@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._numeric.block import Block
+from mercer._runtime.blas import SingleThreadedVerbs, on_one_blas_thread
 from mercer.base import StreamingTransformer
 from mercer.linear.classes import at_least_two
 
@@ -56,7 +57,7 @@ def checked_target(y: Any, classification: bool) -> np.ndarray:
     return y
 
 
-class LinearPredictor(BaseEstimator):
+class LinearPredictor(SingleThreadedVerbs, BaseEstimator):
     """The linear predictor X coef_ + intercept_: a regression estimate, or a score that is positive for the 2nd class.
 
     `coef_` has one weight per column of X. For a classifier it is a matrix with one row, as in scikit-learn, or one row
@@ -101,6 +102,7 @@ class LinearPredictor(BaseEstimator):
         return np.asarray(Z @ coef[0].astype(Z.dtype)) + np.ravel(self.intercept_)[0]
 
     @available_if(lambda self: self._classifies)
+    @on_one_blas_thread
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the score of each row, positive for the second class; for more classes, one column per class."""
         return self._scores(X)

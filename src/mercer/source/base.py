@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from mercer._numeric.block import Block, collected
+from mercer._runtime.blas import single_threaded_blas
 from mercer._runtime.errors import Location
-from mercer._runtime.pool import ordered_map, single_threaded_blas
+from mercer._runtime.pool import ordered_map
 from mercer.source.accumulator import BLOCK_ROWS, PART_ROWS, Accumulator
 from mercer.source.engine import Engine, accumulate_on, as_engine, blocks_on
 from mercer.source.portions import SentBlocks

@@ -13,8 +13,9 @@ from concurrent.futures import BrokenExecutor, Executor
 from functools import cache, lru_cache
 from typing import Any
 
+from mercer._runtime.blas import limit_blas_forever
 from mercer._runtime.errors import MercerError, ParameterError, RowError
-from mercer._runtime.pool import as_worker, limit_blas_forever, n_threads
+from mercer._runtime.pool import as_worker, n_threads
 from mercer.source.accumulator import Accumulator
 from mercer.source.portions import PartFold, PartRows, computed
 from mercer.source.progress import report_progress

@@ -10,7 +10,9 @@ from functools import partial
 
 import numpy as np
 
-from mercer._runtime.pool import for_each, single_threaded_blas
+from mercer._numeric.linalg import dense
+from mercer._runtime.blas import single_threaded_blas
+from mercer._runtime.pool import for_each
 
 TILE = 512
 
@@ -42,26 +44,18 @@ def _factor_tiles(A: np.ndarray) -> bool:
 
 def solve_upper(U: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Solve U'U X = B for the factor in the upper triangle of U."""
-    from scipy.linalg import get_lapack_funcs
-
     # LAPACK is column-major: it sees the lower factor U' without a copy.
-    (potrs,) = get_lapack_funcs(("potrs",), (U,))
-    return potrs(U.T, np.asfortranarray(B, dtype=U.dtype), lower=1)[0]
+    name = f"{dense.prefix(U.dtype)}potrs"
+    return dense.lapack(name, U.T, np.asfortranarray(B, dtype=U.dtype), lower=1)[0]
 
 
 def _factor(A: np.ndarray) -> np.ndarray | None:
-    from scipy.linalg import get_lapack_funcs
-
-    (potrf,) = get_lapack_funcs(("potrf",), (A,))
-    factor, failed = potrf(A, lower=0, clean=1)
+    factor, failed = dense.lapack(f"{dense.prefix(A.dtype)}potrf", A, lower=0, clean=1)
     return None if failed or not np.isfinite(factor.diagonal()).all() else factor
 
 
 def _solve_tile(A: np.ndarray, own: slice, factor: np.ndarray, j: slice) -> None:
-    from scipy.linalg import get_blas_funcs
-
-    (trsm,) = get_blas_funcs(("trsm",), (factor,))
-    A[own, j] = trsm(1.0, factor, A[own, j], lower=0, trans_a=1)
+    A[own, j] = dense.blas(f"{dense.prefix(factor.dtype)}trsm", 1.0, factor, A[own, j], lower=0, trans_a=1)
 
 
 def _subtract_tile(A: np.ndarray, own: slice, pair: tuple[slice, slice]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
+
 __all__ = ["lasso_descent"]
 
 _DEPTH = 5
@@ -83,7 +85,7 @@ def _extrapolate(
     if not trace > 0:
         return
     try:
-        z = np.linalg.solve(A + 1e-12 * trace * np.eye(_DEPTH), np.ones(_DEPTH))
+        z = dense.solve(A + 1e-12 * trace * np.eye(_DEPTH), np.ones(_DEPTH))
     except np.linalg.LinAlgError:
         return
     if z.sum() == 0:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
+
 __all__ = ["sparse_encode"]
 
 #: Dictionaries are padded with zero atoms to a multiple of this number, for whole vectors.
@@ -70,4 +72,4 @@ def _encode(
         a, e = a - c[t] * F[t], e - F[t] ** 2
         chosen.append(k)
     t = len(chosen)
-    return chosen, np.linalg.solve(L[:t, :t].T, c[:t])
+    return chosen, dense.solve(L[:t, :t].T, c[:t])

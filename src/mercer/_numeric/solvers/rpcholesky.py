@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer._runtime.pool import for_each, single_threaded_blas
+from mercer._numeric.linalg import dense
+from mercer._runtime.blas import single_threaded_blas
+from mercer._runtime.pool import for_each
 
 ROWS = 1024  # rows updated at a time: fixed, so that the result does not depend on the number of threads
 PROPOSALS = 128
@@ -139,11 +141,9 @@ class _State:
             self.traces[-1] = float(self.weight @ self.residual)
 
     def _write(self, new: np.ndarray, rows: slice, accepted: np.ndarray, small: np.ndarray) -> None:
-        from scipy.linalg import solve_triangular
-
         known = self.factor[: len(self.chosen)]
         left = self.gram(rows, accepted).T - known[:, accepted].T @ known[:, rows]
-        new[:, rows] = solve_triangular(small, left, lower=True, check_finite=False)
+        new[:, rows] = dense.solve_triangular(small, left, lower=True, check_finite=False)
 
     def _refuse_negative(self) -> None:
         worst = np.argmin(self.residual + NEGATIVE_TOLERANCE * self.first)

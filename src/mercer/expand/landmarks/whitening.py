@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer._numeric.solvers.rpcholesky import NEGATIVE_TOLERANCE
 
 PANEL = 256
@@ -32,8 +33,6 @@ def whitening(gram: np.ndarray, rounding: float, in_order: bool = False) -> Whit
     after changes nothing that could be computed, and unlike a ridge on the diagonal it keeps the features exact.
     Landmarks that come from pivots already stay `in_order`, unless one of those turns out to be rounding.
     """
-    from scipy.linalg import lapack
-
     size = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
     some = np.flatnonzero(size > 0)
     if len(some) == 0:  # the kernel is 0 on all landmarks
@@ -42,27 +41,23 @@ def whitening(gram: np.ndarray, rounding: float, in_order: bool = False) -> Whit
     scaled = gram[np.ix_(some, some)] / size / size[:, None]
     found = _ordered(scaled, rounding) if in_order else None
     factor, order = found or _pivoted(scaled, rounding)
-    inverse, _ = lapack.dtrtri(factor, lower=True)
+    inverse, _ = dense.lapack("dtrtri", factor, lower=True)
     smallest = float(np.diagonal(factor).min() ** 2)
     return Whitening(some[order], np.ascontiguousarray(np.tril(inverse).T) / size[order][:, None], smallest)
 
 
 def _ordered(scaled: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray] | None:
-    from scipy.linalg import lapack
-
-    factor, failed = lapack.dpotrf(scaled, lower=True, clean=True)
+    factor, failed = dense.lapack("dpotrf", scaled, lower=True, clean=True)
     if failed or np.diagonal(factor).min() ** 2 <= rounding:
         return None
     return factor, np.arange(len(factor))
 
 
 def _pivoted(scaled: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray]:
-    from scipy.linalg import lapack, solve_triangular
-
-    factor, order, rank, _ = lapack.dpstrf(scaled, tol=rounding, lower=True)
+    factor, order, rank, _ = dense.lapack("dpstrf", scaled, tol=rounding, lower=True)
     order = order - 1
     lower = np.tril(factor)[:rank, :rank]
-    dropped = solve_triangular(lower, scaled[np.ix_(order[:rank], order[rank:])], lower=True)
+    dropped = dense.solve_triangular(lower, scaled[np.ix_(order[:rank], order[rank:])], lower=True)
     left = np.diagonal(scaled)[order[rank:]] - np.einsum("ij,ij->j", dropped, dropped)
     if len(left) and left.min() < -NEGATIVE_TOLERANCE:
         raise ValueError(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer.expand.random.quasi import quasi_frequencies
 
 SAMPLINGS = ("orthogonal", "iid", "structured", "quasi")
@@ -55,7 +56,7 @@ def orthogonal_frequencies(kernel: Any, n: int, d: int, rng: np.random.Generator
 
 def rotated_rows(normals: np.ndarray) -> np.ndarray:
     """From matrices of normal numbers the first rows of rotations with the uniform (Haar) law (Mezzadri 2007)."""
-    q, r = np.linalg.qr(normals.swapaxes(-1, -2))
+    q, r = dense.qr(normals.swapaxes(-1, -2))
     # Without this sign the law of QR factors is not uniform.
     signs = np.sign(np.diagonal(r, axis1=-2, axis2=-1))
     return (q * signs[..., None, :]).swapaxes(-1, -2)

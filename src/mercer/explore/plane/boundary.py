@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
+from mercer._numeric.linalg import dense
 from mercer.explore.numbers import as_floats, rounded
 from mercer.explore.plane.conics import recovered_region
 from mercer.explore.plane.fitting import FittedState, fitted, shown_limit, test_points, training_points
@@ -144,7 +145,7 @@ def _facts(fit: FittedState) -> list[list[str]]:
     """Return pairs (what, value) of the fit."""
     facts = [["points", f"{len(fit.X)}"]]
     if fit.weights is not None:
-        facts += [["features", f"{len(fit.weights)}"], ["‖w‖", f"{np.linalg.norm(fit.weights):.4g}"]]
+        facts += [["features", f"{len(fit.weights)}"], ["‖w‖", f"{dense.norm(fit.weights):.4g}"]]
     learner = fit.learner
     support = _support(fit)
     if support:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer.explore.plane.fitting import FittedState
 
 #: Curvatures below this fraction of the largest coefficient count as zero.
@@ -75,14 +76,14 @@ def _quadratic(state: dict[str, Any], fit: FittedState) -> tuple[np.ndarray, np.
 
 def _conic(A: np.ndarray, b: np.ndarray, c: float) -> dict[str, Any]:
     """Classify x'Ax + b'x + c = 0 by the eigenvalues of A and the value at the center -A^-1 b / 2."""
-    curvature, directions = np.linalg.eigh(A)
+    curvature, directions = dense.eigh(A)
     size = max(np.abs(curvature).max(), np.abs(b).max(), abs(c), 1e-300)
     flat = np.abs(curvature) <= _FLAT * size
     if flat.all():
         return {"kind": "line", "text": "A line: all weights of degree 2 are zero."}
     if flat.any():
         return {"kind": "parabola", "text": "A parabola (or two parallel lines): one curvature is zero."}
-    center = -np.linalg.solve(A, b) / 2
+    center = -dense.solve(A, b) / 2
     level = c + float(b @ center) / 2
     found = {"center": center.tolist(), "directions": directions.T.tolist(), "curvature": curvature.tolist()}
     if curvature[0] * curvature[1] < 0:

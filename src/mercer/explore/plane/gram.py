@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer.explore.kernel_terms import kernel_expression
 from mercer.explore.numbers import as_bytes, rounded
 from mercer.explore.plane.fitting import fitted
@@ -48,7 +49,7 @@ def gram_answer(state: dict[str, Any]) -> dict[str, Any]:
 
 def _rank(K: np.ndarray) -> int:
     """Return the number of eigenvalues that are not rounding."""
-    values = np.abs(np.linalg.eigvalsh((K + K.T) / 2))
+    values = np.abs(dense.eigvalsh((K + K.T) / 2))
     return int(np.sum(values > len(K) * np.finfo(np.float64).eps * values.max(initial=0.0)))
 
 

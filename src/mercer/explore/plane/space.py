@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh, lstsq
 
+from mercer._numeric.linalg import dense
 from mercer.explore.fields import RequestError
 from mercer.explore.kernel_terms import kernel_expression
 from mercer.explore.numbers import rounded
@@ -68,25 +68,25 @@ def _kernel_coordinates(K: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, float
 
     f = Ka has ||f||^2 = a'Ka, and removing its direction from the features leaves the Gram matrix K - ff'/||f||^2.
     """
-    a, *_ = lstsq(K, f, lapack_driver="gelsy", check_finite=False)
+    a = dense.lstsq(K, f, lapack_driver="gelsy", check_finite=False)
     size = float(np.sqrt(abs(a @ f))) or 1.0
     rest = K - np.outer(f, f) / size**2
     rest = rest - rest.mean(axis=0) - rest.mean(axis=1)[:, None] + rest.mean()
     n = len(f)
     count = min(2, n)
-    values, vectors = eigh(rest, subset_by_index=[n - count, n - 1], check_finite=False)
+    values, vectors = dense.eigh(rest, subset_by_index=[n - count, n - 1], check_finite=False)
     vectors = vectors[:, ::-1] * np.where(vectors[np.abs(vectors).argmax(axis=0), range(count)] < 0, -1.0, 1.0)[::-1]
     return np.column_stack([f / size, vectors * np.sqrt(np.maximum(values[::-1], 0.0))]), size
 
 
 def _along_weights(Z: np.ndarray, w: np.ndarray, b: float) -> tuple[np.ndarray, np.ndarray, float]:
     """Return coordinates along w and along the two directions of largest variance orthogonal to it."""
-    size = float(np.linalg.norm(w))
+    size = float(dense.norm(w))
     unit = w / size if size else np.eye(len(w))[0]
     along = Z @ unit
     centered = Z - Z.mean(axis=0)
     orthogonal = centered - np.outer(centered @ unit, unit)
-    directions = np.linalg.svd(orthogonal, full_matrices=False)[2][:2]
+    directions = dense.svd(orthogonal, full_matrices=False)[2][:2]
     # A sign that does not depend on rounding keeps the picture from flipping while a slider moves.
     directions *= np.where(directions[np.arange(2), np.abs(directions).argmax(axis=1)] < 0, -1.0, 1.0)[:, None]
     return np.column_stack([along, orthogonal @ directions.T]), np.array([size, 0.0, 0.0]), b

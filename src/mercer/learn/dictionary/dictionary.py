@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.block import Block
+from mercer._numeric.linalg import dense
 from mercer._numeric.linalg.gram import aligned_empty
 from mercer.learn.dictionary.coding import Coder
 from mercer.linear.ridge.overflow import refuse_overflow
@@ -148,7 +149,7 @@ def updated(dictionary: np.ndarray, A: np.ndarray, B: np.ndarray, n_sweeps: int)
     for _ in range(n_sweeps):
         for j in used:
             atom = D[j] * A[j, j] + B[j] - A[j] @ D
-            length = np.linalg.norm(atom)
+            length = dense.norm(atom)
             if length > 0:
                 D[j] = atom / length
     return D
@@ -159,7 +160,7 @@ def _without_dead(dictionary: np.ndarray, sums: CodeSums, fading: _FadingSums | 
     D = dictionary.copy()
     cosines = np.abs(np.triu(D @ D.T, 1))
     dead = np.flatnonzero((sums.used == 0) | (cosines.max(axis=0) >= _DUPLICATE_COSINE))
-    lengths = np.linalg.norm(sums.worst, axis=1)
+    lengths = dense.norm(sums.worst, axis=1)
     rounding = 1e-12 * max(float((lengths**2).max(initial=0.0)), np.finfo(float).tiny)
     candidates = np.flatnonzero(sums.worst_errors > rounding)
     for atom, row in zip(dead, candidates, strict=False):
@@ -175,9 +176,9 @@ def initial_atoms(source: Source, n_atoms: int, n_features: int, seed: int) -> n
     rows = (sample.toarray() if hasattr(sample, "toarray") else sample).astype(np.float64)
     top = np.abs(rows).max(axis=1, initial=0.0)
     rows = rows[top > 0] / top[top > 0, None]  # squares neither overflow nor underflow
-    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True))[:n_atoms]
+    rows = (rows / dense.norm(rows, axis=1, keepdims=True))[:n_atoms]
     others = np.random.default_rng([seed, 5]).normal(size=(n_atoms - len(rows), n_features))
-    return np.vstack([rows, others / np.linalg.norm(others, axis=1, keepdims=True)])
+    return np.vstack([rows, others / dense.norm(others, axis=1, keepdims=True)])
 
 
 def aligned(X: Any) -> Any:

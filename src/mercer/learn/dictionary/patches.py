@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer._numeric.block import Block
+from mercer._numeric.linalg import dense
 from mercer._runtime.checks import check_whole
-from mercer._runtime.pool import single_threaded_blas
 from mercer.base import StreamingTransformer
 from mercer.learn.pca.scatter import Scatter
 from mercer.linear.ridge.overflow import refuse_overflow
@@ -112,9 +112,8 @@ class PatchWhitening(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     def _finish(self, learned: Any) -> None:
         refuse_overflow(learned.S)
         self.mean_ = learned.mean
-        with single_threaded_blas():  # the same bits on any number of threads
-            values, V = np.linalg.eigh(learned.S / learned.weight)
-            self.whitening_ = (V / np.sqrt(np.maximum(values, 0.0) + self.eps)) @ V.T
+        values, V = dense.eigh(learned.S / learned.weight)
+        self.whitening_ = (V / np.sqrt(np.maximum(values, 0.0) + self.eps)) @ V.T
 
     def _apply(self, X: Any) -> Any:
         Z = normalized(X, self.contrast)

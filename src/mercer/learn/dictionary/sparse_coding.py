@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._numeric.block import Block
 from mercer._numeric.hashing.rows import as_float
+from mercer._numeric.linalg import dense
 from mercer._runtime.checks import check_whole
 from mercer.base import StreamingTransformer, seed_of
 from mercer.learn.dictionary.coding import Coder
@@ -127,7 +128,7 @@ class SparseCoding(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, Streaming
                 f"The dictionary must have one row per atom and {self.n_features_in_} columns, as X has; its shape is "
                 f"{given.shape}."
             )
-        lengths = np.linalg.norm(given, axis=1)
+        lengths = dense.norm(given, axis=1)
         bad = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
         if len(bad):
             raise ValueError(f"Atom {bad[0]} of the dictionary has length {lengths[bad[0]]}: remove it.")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
+from mercer._numeric.linalg import dense
 from mercer._runtime.checks import check_whole
 from mercer.base import seed_of
 from mercer.kernels import Kernel, KernelParameter
@@ -239,7 +240,7 @@ def root_of(gradients: np.ndarray, mode: str) -> np.ndarray:
     d = len(gradients)
     if mode == "diagonal":
         return np.diag(np.sqrt(_floored(np.diag(gradients), d)))
-    values, vectors = np.linalg.eigh(gradients)
+    values, vectors = dense.eigh(gradients)
     return (vectors * np.sqrt(_floored(values, d))) @ vectors.T
 
 

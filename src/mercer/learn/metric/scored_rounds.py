@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer.expand import RandomFeatures
 from mercer.kernels import Kernel, OnSubsets
 from mercer.learn.metric.gradients import gradient_outer_product, smoothed
@@ -76,7 +77,7 @@ class MetricEvaluator:
         gram = features.transform(self.rows).fold(Gram(self.n_folds, self.seed)).finish()
         alpha, loss, coef = best_ridge(gram)
         G = gram.total.about(-gram.z_origin, -gram.y_origin)[0]
-        lengths = np.linalg.norm(self._features(inner).frequencies_, axis=1)  # before the map by the root
+        lengths = dense.norm(self._features(inner).frequencies_, axis=1)  # before the map by the root
         damped = smoothed(features.frequencies_, lengths, width)
         gradients = gradient_outer_product(G, coef, damped, gram.total.weight)
         criterion = loss * (1.0 + degrees_of_freedom(form.root, form.mode) / gram.n)
@@ -98,7 +99,7 @@ def degrees_of_freedom(root: np.ndarray, mode: str) -> float:
         return 0.0
     if mode in ("diagonal", "masked"):
         return float(d)
-    values = np.linalg.eigvalsh(root) ** 2
+    values = dense.eigvalsh(root) ** 2
     return float(min(d * (d + 1) / 2, d * values.sum() ** 2 / np.sum(values**2)))
 
 

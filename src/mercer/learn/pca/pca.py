@@ -6,13 +6,13 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._numeric.hashing.rows import as_float
+from mercer._numeric.linalg import dense
 from mercer._runtime.checks import refuse_missing
-from mercer._runtime.pool import for_each, single_threaded_blas
+from mercer._runtime.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
 from mercer.learn.pca import spectrum
 from mercer.learn.pca.repair import Changes, Subspace
@@ -151,8 +151,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
         d, k = self.n_features_in_, self.n_components
         total = float(np.trace(learned.S))
         leading = [d - int(k), d - 1] if isinstance(k, Integral) else None
-        with single_threaded_blas():  # the same bits on any number of threads
-            values, vectors = eigh(learned.S, subset_by_index=leading, check_finite=False)
+        values, vectors = dense.eigh(learned.S, subset_by_index=leading, check_finite=False)
         values, vectors = values[::-1].copy(), vectors[:, ::-1].T
         values[values <= 8 * d * np.finfo(float).eps * max(values[0], 0.0)] = 0.0  # rounding
         k = self._n_kept(values)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
+
 #: Entries of weighted directions formed at a time.
 _ENTRIES = 2**20
 _ROBUST_STEPS = 40
@@ -113,5 +115,5 @@ class Subspace:
             normal = weighted @ self.C.T
             normal[:, np.arange(len(self.C)), np.arange(len(self.C))] += self.rho
             right = weighted @ Z[rows, :, None]
-            fit[rows] = np.linalg.solve(normal, right)[..., 0] @ self.C
+            fit[rows] = dense.solve(normal, right)[..., 0] @ self.C
         return fit

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.block import Block
+from mercer._numeric.linalg import dense
 from mercer._numeric.linalg.gram import aligned_empty
 from mercer._numeric.linalg.scatter import FLOAT32_ROWS
-from mercer._runtime.pool import single_threaded_blas
+from mercer._runtime.blas import single_threaded_blas
 from mercer.source import Source
 from mercer.stats.base import Statistic
 
@@ -73,10 +74,10 @@ def leading_directions(
 
 
 def _iterated(source: Source, mean: np.ndarray, k: int, n_iter: int, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    Q = np.linalg.qr(Q)[0]
+    Q = dense.qr(Q)[0]
     for _ in range(n_iter):
-        Q = np.linalg.qr(source.fold(ScatterTimes(Q, mean)).finish())[0]
+        Q = dense.qr(source.fold(ScatterTimes(Q, mean)).finish())[0]
     T = Q.T @ source.fold(ScatterTimes(Q, mean)).finish()
-    values, vectors = np.linalg.eigh((T + T.T) / 2)
+    values, vectors = dense.eigh((T + T.T) / 2)
     values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
     return np.maximum(values, 0.0), (Q @ vectors).T

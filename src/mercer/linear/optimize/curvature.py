@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.block import Block
+from mercer._numeric.linalg import dense
 from mercer.source import Source, in_holdout
 from mercer.stats import Gram
 from mercer.stats.gram import GramPerFold
@@ -53,13 +54,11 @@ class Curvature:
         if self.H.ndim == 1:
             inverse = 1.0 / (self.H + 2 * alpha)
             return lambda x: inverse[:, None] * x
-        from scipy.linalg import cho_factor, cho_solve
-
         H = self.H.copy()
         # The second term makes up for what rounding may have taken from the smallest eigenvalues.
         H[np.diag_indices_from(H)] += 2 * alpha + 1e-14 * self.trace()
-        factor = cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
-        return lambda x: cho_solve(factor, x, check_finite=False)
+        factor = dense.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
+        return lambda x: dense.cho_solve(factor, x, check_finite=False)
 
 
 @dataclass(frozen=True)

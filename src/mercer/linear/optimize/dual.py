@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from mercer import _numeric
+from mercer._numeric.linalg import dense
 from mercer.linear.optimize.interior import interior_point
 from mercer.linear.ridge.overflow import refuse_overflow
 
@@ -121,7 +122,7 @@ class HingeProblem:
         K[:n, :n] = self.scale * np.outer(y, y) * (rows @ rows.T)
         K[:n, n] = K[n, :n] = y
         right = np.append(1.0 - y * fixed, -(rest @ self.sign))
-        return np.linalg.lstsq(K, right, rcond=None)[0][:n]
+        return dense.lstsq(K, right, rcond=None)[:n]
 
 
 def solve(problem: HingeProblem, tol: float, max_sweeps: int, rng: np.random.Generator) -> HingeSolution:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
+
 _MAX_STEPS = 60
 #: Fraction of the step to the boundary that is taken.
 _DAMPING = 0.995
@@ -71,19 +73,15 @@ class _NewtonSystem:
     """The Newton equations at a point, factored once."""
 
     def __init__(self, V: np.ndarray, y: np.ndarray, at: _Point, room: np.ndarray, residual: np.ndarray):
-        from scipy.linalg import cho_factor
-
         self.V, self.y, self.at, self.room, self.residual = V, y, at, room, residual
         self.inverse = 1.0 / (at.below / at.beta + at.above / room)
         scaled = V * self.inverse[:, None]
         self.scaled = scaled
-        self.factor = cho_factor(np.eye(V.shape[1]) + V.T @ scaled, lower=True, check_finite=False)
+        self.factor = dense.cho_factor(np.eye(V.shape[1]) + V.T @ scaled, lower=True, check_finite=False)
         self.solved_y = self._solve(y)
 
     def _solve(self, r: np.ndarray) -> np.ndarray:
-        from scipy.linalg import cho_solve
-
-        return self.inverse * r - self.scaled @ cho_solve(self.factor, self.scaled.T @ r, check_finite=False)
+        return self.inverse * r - self.scaled @ dense.cho_solve(self.factor, self.scaled.T @ r, check_finite=False)
 
     def step(self, below: np.ndarray | float, above: np.ndarray | float) -> _Point:
         """Return the step that makes the products of variables and multipliers `below` and `above`, to first order."""

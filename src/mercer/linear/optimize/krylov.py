@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer.linear.ridge.factor import Centered, Tridiagonal, shifted_solutions
 from mercer.stats.gram import Normal
 
@@ -71,22 +72,22 @@ class KrylovWithBounds(Krylov):
 
 def _largest(G: np.ndarray) -> float | None:
     """Return the largest eigenvalue, None if it is too close to the next ones to be found in a few steps."""
-    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+    from scipy.sparse.linalg import ArpackNoConvergence
 
     start = np.cos(np.arange(len(G)))  # fixed, and unlikely to be orthogonal to the eigenvector
     try:
         # The error of a symmetric eigenvalue is of the order of the squared residual.
-        return float(eigsh(G, 1, which="LA", v0=start, maxiter=_MAX_RESTARTS, tol=1e-9, return_eigenvectors=False)[0])
+        return float(
+            dense.eigsh(G, 1, which="LA", v0=start, maxiter=_MAX_RESTARTS, tol=1e-9, return_eigenvectors=False)[0]
+        )
     except ArpackNoConvergence:
         return None
 
 
 def _is_positive(G: np.ndarray) -> bool:
     """Return whether all eigenvalues are positive beyond the rounding of a Cholesky factorization."""
-    from scipy.linalg import lapack
-
     shifted = G - 4 * len(G) * _EPS * np.max(np.diagonal(G)) * np.eye(len(G))
-    return lapack.dpotrf(shifted.T, overwrite_a=True)[1] == 0
+    return dense.lapack("dpotrf", shifted.T, overwrite_a=True)[1] == 0
 
 
 def _krylov_basis(G: np.ndarray, B: np.ndarray, min_alpha: float) -> tuple[np.ndarray, ...] | None:
@@ -95,7 +96,7 @@ def _krylov_basis(G: np.ndarray, B: np.ndarray, min_alpha: float) -> tuple[np.nd
     max_steps = D // (8 + 2 * c)  # these cost no more than a reduction
     if max_steps < _MIN_STEPS:
         return None
-    norms = np.linalg.norm(B, axis=0)
+    norms = dense.norm(B, axis=0)
     V, d, e = np.zeros((c, max_steps + 1, D)), np.zeros((c, max_steps)), np.zeros((c, max_steps))
     V[:, 0] = B.T / np.where(norms > 0, norms, 1.0)[:, None]
     residuals = np.ones(max_steps + 1)
@@ -117,7 +118,7 @@ def _step(G: np.ndarray, V: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, np.n
     diagonal = np.sum(following * V[:, -1], axis=1)
     for _ in range(2):  # orthogonality to rounding takes two rounds (Kahan)
         following -= np.matmul(np.matmul(V, following[:, :, None]).transpose(0, 2, 1), V)[:, 0]
-    length = np.linalg.norm(following, axis=1)
+    length = dense.norm(following, axis=1)
     lost = length <= len(G) * _EPS * np.max(np.abs(np.column_stack([d, diagonal])), axis=1)
     length[lost] = 0.0
     return diagonal, length, np.where(lost[:, None], 0.0, following / np.where(lost, 1.0, length)[:, None])

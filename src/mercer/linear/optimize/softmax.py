@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.block import Block
+from mercer._numeric.linalg import dense
 from mercer.linear.losses import LogLoss
 from mercer.stats.base import Statistic
 
@@ -35,8 +36,6 @@ class SoftmaxHessian:
 
     def solver(self, alpha: float) -> Solver:
         """Return x -> the inverse of the Hessian with penalty alpha ||w||^2, times x (D + 1 rows, classes across)."""
-        from scipy.linalg import cho_factor, cho_solve
-
         C, rows = self.H.shape[:2]
         H = self.H.copy()
         for a in range(C):
@@ -45,8 +44,8 @@ class SoftmaxHessian:
         H[:, -1, :, -1] += max(np.trace(H[:, -1, :, -1]), np.finfo(float).tiny) / C
         H = H.reshape(C * rows, C * rows)
         H[np.diag_indices_from(H)] += 1e-14 * np.trace(H)
-        factor = cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
-        return lambda x: cho_solve(factor, x.T.ravel(), check_finite=False).reshape(C, rows).T
+        factor = dense.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
+        return lambda x: dense.cho_solve(factor, x.T.ravel(), check_finite=False).reshape(C, rows).T
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer.stats.gram import Normal
 
 
@@ -50,9 +51,7 @@ class Spectral(Centered):
         cls, z_mean: np.ndarray, y_mean: np.ndarray, weight: float, G: np.ndarray, B: np.ndarray, Y: np.ndarray
     ) -> Spectral:
         """Factor centered equations; G is overwritten."""
-        from scipy.linalg import eigh
-
-        values, vectors = eigh(G, overwrite_a=True, check_finite=False, driver="evd")
+        values, vectors = dense.eigh(G, overwrite_a=True, check_finite=False, driver="evd")
         return cls(z_mean, y_mean, weight, Y, values, vectors, vectors.T @ B)
 
     def solutions(self, alphas: np.ndarray) -> np.ndarray:
@@ -99,11 +98,9 @@ class Tridiagonal(Centered):
         cls, z_mean: np.ndarray, y_mean: np.ndarray, weight: float, G: np.ndarray, B: np.ndarray, Y: np.ndarray
     ) -> Tridiagonal | Spectral:
         """Reduce centered equations; G is overwritten."""
-        from scipy.linalg import lapack
-
         if len(G) < 2:  # LAPACK's wrappers do not take an empty off-diagonal
             return Spectral.solved(z_mean, y_mean, weight, G, B, Y)
-        reduced, d, e, tau, _ = lapack.dsytrd(G.T, lower=1, lwork=64 * len(G), overwrite_a=1)
+        reduced, d, e, tau, _ = dense.lapack("dsytrd", G.T, lower=1, lwork=64 * len(G), overwrite_a=1)
         # Below the first row the reflectors have the layout of a QR factorization.
         reflectors = np.asfortranarray(reduced[1:, :-1])
         rotated_B = _times_q(reflectors, tau, B, "T")
@@ -112,9 +109,7 @@ class Tridiagonal(Centered):
     @cached_property
     def values(self) -> np.ndarray:
         """The eigenvalues of G in ascending order."""
-        from scipy.linalg import lapack
-
-        return lapack.dsterf(self.diagonal, self.off_diagonal)[0]
+        return dense.lapack("dsterf", self.diagonal, self.off_diagonal)[0]
 
     def solutions(self, alphas: np.ndarray) -> np.ndarray:
         rotated = shifted_solutions(self.diagonal, self.off_diagonal, self.rotated_B, alphas)
@@ -124,21 +119,17 @@ class Tridiagonal(Centered):
 
 def shifted_solutions(diagonal: np.ndarray, off_diagonal: np.ndarray, B: np.ndarray, alphas: Any) -> np.ndarray:
     """Return (T + alpha)^{-1} B for each penalty: an array (rows, penalties, columns); NaN unless positive definite."""
-    from scipy.linalg import lapack
-
     found = np.empty((len(B), len(alphas), B.shape[1]))
     for i, alpha in enumerate(alphas):
-        *_, w, failed = lapack.dptsv(diagonal + alpha, off_diagonal, B)
+        *_, w, failed = dense.lapack("dptsv", diagonal + alpha, off_diagonal, B)
         found[:, i] = np.nan if failed else w
     return found
 
 
 def _times_q(reflectors: np.ndarray, tau: np.ndarray, C: np.ndarray, transposed: str) -> np.ndarray:
     """Return Q C or Q' C, Q = diag(1, H_1 ... H_{D-1})."""
-    from scipy.linalg import lapack
-
     result = np.asfortranarray(C).copy(order="F")
     if len(tau) and C.shape[1]:
         lwork = 64 * C.shape[1]
-        result[1:], _, _ = lapack.dormqr("L", transposed, reflectors, tau, result[1:], lwork)
+        result[1:], _, _ = dense.lapack("dormqr", "L", transposed, reflectors, tau, result[1:], lwork)
     return result

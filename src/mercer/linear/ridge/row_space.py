@@ -13,11 +13,13 @@ columns times columns. Rows of weight w, their targets and ones are multiplied b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer.linear.ridge.fold_loss import FoldLoss, cholesky, cholesky_solve, never
 
 #: The smallest penalty of a block over the sum of squares of its features: K rounds by about eps tr K.
@@ -29,14 +31,14 @@ def row_basis(Z: np.ndarray) -> np.ndarray | None:
 
     Ridge weights lie in that space: a component orthogonal to all rows is penalized and changes no score.
     """
-    return np.linalg.qr(Z.T)[0] if len(Z) < Z.shape[1] else None
+    return dense.qr(Z.T)[0] if len(Z) < Z.shape[1] else None
 
 
 def row_coordinates(Z: np.ndarray) -> np.ndarray:
     """Return the rows in an orthonormal basis of their space, which is not formed; inner products of rows stay."""
     if len(Z) >= Z.shape[1]:
         return Z
-    triangle: Any = np.linalg.qr(Z.T, mode="r")
+    triangle: Any = dense.qr(Z.T, mode="r")
     return np.ascontiguousarray(triangle.T)
 
 
@@ -149,6 +151,12 @@ class RowSpaceFoldLoss(FoldLoss):
 
     def _outside(self, k: int) -> np.ndarray:
         return self._folds != self._labels[k]
+
+    def with_targets(self, Y: np.ndarray) -> RowSpaceFoldLoss:
+        """Return the equations of the same rows with other targets."""
+        made = copy(self)
+        made._targets, made._Y, made.best = Y, Y * self._roots[:, None], None
+        return made
 
     def weights(self, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         kernels = [kernel.whole for kernel in self.kernels]

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array, column_or_1d
 
+from mercer._numeric.linalg import dense
+from mercer._runtime.blas import on_one_blas_thread
 from mercer._runtime.checks import check_whole, refuse_missing
 from mercer._runtime.pool import ordered_map
 from mercer.expand import Landmarks, PolynomialLift
@@ -70,6 +72,7 @@ class HypothesisTable:
         return "\n".join(lines)
 
 
+@on_one_blas_thread
 def compare_hypotheses(X: Any, y: Any, n_folds: int = 5, random_state: int = 0) -> HypothesisTable:
     """Score every column alone, and all together, for four hypothesis classes by cross-validation.
 
@@ -145,7 +148,7 @@ def _scores(X: np.ndarray, T: np.ndarray, fold: np.ndarray) -> np.ndarray:
 
 def _affine(Z: np.ndarray, T: np.ndarray, new: np.ndarray) -> np.ndarray:
     A, B = (np.column_stack([np.ones(len(part)), part]) for part in (Z, new))
-    return B @ np.linalg.lstsq(A, T, rcond=1e-10)[0]
+    return B @ dense.lstsq(A, T, rcond=1e-10)
 
 
 def _quadratic(Z: np.ndarray, T: np.ndarray, new: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer.select.greedy.inner_products import GramInnerProducts, RowInnerProducts
 from mercer.source.progress import report_progress
 
@@ -61,8 +62,6 @@ class RefitPath(SelectionPath):
 
     def weights(self, t: int) -> np.ndarray:
         """Return the weights of the first `sizes[t]` candidates; one that depends on earlier ones has weight 0."""
-        from scipy.linalg import solve_triangular
-
         columns = self.columns[: self.sizes[t]]
         used = [i for i, column in enumerate(columns) if column is not None]
         weights = np.zeros((len(columns), self.n_targets))
@@ -70,7 +69,7 @@ class RefitPath(SelectionPath):
             R = np.zeros((len(used), len(used)))
             for position, i in enumerate(used):
                 R[: position + 1, position] = columns[i]
-            weights[used] = solve_triangular(R, np.array(self.theta[: len(used)]), check_finite=False)
+            weights[used] = dense.solve_triangular(R, np.array(self.theta[: len(used)]), check_finite=False)
         return weights
 
 
@@ -248,7 +247,7 @@ class _GroupRule:
         state, products = self.state, self.state.inner_products
         live = state.squares[columns] > products.min_squares[columns]
         scale = np.where(live, 1.0 / np.sqrt(np.where(live, products.squares[columns], 1.0)), 0.0)
-        values, vectors = np.linalg.eigh(blocks * scale[:, :, None] * scale[:, None, :])
+        values, vectors = dense.eigh(blocks * scale[:, :, None] * scale[:, None, :])
         rotated = sum(np.einsum("gmk,gm->gk", vectors, each[columns] * scale) ** 2 for each in state.target_products)
         kept = values > _MIN_EIGENVALUE
         gains = np.sum(np.where(kept, rotated, 0.0) / np.where(kept, values, 1.0), axis=1)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from mercer._numeric.linalg import dense
 from mercer.linear.optimize.dual import HingeProblem, best_intercept
 from mercer.select.greedy.risks import HingeRisk, Risk
 
@@ -73,7 +74,7 @@ def fit_weights(
 
 def _newton_step(H: np.ndarray, g: np.ndarray) -> np.ndarray:
     """Return -H^+ g, which does not move along directions without curvature."""
-    values, vectors = np.linalg.eigh(H)
+    values, vectors = dense.eigh(H)
     kept = values > 1e-13 * max(values[-1], 0.0)
     return -vectors[:, kept] @ ((vectors[:, kept].T @ g) / values[kept])
 

@@ -17,6 +17,7 @@ from functools import partial
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer._runtime.pool import ordered_map
 from mercer.select.greedy.candidates import ColumnCandidates
 from mercer.select.greedy.forward import SelectionPath, first_maximum
@@ -188,7 +189,7 @@ def _group_gradient_scores(
     for unit in np.flatnonzero(model.open_units()):
         Z = np.stack([model.column(j) for j in groups[unit] if model.usable[j]], axis=1)
         Z = Z - (h @ Z) / h.sum() if model.problem.intercept else Z
-        values, vectors = np.linalg.eigh(Z.T @ (h[:, None] * Z))
+        values, vectors = dense.eigh(Z.T @ (h[:, None] * Z))
         kept = values > 1e-9 * h.sum()
         scores[unit] = 0.5 * np.sum((vectors[:, kept].T @ (Z.T @ v)) ** 2 / values[kept])
     return scores

@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer._numeric.block import Block
 from mercer._numeric.hashing.rows import fold_of
+from mercer._numeric.linalg import dense
 from mercer.select.base import row_weights
 from mercer.select.lasso.datafit import ColumnDatafit, GramDatafit, Solution
 from mercer.stats.gram import GramPerFold, Normal
@@ -106,6 +107,6 @@ def debiased(datafit: GramDatafit | ColumnDatafit, solutions: list[Solution]) ->
         if len(S):
             G = datafit.gram(S, S)
             scale = 1.0 / np.sqrt(np.diag(G))  # a selected column is not constant
-            w = scale * np.linalg.lstsq(scale[:, None] * G * scale, scale * datafit.b[S], rcond=1e-12)[0]
+            w = scale * dense.lstsq(scale[:, None] * G * scale, scale * datafit.b[S], rcond=1e-12)
         refits.append((S, w))
     return refits

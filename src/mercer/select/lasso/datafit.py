@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from mercer._numeric.linalg import dense
+
 #: Indices of the columns with a nonzero weight, and the weights.
 Solution = tuple[np.ndarray, np.ndarray]
 
@@ -125,7 +127,7 @@ class ColumnDatafit:
         r = self.residual(columns, w)
         inside = self.Q @ r
         outside = r - inside @ self.Q
-        norm = float(np.linalg.norm(outside))
+        norm = float(dense.norm(outside))
         estimate = inside @ self.P
         bound = np.abs(estimate) + norm * self.norm
         open_ = np.flatnonzero(bound > (1.0 - 1e-12) * penalty)

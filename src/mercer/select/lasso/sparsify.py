@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from mercer._runtime.blas import on_one_blas_thread
 from mercer._runtime.checks import check_whole
 
 
+@on_one_blas_thread
 def sparsify(w: Any, X: Any, k: int, n_draws: int = 1, random_state: Any = 0) -> np.ndarray:
     """Return at most k nonzero weights whose predictions are close to those of w (Maurey's argument; Pisier 1981).
 
@@ -54,6 +56,7 @@ def sparsify(w: Any, X: Any, k: int, n_draws: int = 1, random_state: Any = 0) ->
     return best
 
 
+@on_one_blas_thread
 def sparsify_risk(w: Any, X: Any, k: int) -> float:
     """Return the expected excess of the mean squared error of `sparsify(w, X, k)`, for any target:
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer.base import seed_of
 from mercer.linear.ridge.overflow import refuse_extremes
 from mercer.select.base import Selector, checked_target
@@ -99,11 +100,11 @@ def with_knockoffs(
     if not exact:
         shrinkage = d / (d + n)
         corr = (1 - shrinkage) * corr + shrinkage * np.eye(d)
-    values, vectors = np.linalg.eigh(corr)
+    values, vectors = dense.eigh(corr)
     s = min(1.0, 2.0 * max(values[0], 0.0) * (1 - 1e-6)) if d else 0.0
     keep = values > 1e-10
     inverse = (vectors[:, keep] / values[keep]) @ vectors[:, keep].T
-    noise, axes = np.linalg.eigh(2 * s * np.eye(d) - s**2 * inverse)
+    noise, axes = dense.eigh(2 * s * np.eye(d) - s**2 * inverse)
     root = axes * np.sqrt(np.maximum(noise, 0.0)) @ axes.T
     draw = rng.standard_normal(d)
     if exact:

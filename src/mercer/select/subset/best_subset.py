@@ -7,6 +7,7 @@ from math import comb
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer._runtime.checks import check_whole
 from mercer.base import seed_of
 from mercer.linear.ridge.overflow import refuse_extremes
@@ -96,7 +97,7 @@ def _search(products: GramInnerProducts, usable: np.ndarray, k: int) -> tuple[np
     scale = 1.0 / np.sqrt(products.squares[usable])
     G = products.block(usable) * np.outer(scale, scale)
     b = products.target_products[0, usable] * scale
-    if np.linalg.eigvalsh(G)[0] < _DEPENDENT:
+    if dense.eigvalsh(G)[0] < _DEPENDENT:
         if comb(len(usable), k - 1) > _MAX_SUBSETS:
             raise ValueError(
                 f"Columns depend on each other, so all subsets of {k} of {len(usable)} would have to be tried. Drop "
@@ -104,7 +105,7 @@ def _search(products: GramInnerProducts, usable: np.ndarray, k: int) -> tuple[np
             )
         indices, nodes = enumerate_subsets(G, b, k, products.min_squares[usable] * scale**2)
         return usable[indices], nodes
-    A = np.linalg.inv(G)
+    A = dense.inv(G)
     w = A @ b
     explained = float(b @ w)
     start = _exchanged(G, b, _forward_start(products, usable, k))
@@ -135,7 +136,7 @@ def _exchanged(G: np.ndarray, b: np.ndarray, start: list[int]) -> list[int]:
 def _explained_squares(G: np.ndarray, b: np.ndarray, columns: list[int]) -> float:
     """Return the explained sum of squares of a fit on some columns; minus infinity if it is singular."""
     try:
-        return float(b[columns] @ np.linalg.solve(G[np.ix_(columns, columns)], b[columns]))
+        return float(b[columns] @ dense.solve(G[np.ix_(columns, columns)], b[columns]))
     except np.linalg.LinAlgError:
         return -np.inf
 
