@@ -23,6 +23,7 @@ from mercer.select.filters.histograms import BinEdges, JointHistogram
 from mercer.select.filters.pair_information import PairTables
 from mercer.stats import Counts, Gram, LabelCounts, LabelGram, LossAt, LossesAt, Moments, Sample, Together
 from mercer.stats.target_tables import TargetTables
+from mercer.stats.triangle import FactoredGram
 
 N, D = 90, 4
 LABELS = np.array(["ant", "bee", "cat"])
@@ -38,6 +39,7 @@ TABLE = {
     "gram": (Gram(3), "number", False, True),
     "gram without y": (Gram(2), "none", False, True),
     "gram of two targets": (Gram(3), "two numbers", False, True),
+    "gram and triangle": (FactoredGram(3), "number", False, True),
     "label gram": (LabelGram(3), "label", False, True),
     "counts": (Counts(), "none", True, False),
     "label counts": (LabelCounts(), "label", True, True),
@@ -124,7 +126,12 @@ def comparable(statistic):
         return result
     origin = np.zeros_like(result.z_origin) - result.z_origin, np.zeros_like(result.y_origin) - result.y_origin
     about = [normal.about(*origin) for normal in [*result.folds, result.total]]
-    return {"n": result.n, "labels": result.labels, "about zero": about, "weights": [f.weight for f in result.folds]}
+    compared = {"n": result.n, "labels": result.labels, "weights": [fold.weight for fold in result.folds]}
+    if result.triangle is not None:
+        R = result.triangle.R.copy()
+        R[:, 1:] += np.outer(R[:, 0], np.concatenate([result.z_origin, result.y_origin]))
+        about.append(R.T @ R)
+    return compared | {"about zero": about}
 
 
 def pieces(block, cuts):
@@ -188,6 +195,9 @@ def test_huge_offsets_cost_no_accuracy(name):
         G, _, _ = result.total.about(*result.total.means())
         centered = X - X.mean(axis=0)
         np.testing.assert_allclose(G, centered.T @ centered, rtol=1e-6, atol=1e-6)
+        if result.triangle is not None:
+            R = result.triangle.R[1:, 1 : 1 + D]
+            np.testing.assert_allclose(R.T @ R, centered.T @ centered, rtol=1e-6, atol=1e-6)
     else:
         assert_same(comparable(merged), comparable(empty.of(block)), exact)
 

@@ -14,6 +14,7 @@ import numpy as np
 from mercer import _numeric
 from mercer._numeric.block import Block
 from mercer._numeric.hashing.rows import fold_of
+from mercer._numeric.linalg import dense
 from mercer._numeric.linalg.gram import add_products, gathered, less_outer_products, mirror, sums_with_outer_products
 from mercer._runtime.pool import ordered_map
 from mercer.stats.base import Statistic
@@ -61,7 +62,7 @@ class GramPerFold:
     """The result of `Gram`: one `Normal` per non-empty fold and their total, measured from `z_origin`, `y_origin`.
 
     `error` estimates the Frobenius norm of the rounding error of the total G, measured against float64 products
-    with random probes.
+    with random probes. `triangle` is the triangular factor of the rows, where it was asked for.
     """
 
     n: int
@@ -71,6 +72,7 @@ class GramPerFold:
     y_origin: np.ndarray
     error: float
     labels: np.ndarray | None = None
+    triangle: Any = None
 
 
 @dataclass(frozen=True)
@@ -261,4 +263,4 @@ def _signs(D: int) -> np.ndarray:
 def frobenius_norm(values: np.ndarray) -> float:
     """The Frobenius norm, by way of a power of two: the squares of a finite value need not be finite."""
     exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
-    return float(np.ldexp(np.linalg.norm(np.ldexp(values, -exponent)), exponent))
+    return float(np.ldexp(dense.norm(np.ldexp(values, -exponent)), exponent))

@@ -23,7 +23,7 @@ from mercer.stats.gram import GramPerFold
 
 #: Gradient evaluations of the search for block penalties, at most, and its tolerance.
 _MAX_ITER, _TOL = 100, 1e-9
-_MAX_LOSS = 1e-4  # relative accuracy of least squares, below which digits are certain
+_MAX_ERROR = 1e-6  # relative error of least squares, above which fewer than six digits hold
 
 
 class BaseRidge(StreamingEstimator):
@@ -226,33 +226,25 @@ class BaseRidge(StreamingEstimator):
         return self._rows.fold(empty).finish()
 
     def _set_weights(self, learned: GramPerFold, total: Centered, scale: np.ndarray | float) -> None:
-        coef = total.solutions(np.array([self.alpha_]))[0] * np.reshape(scale, (-1, 1))
-        z_mean = total.z_mean / scale + learned.z_origin
-        y_mean = total.y_mean + learned.y_origin
-        intercept = y_mean - z_mean @ coef
-        if self.alpha_ == 0 and learned.labels is None:
-            coef, intercept = self._refined(learned, coef, z_mean, y_mean)
+        if self.alpha_ == 0 and learned.triangle is not None and self.blocks is None:
+            coef, intercept = self._least_squares(learned)
+        else:
+            coef = total.solutions(np.array([self.alpha_]))[0] * np.reshape(scale, (-1, 1))
+            intercept = total.y_mean + learned.y_origin - (total.z_mean / scale + learned.z_origin) @ coef
         self._set_outputs(coef, intercept, learned.labels)
 
-    def _refined(
-        self, learned: GramPerFold, coef: np.ndarray, z_mean: np.ndarray, y_mean: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The least squares solution; from the rows, if the Gram matrix has lost too many of its digits."""
-        found = least_squares.condition(learned.total)
-        if found <= least_squares.MAX_CONDITION:
-            return coef, y_mean - z_mean @ coef
-        rows = self.__dict__.get("_rows")
-        better = None if rows is None else least_squares.refine(rows, learned.total, coef, z_mean, y_mean)
-        if better is not None and better.accuracy < _MAX_LOSS:
-            return better.coef, better.intercept
-        if better is not None or rows is None:
+    def _least_squares(self, learned: GramPerFold) -> tuple[np.ndarray, np.ndarray]:
+        """The weights without a penalty, from the triangular factor of the rows and, if need be, from the rows."""
+        found = least_squares.solve(learned, self.__dict__.get("_rows"))
+        if found.error > _MAX_ERROR:
+            digits = max(int(-np.log10(found.error)), 0)
             warnings.warn(
-                f"The columns are nearly dependent (condition number {found:.1g}): few digits of the weights hold. "
-                "Leave out or combine columns, give alpha a positive value, or fit all rows at once in memory.",
+                f"The columns are nearly dependent (condition number {found.condition:.1g}): about {digits} digits of "
+                "the weights hold. Leave out or combine columns, or give alpha a positive value.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return coef, y_mean - z_mean @ coef
+        return found.coef, found.intercept
 
     def _targets(self, y: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
         """Return the labels, if targets are classes, and columns of numbers."""

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from mercer._numeric.linalg import dense
 from mercer._runtime.pool import ordered_map
 from mercer.stats.gram import GramPerFold, Normal
 
@@ -181,6 +183,19 @@ class GramFoldLoss(FoldLoss):
         G, C, Y = fold.about(*means)
         return A, B, G, C, np.trace(Y)
 
+    def with_products(self, sums: np.ndarray, products: np.ndarray, squares: np.ndarray) -> GramFoldLoss:
+        """Return the equations of other targets t: for each fold the sums of w t, w z t' and w t t' over its rows."""
+        made, gram = copy(self), self.gram
+        folds = [
+            replace(fold, y=t, B=B - np.outer(gram.z_origin, t), Y=T)
+            for fold, t, B, T in zip(gram.folds, sums, products, squares, strict=True)
+        ]
+        y, B, Y = (sum(getattr(fold, name) for fold in folds) for name in ("y", "B", "Y"))
+        total = replace(gram.total, y=y, B=B, Y=Y)
+        made.gram = replace(gram, folds=folds, total=total, y_origin=np.zeros(sums.shape[1]))
+        made._cache, made.best = None, None
+        return made
+
     def weights(self, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self._weights_of(self.gram.total, penalties)
 
@@ -205,16 +220,12 @@ class GramFoldLoss(FoldLoss):
 
 def cholesky(A: np.ndarray, diagonal: np.ndarray) -> np.ndarray | None:
     """Return the Cholesky factor of A + diag(diagonal), None unless that is positive definite."""
-    from scipy.linalg import lapack
-
     shifted = A.copy()
     shifted.flat[:: len(A) + 1] += diagonal
-    factor, failed = lapack.dpotrf(shifted.T, lower=0, clean=0, overwrite_a=1)
+    factor, failed = dense.lapack("dpotrf", shifted.T, lower=0, clean=0, overwrite_a=1)
     return None if failed else factor
 
 
 def cholesky_solve(factor: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Return the solution of the factored equations for the right-hand sides B."""
-    from scipy.linalg import lapack
-
-    return lapack.dpotrs(factor, B, lower=0)[0]
+    return dense.lapack("dpotrs", factor, B, lower=0)[0]

@@ -14,6 +14,7 @@ from mercer.linear.classes import LinearClassifier
 from mercer.linear.passes import one_pass
 from mercer.linear.ridge.base import BaseRidge
 from mercer.stats import Gram, LabelGram
+from mercer.stats.triangle import FactoredGram
 
 
 class RidgeRegressor(MultiOutputMixin, RegressorMixin, BaseRidge):
@@ -27,7 +28,8 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, BaseRidge):
     ----------
     alpha : "path", a number or several, default="path"
         The penalties to try. "path" spans twelve decades below the largest eigenvalue of the Gram matrix, but never
-        goes under the floor that rounding sets.
+        goes under the floor that rounding sets. 0 is least squares: solved by orthogonal factors of the rows, which
+        keep twice the digits of Gram matrices; a warning says how many digits of the weights hold, if fewer than six.
     blocks : None, one label per column, or a list of slices, default=None
         Blocks of columns with penalties of their own: the penalty is sum_b alpha c_b ||coef_b||^2.
     scoring : {"folds", "gcv", "loo"}, default="folds"
@@ -63,7 +65,8 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, BaseRidge):
     """
 
     def _empty(self) -> Gram:
-        return Gram(self.n_folds, seed_of(self.random_state))
+        unpenalized = self.blocks is None and not isinstance(self.alpha, str) and np.min(self.alpha) == 0
+        return (FactoredGram if unpenalized else Gram)(self.n_folds, seed_of(self.random_state))
 
     def _checked_y(self, y: Any) -> np.ndarray:
         y = check_array(super()._checked_y(y), ensure_2d=False, dtype="numeric", input_name="y")
