@@ -1,5 +1,6 @@
 """Features learned from the data: directions, clusters, dictionaries, bins, trees, the metric a target asks for."""
 
+from mercer.learn.additive.terms import AdditiveTerms
 from mercer.learn.bins.piecewise import PiecewiseLinear
 from mercer.learn.bins.supervised_bins import SupervisedBins
 from mercer.learn.clusters.clusters import ClusterFeatures
@@ -13,6 +14,7 @@ from mercer.learn.trees.tree_features import TreeFeatures
 
 __all__ = [
     "PCA",
+    "AdditiveTerms",
     "Changes",
     "ClusterFeatures",
     "LearnedMetric",
