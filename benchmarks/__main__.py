@@ -31,6 +31,7 @@ ALL = [
     "tables",
     "text",
     "trees",
+    "two_sample",
     "wide_tables",
 ]
 

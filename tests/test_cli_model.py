@@ -1,6 +1,7 @@
 """From a file to a model and back: fit, predict, transform, select, dimension, as a shell would call them."""
 
 import errno
+import io
 import json
 import os
 import runpy
@@ -12,7 +13,8 @@ import pytest
 import mercer
 from mercer import cli
 
-VERBS = ["demo", "fit", "predict", "explain", "report", "transform", "select", "inspect", "dimension", "explore"]
+VERBS = ["demo", "fit", "predict", "explain", "report", "transform", "select", "inspect", "compare"]
+VERBS += ["dimension", "explore"]
 
 
 def run(*arguments):
@@ -287,3 +289,16 @@ def test_a_full_disk_is_named_and_leaves_nothing(fitted, tmp_path, monkeypatch, 
     assert run("predict", fitted / "houses.mercer", fitted / "houses.csv", "-o", tmp_path / "out.csv") == 1
     assert f"{tmp_path / 'out.csv'} could not be written: No space left on device" in capsys.readouterr().err
     assert os.listdir(tmp_path) == []
+
+
+def test_predict_writes_intervals(fitted, capsys):
+    rows(20, 1).drop(columns="price").to_csv(fitted / "later.csv", index=False)
+    predict = ("predict", fitted / "houses.mercer", fitted / "later.csv", "--format", "csv")
+    capsys.readouterr()
+    assert run(*predict, "--interval", "0.8") == 0
+    found = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert found.columns.tolist() == ["prediction", "lower", "upper"]
+    assert (found["lower"] < found["prediction"]).all()
+    assert (found["prediction"] < found["upper"]).all()
+    assert run(*predict, "--interval", "80") == 1
+    assert "between 0 and 1" in capsys.readouterr().err

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 #: The public names of each subpackage: the `__all__` of each, listed here so that nothing has to be imported.
 _PUBLIC = {
     "auto": (
-        "Comparison Explanation Explanations LiftSearch LiftTrial MercerClassifier MercerRegressor Model Steps "
-        "compare_lifts evaluate fit"
+        "Comparison DataComparison Explanation Explanations LiftSearch LiftTrial MercerClassifier MercerRegressor "
+        "Model Steps compare compare_lifts evaluate fit"
     ),
     "bounds": (
         "Certificate DistanceCertificate HashingRisk KernelCertificate certify certify_distances fourier_dimension "
@@ -50,8 +50,8 @@ _PUBLIC = {
         "WeightedDegree check_mercer kernel_by_name repair"
     ),
     "learn": (
-        "PCA Changes ClusterFeatures LearnedMetric PatchWhitening PiecewiseLinear SparseCoding SupervisedBins "
-        "TargetEncoding TreeFeatures extract_patches"
+        "PCA AdditiveTerms Changes ClusterFeatures LearnedMetric PatchWhitening PiecewiseLinear SparseCoding "
+        "SupervisedBins TargetEncoding TreeFeatures extract_patches"
     ),
     "linear": "HingeClassifier LogisticClassifier Perceptron RidgeClassifier RidgeRegressor",
     "machines": "KernelHinge KernelKMeans KernelPCA KernelPerceptron KernelRegressor NotMercerWarning",

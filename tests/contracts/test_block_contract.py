@@ -11,12 +11,16 @@ from mercer.auto.features.fourier import FourierBlock
 from mercer.auto.features.linear import LinearBlock, SelectedBlock
 from mercer.auto.features.piecewise import PiecewiseBlock
 from mercer.auto.features.products import ProductBlock
+from mercer.auto.features.terms import TermDetails, TermsBlock
 from mercer.auto.features.trees import TreeScoreBlock
 from mercer.auto.features.union import Features
 from mercer.auto.rows.training import N_FOLDS, TrainingRows
 from mercer.auto.search.trees import grow_score
 from mercer.io import onnx
 from mercer.io.pack import pack, unpack
+from mercer.learn import AdditiveTerms
+from mercer.learn.additive.axes import Axis
+from mercer.learn.additive.tables import AdditiveTables, PairTable
 from mercer.normalize import Quantile
 
 N, D = 120, 12
@@ -51,6 +55,22 @@ def fourier(seed=0):
     return FourierBlock(np.random.default_rng(seed).normal(size=(6, D)), "Gaussian")
 
 
+def terms(n_outputs):
+    """Points of two numbers, one of them with missing values, of a category, and of two pairs."""
+    rng, X = np.random.default_rng(5), training_rows().X
+    axes = [Axis.of_number(X, 0, -1, 9), Axis.of_number(X, 3, 10, 5), Axis.of_category(np.arange(9, 12))]
+    sizes = [axis.n_levels for axis in axes]
+    levels = [np.arange(sizes[0]) // 3, *(np.arange(size) for size in sizes[1:])]
+    mains = [rng.normal(size=(size, n_outputs)) for size in sizes]
+    pairs = [
+        PairTable(j, k, levels[j], levels[k], rng.normal(size=(levels[j].max() + 1, sizes[k], n_outputs)))
+        for j, k in ((0, 1), (0, 2))
+    ]
+    classes = None if n_outputs == 1 else np.arange(n_outputs)
+    made = AdditiveTerms.from_tables(AdditiveTables(axes, mains, pairs), D, classes)
+    return TermsBlock(made, TermDetails(["x0", "x3", "x9"], mains, mains))
+
+
 ROWS = training_rows()
 UNSUPERVISED = {
     "linear": LinearBlock(D),
@@ -58,6 +78,8 @@ UNSUPERVISED = {
     "piecewise": PiecewiseBlock.fitted(ROWS.X, 4),
     "products": ProductBlock.fitted(ROWS.X, [(0, 1), (4, 4), (2, 9)]),
     "fourier": fourier(),
+    "terms": terms(1),
+    "terms of three classes": terms(3),
     "any transformer": FeatureBlock(Quantile().fit(ROWS.X)),
 }
 TREES = {

@@ -28,6 +28,7 @@ from mercer.expand import (
 from mercer.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
 from mercer.learn import (
     PCA,
+    AdditiveTerms,
     ClusterFeatures,
     LearnedMetric,
     PatchWhitening,
@@ -121,6 +122,8 @@ ITERATED = [
     SupervisedBins(n_bins=3, encoding="indicators", n_folds=2),
     TargetEncoding(),
     TargetEncoding(shrinkage=2.0, n_folds=3),
+    AdditiveTerms(max_cycles=3),
+    AdditiveTerms(n_bins=16, max_pairs=2, max_cycles=5, n_folds=3, max_rows=60),
     TreeFeatures(n_estimators=3, max_leaf_nodes=4),
     TreeFeatures("score", n_estimators=3, max_leaf_nodes=4, n_folds=3),
     TreeFeatures("score", n_estimators=3, max_leaf_nodes=4, ensemble="forest", max_rows=60),

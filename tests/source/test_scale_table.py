@@ -27,6 +27,7 @@ PARAMETERS = {
     "BestSubset": {"k": 2},
     "AdaBoost": {"n_rounds": 3},
     "TreeFeatures": {"n_estimators": 3, "task": "regression"},
+    "AdditiveTerms": {"max_cycles": 3, "task": "regression"},
 }
 
 

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from mercer.auto.holdout.evaluate import Comparison, evaluate
     from mercer.auto.lifting import LiftSearch, LiftTrial, compare_lifts
     from mercer.auto.model import Model
+    from mercer.auto.shift.compare import compare
+    from mercer.auto.shift.comparison import DataComparison
 
 __all__ = [
     "Comparison",
+    "DataComparison",
     "Explanation",
     "Explanations",
     "LiftSearch",
@@ -23,6 +26,7 @@ __all__ = [
     "MercerRegressor",
     "Model",
     "Steps",
+    "compare",
     "compare_lifts",
     "evaluate",
     "fit",
@@ -37,6 +41,8 @@ if not TYPE_CHECKING:  # the messages of progress need no search
         "holdout.evaluate": "Comparison evaluate",
         "lifting": "LiftSearch LiftTrial compare_lifts",
         "model": "Model",
+        "shift.compare": "compare",
+        "shift.comparison": "DataComparison",
     }
     __getattr__ = lazy_names(__name__, {name: home for home, names in _HOMES.items() for name in names.split()})
 

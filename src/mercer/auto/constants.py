@@ -30,6 +30,9 @@ TOTAL_BINS = 1200
 #: Rows per bin of a column, at least.
 ROWS_PER_BIN = 20
 
+#: Classes beyond which no trees are grown: each round costs a tree for each class.
+MAX_TREE_CLASSES = 100
+
 # Few rows, or fewer rows than columns: benchmarks/wide_tables.py
 
 #: Rows below which supervised blocks are fitted without each fold as well, to be evaluated by the folds.

@@ -11,11 +11,15 @@ from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer._runtime.blas import SingleThreadedVerbs
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.progress import Steps
+from mercer.auto.conformal.predictions import interval_function, set_function
 from mercer.auto.fitting import effort_of, search_report
+from mercer.auto.options import ModelShape, Objective, Splitting
 from mercer.auto.rows.weights import weighted_rows
 from mercer.auto.run import FitRun
+from mercer.auto.shift.reference import training_reference
 from mercer.auto.text.sparse_model import model_of
 from mercer.base import seed_of
 from mercer.source import Columns
@@ -23,7 +27,7 @@ from mercer.source.arrow import columns_of_rows
 from mercer.source.table import table_in_memory
 
 
-class SearchedEstimator(BaseEstimator):
+class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
     """Encode, search, fit. No holdout: callers evaluate on their own data."""
 
     _task: str
@@ -35,12 +39,26 @@ class SearchedEstimator(BaseEstimator):
         max_features: int | None = None,
         random_state: Any = 0,
         n_seeds: int = 1,
+        metric: Any = None,
+        costs: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        gap: Any = None,
+        explainable: bool = False,
+        max_pairs: int = 10,
     ):
         self.effort = effort
         self.time_budget = time_budget
         self.max_features = max_features
         self.random_state = random_state
         self.n_seeds = n_seeds
+        self.metric = metric
+        self.costs = costs
+        self.groups = groups
+        self.time = time
+        self.gap = gap
+        self.explainable = explainable
+        self.max_pairs = max_pairs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to a frame or array X of mixed columns and a target y.
@@ -60,11 +78,18 @@ class SearchedEstimator(BaseEstimator):
         classify = self._task == "classification"
         source = table_in_memory(*weighted_rows(table, y, sample_weight))
         n_classes = len(np.unique(y)) if classify else 0
-        run = FitRun(None, effort, seed, steps, clock, classify, source.n_rows, n_classes)
+        run = FitRun(
+            None, effort, seed, steps, clock, classify, source.n_rows, n_classes,
+            objective=Objective(metric=self.metric, costs=self.costs),
+            splitting=Splitting(self.groups, self.time, self.gap),
+            shape=ModelShape(explainable=self.explainable, max_pairs=self.max_pairs),
+        )  # fmt: skip
+        run.objective.check_task(self._task)
         learned, _ = run.run(source, 0.0, None)
         report: dict[str, Any] = {"task": self._task, "effort": self.effort, "target": None, "rows": source.n_rows}
         report |= {"notes": run.notes, **search_report(learned, steps)}
         self.model_ = model_of(self._task, learned.encoder, learned.predictor, learned.rows.X, report, seed)
+        self.model_.reference = training_reference(learned.encoder, source, seed, clock.left())
         return self
 
     def _checked_target(self, y: Any) -> np.ndarray:
@@ -137,6 +162,9 @@ class MercerRegressor(RegressorMixin, SearchedEstimator):
     random_state : int, default=0
     n_seeds : int, default=1
         Average `n_seeds` models with independently drawn random features: one linear model on all their features.
+    metric, costs, groups, time, gap : as in `mercer.fit`
+        `groups` and `time` name columns of X, or give one value for each row.
+    explainable, max_pairs : as in `mercer.fit`
 
     Attributes
     ----------
@@ -159,6 +187,11 @@ class MercerRegressor(RegressorMixin, SearchedEstimator):
             return check_array(values, dtype=np.float64, input_name="y")
         return super()._checked_target(y).astype(np.float64)
 
+    def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
+        """Lower and upper ends that contain the target of a new row with probability `level`, as `Model` has them."""
+        check_is_fitted(self)
+        return self._mapped(X, interval_function(self.model_.predictor, level))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
@@ -173,6 +206,9 @@ class MercerClassifier(ClassifierMixin, SearchedEstimator):
     Parameters
     ----------
     effort, time_budget, max_features, random_state, n_seeds : as in `MercerRegressor`
+    metric, costs, groups, time, gap : as in `mercer.fit`
+        `groups` and `time` name columns of X, or give one value for each row.
+    explainable, max_pairs : as in `mercer.fit`
 
     Attributes
     ----------
@@ -213,3 +249,8 @@ class MercerClassifier(ClassifierMixin, SearchedEstimator):
         if not hasattr(self, "model_"):
             check_is_fitted(self)
         return self._mapped(X, self.model_.predictor.probabilities)
+
+    def predict_set(self, X: Any, level: float = 0.9, per_class: bool = False) -> np.ndarray:
+        """Classes that contain that of a new row with probability `level`: booleans (rows, classes), see `Model`."""
+        check_is_fitted(self)
+        return self._mapped(X, set_function(self.model_.predictor, level, per_class))

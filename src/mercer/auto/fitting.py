@@ -8,6 +8,9 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
+from mercer._runtime.blas import on_one_blas_thread
 from mercer._runtime.checks import check_whole
 from mercer._runtime.errors import Message, ParameterError, Setting
 from mercer.auto.budget.clock import Clock
@@ -16,15 +19,18 @@ from mercer.auto.budget.memory import gigabytes
 from mercer.auto.budget.progress import Steps
 from mercer.auto.diagnostics.gather import gather
 from mercer.auto.model import Model
+from mercer.auto.options import ModelShape, Objective, Splitting
 from mercer.auto.rows.task import profile_target
 from mercer.auto.run import FitRun, Learned
 from mercer.auto.search.state import Candidate
+from mercer.auto.shift.reference import training_reference
 from mercer.auto.text.sparse_model import model_of
 from mercer.base import seed_of
 from mercer.io import read_table
 from mercer.source import Source
 
 
+@on_one_blas_thread
 def fit(
     data: Any,
     target: Any = None,
@@ -43,6 +49,16 @@ def fit(
     report: bool = True,
     report_rows: int = 3,
     engine: Any = None,
+    metric: Any = None,
+    class_weight: Any = None,
+    costs: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    gap: Any = None,
+    cv: Any = None,
+    explainable: bool = False,
+    max_pairs: int = 10,
+    max_classes: int | None = None,
 ) -> Model:
     """Fit a linear model on features found for the data, and evaluate it on rows it has never seen.
 
@@ -93,6 +109,32 @@ def fit(
     engine : "threads", an executor of `concurrent.futures` or a `dask.distributed.Client`, default=None
         Where passes over the rows run: None is the engine of the source, by default the threads of this process. The
         search itself, on rows in memory, runs in this process. The model has the same bits on every engine.
+    metric : str or scorer of scikit-learn, default=None
+        What matters: "r2", "rmse", "mae" or "pinball" for regression; "accuracy", "balanced_accuracy", "auc",
+        "log_loss", "brier" or "f1" for classes. It leads the report, and decisions between classes maximize it.
+    class_weight : "balanced" or dict of classes to weights, default=None
+        Factors on the weights of rows. Probabilities are corrected back: they stay those of the data.
+    costs : matrix [true class, predicted class] in sorted order of the classes, or dict, default=None
+        Costs of decisions; {"false_positive": 1, "false_negative": 5} for two classes. `predict` minimizes them.
+    groups : name of a column, or an array, default=None
+        Rows of a group stay together: the holdout, all folds and all encodings divide whole groups. The column is a
+        feature only if it has a role in `roles`.
+    time : name of a column of dates or numbers, or an array, default=None
+        The holdout is the last fifth of the rows (the fraction `holdout`), and each fold is predicted from earlier
+        rows. The column is a feature only if it has a role in `roles`.
+    gap : int or str such as "7d", default=None
+        Rows, or the duration, between the end of training rows and the start of test rows, for `time`.
+    cv : int or splitter of scikit-learn, default=None
+        Folds for data in memory. The holdout goes by the hashes of rows unless `groups` is given.
+    explainable : bool, default=False
+        Only what a person can read: the score is a sum of points, one for the bin or category of each column and one
+        for each of a few pairs of columns. No scores of trees, no random features; columns of text are left out, and
+        dates are numbers. `Model.scorecard` is the table of points, `Model.explain` is exact.
+    max_pairs : int, default=10
+        Pairs of columns in an explainable model, at most; 0 for columns alone.
+    max_classes : int, default=None
+        Confirm a target of up to so many classes: each has weights and scores of its own. None allows 100 classes of
+        numbers, which may rather be a quantity, and 1000 of text. Beyond 100 classes no trees are grown.
 
     Returns
     -------
@@ -115,12 +157,20 @@ def fit(
     if not _is_number(holdout) or not 0 <= holdout < 1:
         raise ParameterError("holdout", holdout, "must be a fraction of at least 0 and below 1")
     check_whole("report_rows", report_rows, minimum=0)
-    run = FitRun(roles, sizes, random_state, steps, clock, report=bool(report), report_rows=int(report_rows))
+    if max_classes is not None:
+        check_whole("max_classes", max_classes)
+    run = FitRun(
+        roles, sizes, random_state, steps, clock, report=bool(report), report_rows=int(report_rows),
+        objective=Objective(metric=metric, class_weight=class_weight, costs=costs),
+        splitting=Splitting(groups, time, gap, cv),
+        shape=ModelShape(explainable=explainable, max_pairs=max_pairs),
+    )  # fmt: skip
     with steps("read"):
         source = read_table(data, target, weight, engine=engine)
         _refuse_no_columns(source)
         run.notes += source.notes
-        profile = profile_target(source, task)
+        profile = profile_target(source, task, max_classes)
+    run.objective.check_task(profile.task)
     run.classify, run.n_rows = profile.task == "classification", profile.n_rows
     run.n_classes, run.n_distinct, run.target = profile.n_classes, profile.n_distinct, source.target
     run.notes += profile.notes
@@ -132,14 +182,23 @@ def fit(
     given = {
         "task": task, "effort": effort, "time_budget": time_budget, "max_features": max_features, "memory": memory,
         "holdout": holdout, "roles": roles, "random_state": random_state, "n_seeds": n_seeds,
+        "metric": metric, "class_weight": class_weight, "costs": costs, "groups": groups, "time": time, "gap": gap,
+        "cv": cv, "explainable": explainable, "max_pairs": max_pairs, "max_classes": max_classes,
     }  # fmt: skip
-    options = {name: value for name, value in given.items() if value != _DEFAULTS[name]}
+    options = {name: value for name, value in given.items() if _differs(value, _DEFAULTS[name])}
     found |= gather(run, learned, source, scores, (data, target, options), holdout)
     found |= {"notes": run.notes} | search_report(learned, steps)
-    return model_of(profile.task, learned.encoder, learned.predictor, learned.rows.X, found, random_state)
+    model = model_of(profile.task, learned.encoder, learned.predictor, learned.rows.X, found, random_state)
+    model.reference = training_reference(learned.encoder, source, random_state, clock.left())
+    return model
 
 
 _DEFAULTS = {name: parameter.default for name, parameter in inspect.signature(fit).parameters.items()}
+
+
+def _differs(value: Any, default: Any) -> bool:
+    """Whether an option was given; arrays differ from any default."""
+    return value is not default and (np.ndim(value) > 0 or value != default)
 
 
 def _note_many_features(run: FitRun, learned: Learned, max_features: int | None) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from mercer._runtime.blas import on_one_blas_thread
 from mercer.auto.budget.progress import Steps
 from mercer.auto.rows.task import checked_task
 from mercer.expand import RandomFeatures
@@ -63,6 +64,7 @@ class LiftSearch:
         return min(self.trials, key=lambda trial: trial.loss)
 
 
+@on_one_blas_thread
 def compare_lifts(
     rows: Source,
     task: str,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from mercer._runtime.blas import SingleThreadedVerbs
+from mercer.auto.conformal.predictions import interval_function, set_function
 from mercer.auto.diagnostics.schema import FORMAT
 from mercer.auto.diagnostics.summary import block_reports, summary
 from mercer.auto.diagnostics.verdict import verdict
@@ -25,11 +27,13 @@ from mercer.tables.unseen import Unseen
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
+    from mercer.auto.shift.comparison import DataComparison
+
 #: Rows in which a column is shuffled for its importance: at most, at least, and times columns.
 _MAX_SHUFFLED, _MIN_SHUFFLED, _SHUFFLED_ENTRIES = 300, 50, 6000
 
 
-class Model:
+class Model(SingleThreadedVerbs):
     """A linear model on explicit features, and how it was found.
 
     Attributes
@@ -45,6 +49,8 @@ class Model:
     """
 
     _former = {"_told": "_report"}
+    #: What `compare` knows about the training rows: no rows, but counts and moments.
+    reference: Any = None
 
     def __init__(
         self,
@@ -123,6 +129,25 @@ class Model:
             raise AttributeError("A regression model has no probabilities; use predict.")
         return self.map_encoded(data, self.predictor.probabilities)
 
+    def predict_interval(self, data: Any, level: float = 0.9) -> np.ndarray:
+        """Lower and upper ends that contain the target of a new row with probability `level`: an array (rows, 2).
+
+        CV+ (Barber, Candes, Ramdas, Tibshirani 2021): bounds on the residuals of the models without each fold, divided
+        by a scale that follows the row. Of several targets each has its own interval: (rows, targets, 2). Ends are
+        infinite where the rows of the fit are too few for the level. `report()["intervals"]` is the coverage that was
+        measured on the holdout.
+        """
+        return self.map_encoded(data, interval_function(self.predictor, level))
+
+    def predict_set(self, data: Any, level: float = 0.9, per_class: bool = False) -> np.ndarray:
+        """Classes that contain that of a new row with probability `level`: booleans (rows, classes) as in `classes_`.
+
+        All classes whose probability is at least a bound, by split conformal prediction (Sadinle, Lei, Wasserman
+        2019), and in any case the most probable one. `per_class` gives each class its own bound, so that rows of every
+        class are covered with that probability.
+        """
+        return self.map_encoded(data, set_function(self.predictor, level, per_class))
+
     def transform(self, data: Any) -> np.ndarray:
         """The explicit features, on which the model is linear: predict is a function of transform(data) @ coef."""
         return self.map_encoded(data, self.predictor.features.features)
@@ -134,7 +159,8 @@ class Model:
     def explain(self, rows: Any, output: Any = None) -> Explanation | Explanations:
         """Contributions of the columns of the table to the predictions of rows: one `Explanation` or `Explanations`.
 
-        Shapley values by sampling, relative to the mean row of the training data. The baseline and the contributions
+        Shapley values by sampling, relative to the mean row of the training data. Of an explainable model they are its
+        points, relative to the mean score, and pairs of columns are named "a x b". The baseline and the contributions
         add up to what `predict` returns, for classes to the scores behind `predict_proba`: with two classes
         log(p / (1 - p)), with more the s of p = exp(s) / (sum over the classes of exp(their scores)).
 
@@ -151,6 +177,27 @@ class Model:
     def explain_all(self, rows: Any, output: Any = None) -> Explanations:
         """`explain` as a sequence, also of a single row."""
         return explain_rows(self, self.map_encoded(rows, lambda X: X), output)
+
+    def scorecard(self) -> Any:
+        """The points of an explainable model: a frame of feature, bin or category, and points.
+
+        The score of a row is the sum of the points of its bins: of the intercept, of one bin or category of each
+        column, and of one cell of each pair "a x b". It is the prediction, or the log-odds of the second of two
+        classes; for several classes the column `class` says of which class the points are. `lower` < x <= `upper` are
+        the edges of a bin of numbers, `error` is the standard error of the points (jackknife over the folds), and
+        `rows` the number of training rows. The frame is of pandas if that is installed, else of pyarrow.
+
+        Examples
+        --------
+        >>> import numpy as np, mercer
+        >>> x = np.random.default_rng(0).uniform(size=(200, 2))
+        >>> model = mercer.fit(x, x[:, 0] + x[:, 1] ** 2, explainable=True, effort="fast")
+        >>> model.scorecard().columns.tolist()
+        ['feature', 'bin', 'points', 'error', 'rows', 'lower', 'upper']
+        """
+        from mercer.auto.glass.scorecard import scorecard_frame
+
+        return scorecard_frame(self)
 
     def importance(self) -> dict[str, float]:
         """Permutation importance: how much scores change when a column is shuffled, as fractions of all columns."""
@@ -189,6 +236,30 @@ class Model:
         if path is not None:
             write_text(path, page)
         return page
+
+    def compare(self, new: Any, *, n_rows: int = 10, **reading: Any) -> DataComparison:
+        """Test whether new rows follow the distribution of the training rows: has the data changed?
+
+        Whole rows are compared by the kernel two-sample test, columns by Kolmogorov and Smirnov or chi-square: see
+        `mercer.compare`. Where the new rows contain the target, the score of the model on them is beside that of the
+        holdout. The model keeps no row for this: of up to 20,000 training rows it has the counts of the cells of each
+        column (at least 10 rows in each, or single values that repeat) and mean and covariance of 256 features.
+
+        Parameters
+        ----------
+        new : data in any form that `predict` takes
+        n_rows : int, default=10
+            How many of the strangest new rows to name.
+        reading : options of `mercer.read_table` for paths
+
+        Returns
+        -------
+        DataComparison
+            `p_value`, `columns` and `rows` (frames), `score`, `to_dict()`.
+        """
+        from mercer.auto.shift.compare import compare_with_model
+
+        return compare_with_model(self, new, n_rows, **reading)
 
     def record_origin(self, command: str | None, files: list[dict[str, Any]]) -> None:
         """Record in the report the command that made the model, and name, rows and SHA-256 of the files it read."""

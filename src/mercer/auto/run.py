@@ -7,18 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer._runtime.pool import n_threads
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import Effort
-from mercer.auto.budget.memory import AMPLE, bytes_of_reading, narrower, rows_alone, rows_in, usable
 from mercer.auto.budget.probe import gathered, predicting_seconds, seconds_per_row, some_of
 from mercer.auto.budget.progress import Steps
+from mercer.auto.budget.sample_size import (
+    fraction_of_rows,
+    held_out_rows,
+    many_scores,
+    roles_of_all,
+    search_rows,
+    short_of_time,
+)
 from mercer.auto.budget.time_model import MARGIN, TimeUp
+from mercer.auto.conformal.holdout import calibrated_on_holdout, coverage_section
 from mercer.auto.constants import TIME_FOR_SAMPLE, TIME_FOR_SEARCH, TIME_FOR_SEARCH_ALONE
 from mercer.auto.diagnostics.block_gains import block_gains
 from mercer.auto.diagnostics.diagnose import diagnose
@@ -27,7 +35,12 @@ from mercer.auto.diagnostics.learning_curve import learning_curve
 from mercer.auto.diagnostics.model_checks import model_checks
 from mercer.auto.final.all_rows import StreamedRows, sample_of, weights_from_all
 from mercer.auto.final.baselines import EncodedPredictor, baseline
+from mercer.auto.final.linear_of_all import LINEAR_IS_BETTER, LinearOfAll, columns_alone, linear_of_all
 from mercer.auto.final.predictor import Predictor
+from mercer.auto.glass.learning import learn_glass, learn_glass_again
+from mercer.auto.glass.texts import left_out, text_columns
+from mercer.auto.learned import Learned
+from mercer.auto.options import ModelShape, Objective, Splitting
 from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.search.learning import learn, learn_again
 from mercer.auto.text.sparse_model import SparsePredictor, encode_training_rows, learn_terms
@@ -37,10 +50,8 @@ from mercer.source.table import first_block
 
 #: Fraction of the time left that encoding may take, and the fewest rows to search with.
 _ENCODE, _MIN_SEARCH_ROWS = 0.2, 500
-#: The fewest rows of a sample, however little memory there is.
-_MIN_SAMPLE_ROWS = 100
-#: Encoding takes many times as long as reading: if less than this multiple is left, no timing probe is needed.
-_READ_MULTIPLE = 5.0
+#: Encoding takes longer than reading: if less than this multiple is left, no timing probe is needed.
+_READ_MULTIPLE = 1.0
 #: Fractions of the time budget by which the holdout should have been evaluated, and the last step should have ended.
 _EVALUATED, _ENDED = 0.6, 0.95
 #: Fraction of the time so far that diagnostics may take, and the seconds that they may take anyway.
@@ -53,15 +64,6 @@ _ALL_ROWS = {"final": 0.3}
 _MIN_SPLIT_ROWS = 10
 
 
-@dataclass(frozen=True)
-class Learned:
-    """An encoder, the training rows it has encoded, and the linear model of them."""
-
-    encoder: Any
-    rows: EncodedRows
-    predictor: Predictor
-
-
 @dataclass
 class FitRun:
     """The settings of one fit, and `notes` and `sections` for its report.
@@ -71,7 +73,7 @@ class FitRun:
     report_rows : the number of held-out rows of each kind that the report may show
     """
 
-    roles: dict[str, str] | None
+    roles: dict[str, Any] | None
     effort: Effort
     seed: int
     steps: Steps
@@ -83,26 +85,42 @@ class FitRun:
     target: str | None = None
     report: bool = False
     report_rows: int = 0
+    objective: Objective = field(default_factory=Objective)
+    splitting: Splitting = field(default_factory=Splitting)
+    shape: ModelShape = field(default_factory=ModelShape)
     notes: list[str] = field(default_factory=list)
     sections: dict[str, Any] = field(default_factory=dict)
+    #: Whether the model is linear in the columns, with weights of all training rows.
+    from_all: bool = False
+    #: Held-out rows that may be evaluated.
+    max_held_out: float = np.inf
 
     def run(self, source: Source, holdout: float, memory: float | None) -> tuple[Learned, dict[str, Any] | None]:
         """The model of a source, and its scores on the holdout, if there is one."""
         train, held_out = self._split(source, holdout)
         fraction = self._fraction_in_memory(memory, source, 1 - holdout)
+        in_memory = fraction
         fraction = self._fraction_in_time(train, fraction, 1 - holdout)
-        learned = self._learn(self._part(train, fraction), self.clock.part(self._search_fraction(held_out, fraction)))
+        if fraction < 1:
+            self.roles = roles_of_all(train, self.roles, self.steps, self.clock)
+        independent = self.splitting.plain  # other folds than those of the hashes are not streamed
+        rest = sample_of(train, fraction, self.seed)[1] if fraction < in_memory and independent else None
+        share = self._search_fraction(held_out if rest is None else None, fraction)
+        learned = self._learn(self._part(train, fraction), self.clock.part(share), rest)
         excluded, scores = 0.0, None
         if held_out is not None:
             with self.steps("holdout"):
                 found = self._evaluated(learned, held_out, holdout)
+                learned = replace(learned, predictor=found.model.predictor)
             scores = found.section
-            with self.steps("diagnostics"):
-                self.sections |= self._diagnosed(found, learned, train)
-            again = self._refit(lambda: self._part(source, fraction), learned, holdout)
-            learned, excluded = (learned, holdout) if again is None else (again, 0.0)
-        if fraction < 1:
+            diagnosed = partial(self._diagnosed, found, learned, train)
+            self.sections |= diagnosed() if self.clock.budget is None else {}
+            again = None if self.from_all else self._refit(lambda: self._part(source, fraction), learned, holdout)
+            learned, excluded = (learned, holdout) if again is None else (again.calibrated_like(learned), 0.0)
+        if fraction < 1 and not self.from_all:
             learned = self._weights_from_all(learned, sample_of(source, fraction, self.seed, excluded)[1])
+        if held_out is not None and self.clock.budget is not None:
+            self.sections |= diagnosed()  # in the time that is left
         return learned, scores
 
     def _search_fraction(self, held_out: Source | None, fraction: float) -> float:
@@ -131,22 +149,12 @@ class FitRun:
         """The fraction of the rows that the search can keep in memory."""
         if memory is None:
             return 1.0
-        room = usable(memory, bytes_of_reading(source, n_threads()))
-        schema = source.schema or {}
-        if memory < AMPLE:
-            most = rows_in(room, schema, self.effort, self.n_classes if self.classify else 0)
-        else:
-            most = rows_alone(memory, len(schema), self.effort)
-        fits = self.n_rows * train <= most
-        if memory < AMPLE or not fits:
-            self.effort = narrower(self.effort, room)
-        if fits or self.n_rows <= _MIN_SAMPLE_ROWS:
-            return 1.0
-        fraction = float(max(most, _MIN_SAMPLE_ROWS) / self.n_rows)
-        self.notes.append(
-            f"{self.n_rows:,} rows do not fit into {memory:g} GB of memory: the search used a random sample of about "
-            f"{fraction * self.n_rows:,.0f} of them{', the evaluation the whole holdout' if train < 1 else ''}."
-        )
+        classes = self.n_classes if self.classify else 0
+        self.max_held_out = held_out_rows(memory, classes)
+        known = (self.n_rows * train, self.roles, self.seed)
+        most, self.effort = search_rows(memory, source, self.effort, classes, *known)
+        fraction, note = fraction_of_rows(most, self.n_rows, train, memory)
+        self.notes += note
         return fraction
 
     def _part(self, source: Source, fraction: float) -> Source:
@@ -170,13 +178,12 @@ class FitRun:
             encoded = _ENCODE * self.clock.left() / max(seconds, 1e-12)
             first = first_block(train)
             n_columns = 1 if first is None else max(1, first.X.shape[1])
-            searched = TIME_FOR_SEARCH * self.clock.left() * self.effort.entries_per_second / n_columns
+            speed = self.effort.entries_per_second / self.clock.contention()
+            searched = TIME_FOR_SEARCH * self.clock.left() * speed / n_columns
             most = max(most, min(encoded, searched) / trained)
         if most >= fraction * self.n_rows:
             return fraction
-        self.notes.append(
-            f"The time budget is short for {self.n_rows:,} rows: the search used a random sample of about {most:,.0f}."
-        )
+        self.notes.append(short_of_time(self.n_rows, most, self.clock.budget, fraction))
         return float(most / self.n_rows)
 
     def _encode(self, source: Source) -> Any:
@@ -184,21 +191,45 @@ class FitRun:
         return self._encoded(source, Clock(0.0))
 
     def _encoded(self, source: Source, clock: Clock, like: Any = None) -> tuple[Any, EncodedRows]:
-        options = (self.roles, self.classify, self.seed, self.effort.max_features)
-        return encode_training_rows(source, *options, clock, like)
+        options = (self.classify, self.seed, self.effort.max_features)
+        encoder, rows = encode_training_rows(source, self.roles, *options, clock, like)
+        if self.shape.explainable and (texts := text_columns(encoder)):
+            self.notes.append(left_out(texts))
+            self.roles = {**(self.roles or {}), **dict.fromkeys(texts, "id")}
+            encoder, rows = encode_training_rows(source, self.roles, *options, clock, like)
+        return encoder, rows
 
-    def _learn(self, source: Source, clock: Clock) -> Learned:
-        """Encoder, encoded rows and model of a source, within the time of a clock."""
+    def _learn(self, source: Source, clock: Clock, rest: Source | None = None) -> Learned:
+        """Encoder, encoded rows and model of a source, within the time of a clock.
+
+        `rest` are the rows that there is no time to search with: the linear model of these too may be better.
+        """
         with self.steps("encode"):
             encoder, rows = self._encoded(source, clock.part(0.6))
-        clock = clock.rest()
+        if self.shape.explainable:
+            most, left = self.shape.max_pairs, clock.rest()
+            made = learn_glass(encoder, rows, self.classify, self.effort, left, self.seed, self.steps, most)
+            return Learned(encoder, rows, made)
         if sparse.issparse(rows.X):
             with self.steps("terms"):
-                return Learned(encoder, rows, learn_terms(rows, self.classify, self.seed, clock=clock))
-        return Learned(encoder, rows, learn(rows, self.classify, self.effort, clock, self.seed, self.steps))
+                return Learned(encoder, rows, learn_terms(rows, self.classify, self.seed, clock=clock.rest()))
+        plain = None if rest is None else self._linear_of_all(encoder, rows, rest)
+        predictor = learn(rows, self.classify, self.effort, clock.rest(), self.seed, self.steps)
+        if plain is not None and plain.beats(predictor):
+            self.from_all, predictor = True, plain.instead_of(predictor)
+            self.notes.append(LINEAR_IS_BETTER)
+        return Learned(encoder, rows, predictor)
+
+    def _linear_of_all(self, encoder: Any, rows: EncodedRows, rest: Source) -> LinearOfAll | None:
+        with self.steps("linear"):
+            plain, clock = columns_alone(rows, self.classify), self.clock.part(_EVALUATED)
+            return linear_of_all(StreamedRows(plain, encoder, rows, rest, self.n_rows, self.seed, clock))
 
     def _weights_from_all(self, learned: Learned, rest: Source) -> Learned:
         """The model with linear weights of all rows, of which `rest` took no part in the search."""
+        if self.shape.explainable:
+            self.notes.append("The points of an explainable model are those of the sample of the search.")
+            return learned
         clock = self.clock.part(_ENDED)
         with self.steps("all rows"):
             every = StreamedRows(learned.predictor, learned.encoder, learned.rows, rest, self.n_rows, self.seed, clock)
@@ -210,6 +241,10 @@ class FitRun:
         name, plain = baseline(learned.encoder, learned.rows, self.classify, self.seed, self.clock.part(_EVALUATED))
         model, plain = shared(learned.encoder, learned.predictor, plain)
         n_held_out = holdout * self.n_rows
+        if n_held_out > self.max_held_out:
+            part, n_held_out = self.max_held_out / n_held_out, self.max_held_out
+            held_out = some_of(held_out, part, self.seed)
+            self.notes.append(many_scores(self.n_classes, part))
         if self.clock.budget is not None:
             seconds = predicting_seconds(held_out, model, n_held_out, self.clock)
             allowed = max(self.clock.part(_EVALUATED).left(), 0.1 * self.clock.left())
@@ -217,13 +252,22 @@ class FitRun:
                 fraction = float(np.clip(allowed / seconds, min(_MIN_SEARCH_ROWS / n_held_out, 0.999), 0.999))
                 held_out, n_held_out = some_of(held_out, fraction, self.seed), fraction * n_held_out
                 self.notes.append(f"The time budget was short: about {fraction:.2%} of the holdout were evaluated.")
-        return evaluate_holdout(model, plain, name, learned.rows, held_out, n_held_out, self.seed)
+        found = evaluate_holdout(model, plain, name, learned.rows, held_out, n_held_out, self.seed)
+        outputs = found.outputs
+        predictor = calibrated_on_holdout(learned.predictor, outputs.scores[0], outputs.y, outputs.weight)
+        return replace(found, model=replace(found.model, predictor=predictor))
 
     def _diagnosed(self, found: HoldoutEvaluation, learned: Learned, train: Source) -> dict[str, Any]:
         """Sections of the report that need rows the model has not seen."""
+        with self.steps("diagnostics"):
+            return self._sections(found, learned, train)
+
+    def _sections(self, found: HoldoutEvaluation, learned: Learned, train: Source) -> dict[str, Any]:
         baseline_row = np.asarray(learned.rows.X.mean(axis=0)).ravel()
         rows = found.rows(baseline_row, self.seed)
-        gains = {"block_gains": block_gains(rows)}
+        gains: dict[str, Any] = {"block_gains": block_gains(rows)}
+        coverage = coverage_section(rows, self.splitting.time is not None)
+        gains |= {} if coverage is None else {"intervals": coverage}
         if not self.report:
             return gains
         seconds = self._diagnostic_seconds()
@@ -243,8 +287,8 @@ class FitRun:
 
     def _diagnostic_seconds(self) -> float:
         """Seconds for the sections of the report, and once more for the learning curve."""
-        if self.clock.budget is not None:
-            return min(_DIAGNOSTICS * self.clock.budget, 0.15 * self.clock.left())
+        if self.clock.budget is not None:  # the first section takes about as long as the evaluation
+            return min(_DIAGNOSTICS * self.clock.budget, self.clock.left() - self.steps.seconds_of({"holdout": 1.0}))
         return max(_MIN_DIAGNOSTICS, _DIAGNOSTICS * self.clock.spent())
 
     def _fitted_part(self, train: Source, learned: Learned, fraction: float) -> EncodedPredictor | None:
@@ -284,6 +328,9 @@ class FitRun:
         needed = MARGIN * self.steps.seconds_of({"encode": 1.0})
         brief = clock.rest(min(1.0, needed / max(clock.left(), 1e-9)))  # texts would take all the time there is
         encoder, rows = self._encoded(source, brief, learned.encoder)
+        if self.shape.explainable:
+            made = learn_glass_again(learned.predictor, encoder, rows, self.effort, self.seed, clock)
+            return Learned(encoder, rows, made)
         positions = np.array([before.get(name, -1) for name in encoder.get_feature_names_out()])
         return Learned(encoder, rows, self._refitted(learned.predictor, rows, positions, clock))
 

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from mercer._runtime.errors import MercerError
+from mercer.cli.compare import compare
 from mercer.cli.demo import demo
 from mercer.cli.dimension import dimension
 from mercer.cli.explain import explain
@@ -40,7 +41,7 @@ def cli() -> None:
     """Features that make linear models strong: kernels, random features, streaming fits, honest scores."""
 
 
-for command in (demo, fit, predict, explain, report, transform, select, inspect, dimension, explore):
+for command in (demo, fit, predict, explain, report, transform, select, inspect, compare, dimension, explore):
     cli.add_command(command)
 
 

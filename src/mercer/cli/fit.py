@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from mercer.cli.decisions import decision_options, decisions
 from mercer.cli.options import (
     Gigabytes,
     Number,
@@ -21,9 +22,12 @@ from mercer.cli.options import (
     started_engine,
 )
 from mercer.cli.report import page_path, print_report, rows_option, verbose_option, with_options, write_report
+from mercer.cli.scorecard import check_scorecard, write_scorecard
 
 _TASKS = ("classification", "regression", "classify", "regress")
-_SEARCH = ("effort", "time_budget", "max_features", "memory", "holdout", "n_seeds")
+_SEARCH = (
+    "effort", "time_budget", "max_classes", "max_features", "memory", "holdout", "n_seeds", "explainable", "max_pairs",
+)  # fmt: skip
 #: Rows of the data in a report: as many of the worst, and of the typical ones.
 _ROWS = 3
 
@@ -52,6 +56,11 @@ _ROWS = 3
 )
 @click.option("--effort", type=click.Choice(["fast", "normal", "high"]), default="normal", show_default=True)
 @click.option("--time-budget", type=Number(0, min_open=True), help="Seconds for the whole fit.")
+@click.option(
+    "--max-classes",
+    type=click.IntRange(1),
+    help="Confirm so many classes; unless given, 100 of numbers and 1000 of text are allowed.",
+)
 @click.option("--max-features", type=click.IntRange(1), help="Maximum number of features of the model.")
 @click.option(
     "--n-seeds",
@@ -69,6 +78,20 @@ _ROWS = 3
 )
 @click.option("--holdout", type=Number(0, 0.9), default=0.2, show_default=True, help="Fraction of rows to hold out.")
 @click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE", help="Role of a column, instead of the guess.")
+@click.option("--explainable", is_flag=True, help="Only what a person can read: points per bin, and a few pairs.")
+@click.option(
+    "--max-pairs",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="Pairs of columns of an explainable model, at most.",
+)
+@click.option(
+    "--scorecard",
+    type=click.Path(dir_okay=False),
+    help="CSV of the points of an explainable model.",
+)
+@decision_options
 @engine_options
 @click.option(
     "--format",
@@ -106,8 +129,9 @@ def fit_file(data: str, target: str, options: dict[str, Any]) -> dict[str, Any]:
     from mercer.report.progress import step_progress
 
     path, page = output_paths(data, options)
+    check_scorecard(data, options, (path, page))
     how, budget = reading(options), options["time_budget"]
-    search = {name: options[name] for name in _SEARCH}
+    search = {name: options[name] for name in _SEARCH} | decisions(options)
     with step_progress("fit", options["quiet"], budget) as announce, started_engine(options) as engine:
         import mercer
 
@@ -123,6 +147,7 @@ def fit_file(data: str, target: str, options: dict[str, Any]) -> dict[str, Any]:
             **search,
         )
         announce("save")
+        write_scorecard(model, options["scorecard"])
         model.record_origin(options["command"], _origin(data, source.n_rows))
         model.save(path)
         report = with_options(gather_fit(model, source, display_name(data), target, path, page))

@@ -20,6 +20,12 @@ from mercer.cli.streaming import output_option, rows_format_option, stream_rows
 @output_option
 @rows_format_option
 @click.option("--proba", is_flag=True, help="Class probabilities beside the prediction.")
+@click.option(
+    "--interval",
+    type=float,
+    metavar="LEVEL",
+    help="Prediction intervals of this level, such as 0.9; for classes, sets.",
+)
 @keep_option
 @quiet_option
 @reading_options
@@ -29,6 +35,7 @@ def predict(
     output: str | None,
     form: str | None,
     proba: bool,
+    interval: float | None,
     keep: tuple[str, ...],
     quiet: bool,
     **options: Any,
@@ -38,9 +45,11 @@ def predict(
     DATA needs the columns MODEL was fitted on; others are ignored. Unseen categories count as unknown, and a note names
     their columns. Rows are read, predicted and written in blocks, in order, so memory does not grow with their number.
     Where rows of DATA contain the target, a note gives the score of the predictions. --keep id,name writes these
-    columns before the prediction, --keep all every column.
+    columns before the prediction, --keep all every column. --interval 0.9 adds the columns lower and upper, which
+    contain the target of a new row with that probability; for classes the column set, with all classes that may be
+    needed for it.
     """
-    stream_rows(model, data, output, form, quiet, options, "predict", _Predictions(proba), keep)
+    stream_rows(model, data, output, form, quiet, options, "predict", _Predictions(proba, interval), keep)
 
 
 @click.command(
@@ -61,8 +70,8 @@ def transform(model: str, data: str, output: str | None, form: str | None, quiet
 class _Predictions:
     """Computes the columns to write, and scores the rows that contain the target."""
 
-    def __init__(self, proba: bool):
-        self.proba = proba
+    def __init__(self, proba: bool, level: float | None = None):
+        self.proba, self.level = proba, level
         self.known: Any = None
 
     def __call__(self, model: Any, rows: Any) -> dict[str, Any]:
@@ -77,7 +86,21 @@ class _Predictions:
         if self.proba:
             for name, column in zip(model.classes_, model.predict_proba(rows).T, strict=True):
                 found[f"probability_{name}"] = column
-        return found
+        return found if self.level is None else found | self._bounds(model, rows)
+
+    def _bounds(self, model: Any, rows: Any) -> dict[str, Any]:
+        """Ends of intervals, with the number of the target if there are several; for classes their names."""
+        import numpy as np
+
+        if model.classes_ is not None:
+            names = [str(name) for name in model.classes_]
+            sets = model.predict_set(rows, self.level)
+            return {"set": np.array([" ".join(np.compress(each, names)) for each in sets], dtype=object)}
+        ends = model.predict_interval(rows, self.level)
+        if ends.ndim == 2:
+            return {"lower": ends[:, 0], "upper": ends[:, 1]}
+        names = [f"{end}_{j}" for j in range(ends.shape[1]) for end in ("lower", "upper")]
+        return dict(zip(names, ends.reshape(len(ends), -1).T, strict=True))
 
     @property
     def notes(self) -> list[str]:

@@ -38,6 +38,16 @@ def write_archive(path: str | os.PathLike, manifest: dict[str, Any], arrays: dic
             archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), member)
 
 
+def is_model_file(path: str | os.PathLike) -> bool:
+    """Whether a file looks like a model file, complete or not: by its name, or by a manifest in an archive."""
+    if os.fspath(path).endswith(".mercer"):
+        return True
+    if not os.path.isfile(path) or not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return MANIFEST in archive.namelist()
+
+
 def read_archive(path: str | os.PathLike) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Manifest and arrays of a model file, after all checks that do not depend on the model."""
     path = os.fspath(path)

@@ -210,7 +210,8 @@ class _Unpacker:
         state = self._state(tree)
         if issubclass(kind, tuple):
             return _checked(kind._make(self._items(state["items"], depth)))
-        return self._made(kind, {key: self._value(kind, key, value, depth) for key, value in state.items()})
+        values = {key: self._value(kind, key, value, depth) for key, value in state.items()}
+        return self._made(kind, _default_parameters(kind) | values)
 
     def _former_object(self, tree: dict, depth: int) -> Any:
         """An object of a file of format 1, with the present attributes of its class."""
@@ -255,7 +256,8 @@ def _checked(thing: Any) -> Any:
 
 def _default_parameters(kind: type) -> dict[str, Any]:
     """The default of each parameter of an estimator: a file lacks those that were added after it was written."""
-    parameters = inspect.signature(kind).parameters.values() if hasattr(kind, "get_params") else ()
+    takes_some = hasattr(kind, "get_params") and kind.__init__ is not object.__init__  # type: ignore[misc]
+    parameters = inspect.signature(kind).parameters.values() if takes_some else ()
     return {each.name: each.default for each in parameters if each.default is not each.empty}
 
 

@@ -83,6 +83,8 @@ def _circumstances(report: dict[str, Any], verbose: bool) -> Iterable[str]:
         yield split["sentence"]
     elif holdout is not None:
         yield f"Held out: {counted(holdout['n'], 'row')}, evaluated once."
+    if report.get("intervals"):
+        yield report["intervals"]["sentence"]
     if holdout is not None and verbose:
         if _second(holdout) in ("rmse", "mae"):
             yield f"{metric_title(_second(holdout) or '')} is in units of {visible(report.get('target'), _MAX_NAME)}."

@@ -69,6 +69,14 @@ class SmoothClipped:
     def names(self) -> list[list[str]]:
         return [[self.column]]
 
+    def decoded(self, z: np.ndarray) -> np.ndarray:
+        """The numbers that are encoded as z."""
+        z = np.clip(z / 3.0, -1 + 1e-16, 1 - 1e-16)
+        with np.errstate(over="ignore"):
+            x = self.center + self.scale * (3.0 * z / np.sqrt((1 - z) * (1 + z)))
+        largest = np.finfo(np.float64).max
+        return np.clip(x, -largest, largest)
+
     @staticmethod
     def batched(parts: list[SmoothClipped]) -> Encode:
         """A function that encodes several columns of numbers at once."""

@@ -53,6 +53,11 @@ class DateParts:
         out[missing] = 0.0
         return out
 
+    def decoded(self, time: np.ndarray) -> np.ndarray:
+        """The dates that are encoded as linear time, as datetime64 in microseconds."""
+        half = max((self.high - self.low) / 2.0, 1.0)
+        return np.rint(self.low + half + half * np.asarray(time)).astype(np.int64).view("M8[us]")
+
     @classmethod
     def learned(cls, profile: ColumnProfile, sample: Any) -> DateParts:
         """The range from all rows; the cycles with more than one phase from a sample."""

@@ -82,7 +82,7 @@ class TableEncoder(TransformerMixin, TableInput):
     ['age', 'city=Bern', 'city=Oslo', 'age=missing', 'city=missing']
     """
 
-    def __init__(self, roles: Mapping[str, str] | None = None, max_onehot: int = MAX_ONEHOT, random_state: Any = 0):
+    def __init__(self, roles: Mapping[str, Any] | None = None, max_onehot: int = MAX_ONEHOT, random_state: Any = 0):
         self.roles = roles
         self.max_onehot = max_onehot
         self.random_state = random_state

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from mercer._numeric.block import Block
+from mercer._runtime.blas import SingleThreadedVerbs
 from mercer._runtime.checks import check_weight
 from mercer.source import Columns, Source
 from mercer.source.arrow import columns_of_rows
@@ -16,7 +17,7 @@ from mercer.source.table import first_block, table_in_memory
 from mercer.tables.schema import compare_names, conformed
 
 
-class TableInput(BaseEstimator):
+class TableInput(SingleThreadedVerbs, BaseEstimator):
     """An estimator whose rows are those of a table: a frame, a dict of columns, an array or a `Source`."""
 
     schema_: dict[str, str]

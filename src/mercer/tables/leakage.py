@@ -14,6 +14,9 @@ _BINS = 64
 _MIN_ROWS = 50
 MAX_REMOVED = 0.98  # fraction of the error
 
+#: Counts of classes that are compared at a time.
+_MAX_ENTRIES = 1 << 22
+
 
 class LeakageCheck:
     """Looks for target leakage in a sample of rows with their targets.
@@ -106,10 +109,13 @@ def _misclassified(codes: np.ndarray, targets: np.ndarray) -> float:
     """Number of rows whose class is not the most frequent among the others of their category, or among all others."""
     n_classes = int(targets.max()) + 1
     n_categories = int(codes.max()) + 1
-    counts = np.bincount(codes * n_classes + targets, minlength=n_categories * n_classes)
-    cells = np.flatnonzero(counts)
+    counts = np.bincount(codes.astype(np.intp) * n_classes + targets, minlength=n_categories * n_classes)
+    cells, every = np.flatnonzero(counts), np.bincount(targets, minlength=n_classes)
     rows, (category, label) = counts[cells], np.divmod(cells, n_classes)
-    others = counts.reshape(n_categories, n_classes)[category]
-    others[others.sum(axis=1) == 1] = np.bincount(targets, minlength=n_classes)
-    others[np.arange(len(cells)), label] -= 1
-    return float(rows[others.argmax(axis=1) != label].sum())
+    wrong, step = 0.0, max(1, _MAX_ENTRIES // n_classes)  # thousands of classes would take gigabytes
+    for part in (slice(start, start + step) for start in range(0, len(cells), step)):
+        others = counts.reshape(n_categories, n_classes)[category[part]]
+        others[others.sum(axis=1) == 1] = every
+        others[np.arange(len(others)), label[part]] -= 1
+        wrong += float(rows[part][others.argmax(axis=1) != label[part]].sum())
+    return wrong

@@ -92,18 +92,25 @@ def guess_roles(
 def roles_of(
     profiles: dict[str, ColumnProfile],
     sample: Any,
-    roles: Mapping[str, str] | None = None,
+    roles: Mapping[str, Any] | None = None,
     max_onehot: int = MAX_ONEHOT,
     leakage: LeakageCheck | None = None,
 ) -> dict[str, Role]:
-    """The roles that follow from the profiles of columns and a sample of rows; `leakage` is that of the sample."""
+    """The roles that follow from the profiles of columns and a sample of rows; `leakage` is that of the sample.
+
+    A `Role` among the given ones was guessed from more rows: its reason and its suspicions stay.
+    """
     if roles is not None and not isinstance(roles, Mapping):
         raise TypeError(f"roles must map names of columns to roles, as in {{'zip': 'category'}}, not {roles!r}.")
-    roles = {str(name): role for name, role in (roles or {}).items()}
+    known = {str(name): role for name, role in (roles or {}).items() if isinstance(role, Role)}
+    roles = {str(name): role for name, role in (roles or {}).items() if str(name) not in known}
     _check_roles(roles, profiles)
     leakage = LeakageCheck(sample) if leakage is None and sample is not None else leakage
     guessed = {}
     for name, profile in profiles.items():
+        if name in known:
+            guessed[name] = known[name]
+            continue
         role = Role(roles[name], "as given") if name in roles else guess_role(profile, max_onehot)
         found = [] if leakage is None else leakage.suspicions(name, profile.kind)
         written = formatted_values(profile) if name not in roles and role.role != "date" else None

@@ -62,7 +62,7 @@ def test_fixed_costs_are_not_counted_per_row():
 
     source = MemorySource(np.zeros((5000, 2)), np.zeros(5000))
     seconds = probe.seconds_per_row(source, 3, encode, Clock(1000.0, now))
-    assert sizes == [100, 400, 1600]
+    assert sizes == [100, 800, 5000]
     assert seconds == pytest.approx(0.001)
     del sizes[:]
     seconds = probe.seconds_per_row(source, 3, encode, Clock(5.0, now))

@@ -17,7 +17,7 @@ class Clock:
 
     def __init__(self, budget: float | None = None, now: Callable[[], float] = time.perf_counter):
         self.budget, self.now = budget, now
-        self.start = now()
+        self.start, self._cpu_start = now(), time.process_time()
 
     def spent(self) -> float:
         """Seconds since the start."""
@@ -26,6 +26,15 @@ class Clock:
     def left(self) -> float:
         """Seconds until the end, infinite without a budget."""
         return math.inf if self.budget is None else self.budget - self.spent()
+
+    def contention(self) -> float:
+        """Wall time per second of CPU time since the start, from 1 to 8: how much other processes slow this one down.
+
+        >>> Clock(10.0, now=lambda: 0.0).contention()
+        1.0
+        """
+        cpu = time.process_time() - self._cpu_start
+        return min(max(self.spent() / max(cpu, 1e-3), 1.0), 8.0) if self.spent() > 0.1 else 1.0
 
     def part(self, fraction: float) -> Clock:
         """A clock that started with this one and has a fraction of its time."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from mercer._runtime.errors import ParameterError
 from mercer.auto.budget.effort import Effort
+from mercer.auto.constants import MAX_TREE_CLASSES
 from mercer.source import Source
 from mercer.source.accumulator import BLOCK_ROWS
 
@@ -28,6 +29,8 @@ _COLUMNS_PER_KIND = {"integer": 1, "number": 1, "boolean": 2, "date": 7, "text":
 _COPIES = 8
 #: Bytes per row and output for out-of-fold scores, and per row and feature of classes in float32.
 _BYTES_PER_OUTPUT, _BYTES_PER_FEATURE = 1000, 8
+#: Bytes per row and class where there are so many that no trees are grown.
+BYTES_PER_CLASS = 64
 _MATRICES = 24
 #: Bytes for each feature of a row in a block.
 _BYTES_PER_ENTRY = 16
@@ -66,7 +69,16 @@ def encoded_columns(schema: dict[str, str]) -> int:
 
 def bytes_per_row(n_columns: int, n_outputs: int = 1, width: int = 0) -> int:
     """About the bytes of a row during the search; `width` is the number of features kept for classes."""
-    return 8 * _COPIES * n_columns + _BYTES_PER_OUTPUT * n_outputs + _BYTES_PER_FEATURE * width
+    return 8 * _COPIES * n_columns + bytes_of_outputs(n_outputs) + _BYTES_PER_FEATURE * width
+
+
+def bytes_of_outputs(n_outputs: int) -> int:
+    """About the bytes of a row for its outputs.
+
+    >>> bytes_of_outputs(50), bytes_of_outputs(1000)
+    (50000, 64000)
+    """
+    return n_outputs * (_BYTES_PER_OUTPUT if n_outputs <= MAX_TREE_CLASSES else BYTES_PER_CLASS)
 
 
 def bytes_of_features(width: int) -> float:
@@ -92,9 +104,9 @@ def most_features(room: float) -> int:
     return max(_MIN_FEATURES, int((np.sqrt(linear**2 + 32.0 * _MATRICES * room) - linear) / (16.0 * _MATRICES)))
 
 
-def narrower(effort: Effort, room: float) -> Effort:
-    """The effort with no more features than fit into the bytes, and fewer random features at a time."""
-    most = most_features(room)
+def narrower(effort: Effort, room: float, most: int = 1_000_000) -> Effort:
+    """The effort with no more features than fit into the bytes, or than `most`, and fewer random features at a time."""
+    most = min(most, most_features(room))
     return replace(
         effort,
         max_width=min(effort.max_width, most),

@@ -14,8 +14,9 @@ from mercer.source import MemorySource, Source, in_holdout
 from mercer.source.accumulator import BLOCK_ROWS
 from mercer.source.table import first_block
 
-#: Rows of the probes: the difference of the last two is the cost of rows, without the cost of starting.
-_PROBES = (100, 400, 1600)
+#: Rows of the probes: the difference of the last two is the cost of rows, without the cost of starting. On a busy
+#: machine a probe of few rows takes a hundred times as long per row as a pass over many.
+_PROBES = (100, 800, 6400, 51_200)
 #: Fraction of the time left that a probe may take, and the rows whose predictions are timed.
 _PROBE_FRACTION, _PREDICTED_ROWS = 0.1, 512
 #: A part of the holdout must not be chosen by the bits that choose the holdout.
@@ -29,18 +30,28 @@ def seconds_per_row(source: Source, n_classes: int, encode: Callable[[Source], A
         rows.y = np.arange(rows.n_rows) % n_classes
     sizes, times = [0], [0.0]
     for size in sorted({min(probe, rows.n_rows) for probe in _PROBES}):
-        if (
-            len(times) > 1 and 2 * times[-1] > _PROBE_FRACTION * clock.left()
-        ):  # most of a short probe is the cost of starting
+        if len(times) > 1 and _next_seconds(sizes, times, size) > _PROBE_FRACTION * clock.left():
             break
         start = clock.spent()
         encode(MemorySource.of(rows.read(0, size)))
         sizes.append(size)
         times.append(clock.spent() - start)
-    if len(times) < 3:
-        return times[-1] / max(sizes[-1], 1)
-    # The first probes include the cost of starting; a small difference of short ones is not reliable.
-    return max((times[-1] - times[-2]) / (sizes[-1] - sizes[-2]), 0.2 * times[-1] / sizes[-1])
+    return times[-1] / max(sizes[-1], 1) if len(times) < 3 else _slope(sizes, times)
+
+
+def _slope(sizes: list[int], times: list[float]) -> float:
+    """Seconds per row by the last two probes; a small difference of short ones is not reliable.
+
+    >>> round(_slope([0, 100, 900], [0.0, 0.5, 0.9]), 6)
+    0.0005
+    """
+    mean = times[-1] / sizes[-1]
+    return float(np.clip((times[-1] - times[-2]) / (sizes[-1] - sizes[-2]), 0.2 * mean, mean))
+
+
+def _next_seconds(sizes: list[int], times: list[float], size: int) -> float:
+    """Seconds that a probe of more rows will take; most of the first is the cost of starting."""
+    return 2 * times[-1] if len(times) < 3 else times[-1] + _slope(sizes, times) * (size - sizes[-1])
 
 
 def predicting_seconds(source: Source, model: Any, n_rows: float, clock: Clock) -> float:

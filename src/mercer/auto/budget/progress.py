@@ -10,6 +10,8 @@ from typing import Self
 #: What is shown as a step starts, by the id of the step. Other ids are shown as they are.
 MESSAGES = {
     "probe": "timing probe",
+    "roles": "roles of the columns",
+    "linear": "linear model of all rows",
     "encode": "encode columns",
     "trees": "boosted trees, out of fold",
     "selected": "selected columns",

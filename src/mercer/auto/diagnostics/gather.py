@@ -16,6 +16,9 @@ from mercer.tables.overview import overview
 #: The most severe checks come first.
 _SEVERITIES = ("error", "warning", "info", "passed")
 
+#: Time of a pass for profiles, in units of that of reading.
+_PROFILES_READ = 2.0
+
 if TYPE_CHECKING:
     from mercer.auto.run import FitRun, Learned
 
@@ -37,7 +40,11 @@ def gather(
         by_hash = run.n_distinct is None or run.n_distinct > run.n_rows // 2
         refitted = all_in_memory or len(learned.rows.ids) > run.n_rows - scores["n"]
         found["split"] = split_section(run.n_rows, scores["n"], holdout, by_hash, refitted, ids)
-    if run.report:
+    reading = run.steps.seconds_of({"read": 1.0})
+    if run.report and run.clock.left() < _PROFILES_READ * reading:
+        run.notes.append("The time budget left no room for the profiles and checks of the columns.")
+        found.pop("model_checks", None)
+    elif run.report:
         with run.steps("profiles"):
             table = overview(source, roles=run.roles, task="classification" if run.classify else "regression")
         checks = [*table.checks, *found.pop("model_checks", [])]

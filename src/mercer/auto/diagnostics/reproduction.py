@@ -21,7 +21,7 @@ def reproduction(
     """The section `reproduction`; `options` are those of `mercer.fit` that differ from their defaults."""
     given = repr(str(data)) if isinstance(data, str) or hasattr(data, "__fspath__") else "data"
     goal = repr(target) if isinstance(target, str) else "target"
-    arguments = "".join(f", {name}={value!r}" for name, value in options.items())
+    arguments = "".join(f", {name}={_written(name, value)}" for name, value in options.items())
     return {
         "command": None,
         "code": f"model = mercer.fit({given}, {goal}{arguments})",
@@ -32,6 +32,11 @@ def reproduction(
         "seconds": stages(log),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def _written(name: str, value: Any) -> str:
+    """The value of an option as code; its name for arrays and functions."""
+    return name if np.ndim(value) > 0 or (callable(value) and not isinstance(value, type)) else repr(value)
 
 
 def stages(log: list[tuple[str, float]]) -> list[StageSeconds]:

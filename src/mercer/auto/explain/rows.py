@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer.auto.explain.contributions import contributions_of_many, contributions_of_rows
 from mercer.auto.explain.explanation import Explanations
+from mercer.auto.features.terms import TermsBlock, terms_block
 
 if TYPE_CHECKING:
     from mercer.auto.model import Model
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 #: Columns from which on the rows of an explanation's path would take gigabytes.
 _MANY_COLUMNS = 1000
 _MEAN_ROW = "the mean row of the training data"
+_MEAN_SCORE = "the mean score of the training rows"
 _NO_TERM = "a row without any term"
 #: Terms that an explanation lists; the others are summed.
 _MAX_TERMS = 20
@@ -42,6 +44,9 @@ def explain_rows(model: Model, X: np.ndarray, output: Any = None) -> Explanation
     scores = predictor.scores(X)
     chosen = explained_outputs(model, scores, output)
     rows = np.arange(len(X))
+    terms = terms_block(predictor.features)
+    if terms is not None:
+        return _explained_points(model, terms, X, scores, chosen)
     if len(groups) > _MANY_COLUMNS:
         base = predictor.scores(model.baseline[None])[0]
         parts = np.zeros((len(X), len(groups), len(base)))
@@ -53,6 +58,21 @@ def explain_rows(model: Model, X: np.ndarray, output: Any = None) -> Explanation
     end = chosen.factors * scores[rows, chosen.columns]
     each = _adjusted(chosen.factors[:, None] * parts[rows, :, chosen.columns], end - start)
     return _explanations(model, list(groups), start, end, each, chosen, scores, _MEAN_ROW)
+
+
+def _explained_points(
+    model: Model, terms: TermsBlock, X: np.ndarray, scores: np.ndarray, chosen: ExplainedOutputs
+) -> Explanations:
+    """The points of columns and pairs: exactly what the score is the sum of, from the intercept on."""
+    names, rows = terms.term_names(), np.arange(len(X))
+    points = terms.features(X).astype(np.float64).reshape(len(X), len(names), -1)[rows, :, chosen.columns]
+    order = list(dict.fromkeys([*model.groups, *names]))  # a column may have several axes
+    each = np.zeros((len(X), len(order)))
+    for position, name in enumerate(names):
+        each[:, order.index(name)] += points[:, position]
+    start = chosen.factors * model.predictor.intercept[chosen.columns]
+    end = chosen.factors * scores[rows, chosen.columns]
+    return _explanations(model, order, start, end, chosen.factors[:, None] * each, chosen, scores, _MEAN_SCORE)
 
 
 def explain_terms(model: Model, X: Any, output: Any = None) -> Explanations:

@@ -54,7 +54,7 @@ class Features:
         return lambda span: self._features(X[span], {k: part[span] for k, part in trees.items()})
 
     def _trees(self) -> list:
-        return [(k, block) for k, block in enumerate(self.blocks) if block.kind == "trees"]
+        return [(k, block) for k, block in enumerate(self.blocks) if hasattr(block, "from_scores")]
 
     def _features(self, X: np.ndarray, known: dict[int, np.ndarray]) -> np.ndarray:
         out = np.empty((len(X), self.width), dtype=np.float32)

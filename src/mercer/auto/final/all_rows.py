@@ -35,6 +35,8 @@ from mercer.stats import Gram, LabelCounts
 _SAMPLE_SEED = 0x53414D504C45
 #: Bytes for the scores of trees, by far the most expensive features: if kept, they are computed in the first pass only.
 _MAX_KEPT_BYTES = 1e8
+#: Classes that a note lists.
+_MAX_SHOWN = 12
 
 
 def sample_of(source: Source, fraction: float, seed: int, holdout: float = 0) -> tuple[Source, Source]:
@@ -247,8 +249,9 @@ def weights_from_all(rows: StreamedRows, needed: float, notes: list[str]) -> Pre
     rows.count_unknown()
     if rows.unknown:
         labels = sorted({str(label) for _, label in rows.unknown})
+        shown = ", ".join(labels[:_MAX_SHOWN]) + ", ..." * (len(labels) > _MAX_SHOWN)
         notes.append(
-            f"{sum(rows.unknown.values())} rows belong to classes that are not in the sample ({', '.join(labels)}): "
+            f"{sum(rows.unknown.values())} rows belong to classes that are not in the sample ({shown}): "
             "the model does not know these. Raise memory for a larger sample."
         )
     return predictor

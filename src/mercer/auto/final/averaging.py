@@ -17,6 +17,7 @@ import numpy as np
 
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import Effort
+from mercer.auto.conformal.calibration import IntervalCalibration
 from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.search.state import SearchResult
@@ -68,6 +69,12 @@ def averaged(
     for made, (_, columns) in zip(models, parts, strict=True):
         coef[columns] += made.coef / len(parts)
     intercept = np.mean([made.intercept for made in models], axis=0)
+    calibration = first.calibration
+    if isinstance(
+        calibration, IntervalCalibration
+    ):  # the intervals of the first model are valid, and widened to contain the mean
+        calibration = calibration.scattered(parts[0][1], found.features.width)
     return replace(
-        first, features=found.features, coef=coef, intercept=intercept, penalties=found.penalties, result=found
-    )
+        first, features=found.features, coef=coef, intercept=intercept, penalties=found.penalties, result=found,
+        calibration=calibration,
+    )  # fmt: skip

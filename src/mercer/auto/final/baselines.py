@@ -142,6 +142,7 @@ def linear(rows: EncodedRows, classify: bool, seed: int, clock: Clock | None = N
             model = LogisticTime.of(lambda span: X[span], len(X), outputs, clock)
             steps = model.steps(len(X), clock.left(), _MAX_ITER)
         with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The number of unique classes")  # `max_classes` has confirmed it
             if steps < _MAX_ITER:
                 warnings.simplefilter("ignore", ConvergenceWarning)
             fitted = LogisticClassifier(random_state=seed, tol=1e-5, max_iter=steps).fit(X, rows.y, rows.weight)

@@ -13,6 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer._runtime.pool import for_each, ordered_map
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.time_model import LogisticTime
+from mercer.auto.conformal.calibration import SetCalibration
+from mercer.auto.conformal.cross_validated import cross_validated
 from mercer.auto.constants import (
     FEW_LOGISTIC_ROWS,
     MANY_WEIGHTS,
@@ -54,14 +56,24 @@ def fit_linear(
     seed: int,
     like: Predictor | None = None,
     clock: Clock | None = None,
+    constant_width: bool = False,
 ) -> Fitted:
-    """Fit the final model; with the penalty and temperature of another one, `like`, where it is given."""
+    """Fit the final model; with the penalty and temperature of another one, `like`, where it is given.
+
+    constant_width : whether prediction intervals have the same width for all rows
+    """
     if labels is None:
-        coef, intercept = (equations or _equations(found, rows)).weights(found.penalties)
+        equations = equations or _equations(found, rows)
+        coef, intercept = equations.weights(found.penalties)
         coef, intercept = coef * target.scale, intercept * target.scale + target.mean
-        return Predictor(found.features, coef, intercept, None, found.penalties, result=found), []
+        calibration = None
+        if clock is None or clock.allows(1.0):
+            calibration = cross_validated(found, equations, rows, target, constant_width)
+        known = (None, found.penalties)
+        return Predictor(found.features, coef, intercept, *known, calibration=calibration, result=found), []
     with warnings.catch_warnings():  # here, not where threads fit: warnings are filtered for all threads at once
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "The number of unique classes")  # `max_classes` has confirmed it
         return _logistic(found, rows, labels, target, seed, like, clock)
 
 
@@ -86,19 +98,20 @@ def _logistic(
     """
     max_iter, out_of_time = _iterations_in_time(found, rows, clock)
     tried: list[Candidate] = []
+    calibration = None
     if like is not None:
-        alpha, temperature = like.alpha, like.temperature
+        alpha, temperature, calibration = like.alpha, like.temperature, like.calibration
     elif out_of_time:
         alpha, temperature = RELATIVE_PENALTIES[1], 1.0
     else:
-        found, alpha, temperature, tried = _best_alternative(found.alternatives(), rows, labels, seed)
+        found, alpha, temperature, calibration, tried = _best_alternative(found.alternatives(), rows, labels, seed)
     Z, scale = scaled(found, rows.X, found.scores), column_scales(found)
     basis = row_basis(Z)
     model = _solved(Z if basis is None else Z @ basis, labels, alpha, seed, rows.weight, max_iter)
     weights = model.coef_.T if basis is None else basis @ model.coef_.T
     coef = weights * scale[:, None].astype(np.float64)
     known = (target.classes, found.penalties, alpha, temperature)
-    return Predictor(found.features, coef, model.intercept_, *known, result=found), tried
+    return Predictor(found.features, coef, model.intercept_, *known, calibration=calibration, result=found), tried
 
 
 def _iterations_in_time(found: SearchResult, rows: TrainingRows, clock: Clock | None) -> tuple[int, bool]:
@@ -152,21 +165,25 @@ Split = tuple[int, np.ndarray, np.ndarray]
 
 def _best_alternative(
     alternatives: list[SearchResult], rows: TrainingRows, labels: np.ndarray, seed: int
-) -> tuple[SearchResult, float, float, list[Candidate]]:
+) -> tuple[SearchResult, float, float, SetCalibration | None, list[Candidate]]:
     """The features, penalty and temperature with the smallest log-loss on held-out rows, and the candidates.
+
+    The probabilities of these rows are the calibration of sets of classes.
 
     Random features are cut to a few hundred. One fold is held out, every one in turn where rows are few.
     """
     splits = _splits(rows, labels)
     if not splits:
-        return alternatives[0], RELATIVE_PENALTIES[1], 1.0, []
+        return alternatives[0], RELATIVE_PENALTIES[1], 1.0, None, []
 
-    def evaluated(found: SearchResult) -> tuple[Candidate, float, float]:
+    def evaluated(found: SearchResult) -> tuple[Candidate, float, float, np.ndarray]:
         start = time.perf_counter()
-        loss, alpha, temperature = min(_losses(found, splits, rows, labels, seed))
+        tried = _losses(found, splits, rows, labels, seed)
+        loss, alpha, temperature, scores = min(tried, key=lambda each: each[:3])
         name = " + ".join(block.kind for block in found.features.blocks)
         seconds = time.perf_counter() - start
-        return Candidate("final", f"logistic on {name}", loss, seconds, found.features.width), alpha, temperature
+        candidate = Candidate("final", f"logistic on {name}", loss, seconds, found.features.width)
+        return candidate, alpha, temperature, scores / temperature
 
     tried = list(ordered_map(evaluated, alternatives))
     best = int(np.argmin([candidate.loss for candidate, *_ in tried]))
@@ -175,7 +192,11 @@ def _best_alternative(
         replace(candidate, kept=k == best, why=why + ("the smallest" if k == best else "not the smallest"))
         for k, (candidate, *_) in enumerate(tried)
     ]
-    return alternatives[best], *tried[best][1:], candidates
+    _, alpha, temperature, scores = tried[best]
+    test = np.concatenate([each for *_, each in splits])
+    probabilities = LogLoss().class_probabilities(scores)
+    calibration = SetCalibration.of(probabilities, labels[test], rows.weight_of(test))
+    return alternatives[best], alpha, temperature, calibration, candidates
 
 
 def _splits(rows: TrainingRows, labels: np.ndarray) -> list[Split]:
@@ -194,11 +215,12 @@ def _splits(rows: TrainingRows, labels: np.ndarray) -> list[Split]:
 
 def _losses(
     found: SearchResult, splits: list[Split], rows: TrainingRows, labels: np.ndarray, seed: int
-) -> list[tuple[float, float, float]]:
-    """(log-loss, penalty, temperature) of all choices, over all the held-out rows of the splits."""
+) -> list[tuple[float, float, float, np.ndarray]]:
+    """(log-loss, penalty, temperature, scores) of all choices, over all the held-out rows of the splits."""
     columns, alphas = _leading(found.features), _penalties(found, rows)
     max_iter = _MAX_ITER if len(columns) * rows.Y.shape[1] < MANY_WEIGHTS else _MAX_ITER // 2
     total = dict.fromkeys(((alpha, t) for alpha in alphas for t in TEMPERATURES), 0.0)
+    held_out: dict[float, list[np.ndarray]] = {alpha: [] for alpha in alphas}
     known = None
     for fold, train, test in splits:
         features = found.features.without_fold(fold)
@@ -212,10 +234,12 @@ def _losses(
         for alpha in alphas:
             model = _solved(Z_train, labels[train], alpha, seed, weight, max_iter)
             scores = model.decision_function(Z_test).astype(np.float64).reshape(len(test), -1)
+            held_out[alpha].append(scores)
             for t, loss in zip(TEMPERATURES, _log_losses(scores, labels[test], counts), strict=True):
                 total[alpha, t] += counts.sum() * loss
     weight = sum(rows.counts[test].sum() for *_, test in splits)
-    return [(loss / weight, alpha, float(t)) for (alpha, t), loss in total.items()]
+    joined = {alpha: np.concatenate(parts) for alpha, parts in held_out.items()}
+    return [(loss / weight, alpha, float(t), joined[alpha]) for (alpha, t), loss in total.items()]
 
 
 def _penalties(found: SearchResult, rows: TrainingRows) -> tuple[float, ...]:

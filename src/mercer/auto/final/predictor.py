@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._runtime.pool import ordered_map
+from mercer.auto.conformal.calibration import IntervalCalibration
 from mercer.auto.features.union import Features
 from mercer.linear.losses import LogLoss
 
@@ -33,6 +34,8 @@ class Predictor:
     alpha: float = 1.0
     temperature: float = 1.0
     candidates: list[Candidate] = field(default_factory=list)
+    #: What intervals or sets of classes need; None in files of versions before these.
+    calibration: Any = None
     #: The result of the search, which a refit needs. It holds scores of the training rows and is not saved.
     result: Any = None
     _transient = ("result",)
@@ -43,13 +46,38 @@ class Predictor:
         if len(X) > _BATCH_ROWS:
             spans = [X[i : i + _BATCH_ROWS] for i in range(0, len(X), _BATCH_ROWS)]
             return np.concatenate(list(ordered_map(self.scores, spans)))
+        return self._products(X, self.coef) + self.intercept
+
+    def _products(self, X: np.ndarray, coef: np.ndarray) -> np.ndarray:
         features = self.features.spans(X)
-        out = np.empty((len(X), self.coef.shape[1]))
-        step = max(_MIN_BATCH_ROWS, _BATCH_ENTRIES // len(self.coef))
+        out = np.empty((len(X), coef.shape[1]))
+        step = max(_MIN_BATCH_ROWS, _BATCH_ENTRIES // len(coef))
         for start in range(0, len(X), step):
             span = slice(start, start + step)
-            _numeric.rowwise_matmul(features(span), self.coef, out[span])
-        return out + self.intercept
+            _numeric.rowwise_matmul(features(span), coef, out[span])
+        return out
+
+    def calibrated_scores(self, X: np.ndarray) -> list[np.ndarray]:
+        """The scores, and the values of the linear maps of the calibration."""
+        if len(X) > _BATCH_ROWS:
+            spans = [X[i : i + _BATCH_ROWS] for i in range(0, len(X), _BATCH_ROWS)]
+            parts = list(ordered_map(self.calibrated_scores, spans))
+            return [np.concatenate(each) for each in zip(*parts, strict=True)]
+        maps = self.calibration.maps if isinstance(self.calibration, IntervalCalibration) else []
+        if not maps:
+            return [self.scores(X)]
+        coefs = [self.coef, *(each.coef for each in maps)]
+        ends = np.cumsum([coef.shape[1] for coef in coefs])[:-1]
+        values = np.split(self._products(X, np.ascontiguousarray(np.hstack(coefs))), ends, axis=1)
+        intercepts = [self.intercept, *(each.intercept for each in maps)]
+        return [value + intercept for value, intercept in zip(values, intercepts, strict=True)]
+
+    def intervals(self, X: np.ndarray, level: float) -> np.ndarray:
+        """Lower and upper ends (rows, outputs, 2) that contain the target with probability `level`."""
+        scores, *values = self.calibrated_scores(X)
+        centers = values.pop(0) if self.calibration.centers is not None else None
+        predictions = self.predictions_of(scores).reshape(len(scores), -1)
+        return self.calibration.intervals(predictions, centers, values[0] if values else None, level)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Values, or the most probable classes."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.block import Block
+from mercer._runtime.blas import on_one_blas_thread
 from mercer.auto.holdout.bootstrap import Estimate, RowGroups, effective_rows, r2_of_sums
 from mercer.auto.rows.task import checked_task
 from mercer.source import Source
@@ -79,6 +80,7 @@ class Predictions(Statistic):
         return self.y, self.predicted, self.weight
 
 
+@on_one_blas_thread
 def evaluate(
     first: Any, second: Any, rows: Source, task: str, confidence: float = 0.95, random_state: int = 0
 ) -> Comparison:

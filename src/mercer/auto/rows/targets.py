@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+#: Classes from which on the mean and the variance of their indicators are computed from counts.
+_MANY_CLASSES = 100
+
 
 @dataclass
 class NumericTarget:
@@ -19,6 +22,11 @@ class NumericTarget:
     def of(cls, y: np.ndarray, classify: bool, weight: np.ndarray | None = None) -> NumericTarget:
         """Learn classes, mean and scale."""
         classes = np.unique(y) if classify else None
+        if classes is not None and len(classes) > _MANY_CLASSES:
+            codes = np.searchsorted(classes, y)
+            counts = np.bincount(codes, weight, len(classes)) if weight is not None else np.bincount(codes)
+            mean = counts / counts.sum()
+            return cls(classes, mean, np.sqrt(np.sum(mean * (1.0 - mean))) or 1.0)  # of indicators
         Y = _columns(y, classes)
         mean = np.average(Y, axis=0, weights=weight)
         variance = float(np.average(np.sum((Y - mean) ** 2, axis=1), weights=weight))
@@ -26,7 +34,12 @@ class NumericTarget:
 
     def numbers(self, y: np.ndarray) -> np.ndarray:
         """One column per output."""
-        return (_columns(y, self.classes) - self.mean) / self.scale
+        numbers = _columns(y, self.classes)
+        if self.classes is None:
+            return (numbers - self.mean) / self.scale
+        numbers -= self.mean
+        numbers /= self.scale
+        return numbers
 
     def labels(self, y: np.ndarray) -> np.ndarray | None:
         """Class numbers; None for regression."""
@@ -36,5 +49,11 @@ class NumericTarget:
 def _columns(y: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
     if classes is None:
         return np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    if len(classes) > _MANY_CLASSES:  # without a comparison with each class
+        indicators = np.zeros((len(y), len(classes)))
+        codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        known = classes[codes] == np.asarray(y)
+        indicators[np.flatnonzero(known), codes[known]] = 1.0
+        return indicators
     indicators = (np.asarray(y)[:, None] == classes).astype(np.float64)
     return indicators[:, 1:] if len(classes) == 2 else indicators

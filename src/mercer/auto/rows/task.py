@@ -27,6 +27,8 @@ _HUGE, _TINY = 1e120, 1e-120
 #: Distinct rows below which whole groups of equal rows would be held out together.
 FEW_DISTINCT = 50
 _FIRST_ROWS = 4096
+#: Classes of numbers, and of others, from which on `max_classes` has to confirm them.
+_MAX_NUMERIC_CLASSES, _MAX_TEXT_CLASSES = 100, 1000
 #: Rows of a class below which not every fold can have one.
 _RARE = 5
 
@@ -62,10 +64,11 @@ def checked_task(task: str | None) -> str | None:
     return None if task is None else TASKS[task]
 
 
-def profile_target(source: Source, task: str | None = None) -> TargetProfile:
+def profile_target(source: Source, task: str | None = None, max_classes: int | None = None) -> TargetProfile:
     """Profile the target of a source; ValueError says why a task cannot be used.
 
-    None takes strings, booleans and integers of at most 20 distinct values that repeat for classes.
+    None takes strings, booleans and integers of at most 20 distinct values that repeat for classes. More than
+    `max_classes` classes are refused; by default, 100 of numbers and 1000 of others.
     """
     task, name = checked_task(task), source.target
     called = "The target" if name is None else f"The target {name!r}"
@@ -83,6 +86,8 @@ def profile_target(source: Source, task: str | None = None) -> TargetProfile:
     if 0 < counts.largest < _TINY:
         raise ValueError(f"{called} is at most {counts.largest:g}: its squares vanish. Multiply it by a power of ten.")
     found = _task(counts, called, task, name)
+    if found == "classification":
+        _refuse_many_classes(counts, called, max_classes)
     n_distinct = len(counts.ids) if len(counts.ids) < FEW_DISTINCT else None
     return TargetProfile(found, counts.n, len(counts.values), n_distinct, _notes(counts, called, found))
 
@@ -177,6 +182,22 @@ def _is_number(text: Any) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _refuse_many_classes(counts: _Counts, called: str, max_classes: int | None) -> None:
+    """Refuse classes whose number is probably a mistake, and costly: each takes weights, scores and time of its own."""
+    n = len(counts.values)
+    numeric = not {type(value) for value in counts.values} & {str, bytes, bool}
+    if n <= (max_classes or (_MAX_NUMERIC_CLASSES if numeric else _MAX_TEXT_CLASSES)):
+        return
+    kind = "different numbers" if numeric else "different values"
+    regression = ("Predict the number itself with ", Setting("task", "regression"), ", or confirm")
+    first = regression if numeric else ("Confirm",)
+    raise DataError(
+        f"{called} has {n:,} {kind}, and each would be a class.",
+        remedy=Message(*first, " so many classes with ", Setting("max_classes", n), "."),
+        parameter="max_classes",
+    )
 
 
 def _task(counts: _Counts, called: str, task: str | None, name: str | None) -> str:

@@ -30,10 +30,10 @@ from mercer.learn.trees.params import full_intervals
 
 def learn(encoded: EncodedRows, classify: bool, effort: Effort, clock: Clock, seed: int, steps: Steps) -> Predictor:
     """Search on encoded rows, then fit the final linear model to all of them."""
-    target, rows, labels = _prepared(encoded, classify, seed)
+    target, rows, labels = prepared(encoded, classify, seed)
     effort = sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide)
     if len(np.unique(rows.folds)) < 2 or target.scale == 0 or not np.any(rows.Y):
-        return _constant(rows, target)
+        return constant(rows, target)
     found, equations = search(rows, labels, effort, clock, seed, steps)
     with steps("final"):
         start = time.perf_counter()
@@ -45,7 +45,7 @@ def learn(encoded: EncodedRows, classify: bool, effort: Effort, clock: Clock, se
     return replace(made, candidates=[*found.candidates, *tried], features=made.features.for_new_rows())
 
 
-def _prepared(encoded: EncodedRows, classify: bool, seed: int) -> tuple[NumericTarget, TrainingRows, np.ndarray | None]:
+def prepared(encoded: EncodedRows, classify: bool, seed: int) -> tuple[NumericTarget, TrainingRows, np.ndarray | None]:
     """The numeric form of the target, the rows with it, and the class numbers (None for regression)."""
     target = NumericTarget.of(encoded.y, classify, encoded.weight)
     numbers = target.numbers(encoded.y)
@@ -69,7 +69,7 @@ def learn_again(
     found = predictor.result
     if found is None:
         return learn(encoded, predictor.classes is not None, effort, Clock(), seed, Steps())
-    target, rows, labels = _prepared(encoded, predictor.classes is not None, seed)
+    target, rows, labels = prepared(encoded, predictor.classes is not None, seed)
     effort = _fixed(sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide), found)
 
     @cache
@@ -98,7 +98,7 @@ def _fixed(effort: Effort, found: SearchResult) -> Effort:
     return replace(effort, tree_params=(replace(params, n_estimators=rounds, early_stopping_rounds=10**9),))
 
 
-def _constant(rows: TrainingRows, target: NumericTarget) -> Predictor:
+def constant(rows: TrainingRows, target: NumericTarget) -> Predictor:
     """The mean, for too few distinct rows or a constant target."""
     features = Features([LinearBlock(rows.X.shape[1])])
     shape = (features.width, rows.Y.shape[1])

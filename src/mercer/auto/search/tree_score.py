@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from mercer.auto.constants import MIN_ROWS, TIME_FOR_TREES
+from mercer.auto.constants import MAX_TREE_CLASSES, MIN_ROWS, TIME_FOR_TREES
 from mercer.auto.features.trees import TreeScoreBlock
 from mercer.auto.features.union import Features
 from mercer.auto.search.evaluation import Evaluator, relative_loss
@@ -17,6 +17,8 @@ from mercer.learn.trees.boosted_score import BoostedScore
 def add_trees(search: Evaluator, state: SearchState) -> SearchState:
     """Grow trees without each fold, and try their out-of-fold score."""
     if search.n < MIN_ROWS or search.rows.X.shape[1] == 0 or not search.clock.allows(TIME_FOR_TREES):
+        return state
+    if search.labels is not None and search.rows.Y.shape[1] > MAX_TREE_CLASSES:
         return state
     start, clock = time.perf_counter(), search.clock
     with search.steps("trees"):

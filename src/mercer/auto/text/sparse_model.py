@@ -10,6 +10,7 @@ from scipy import sparse
 
 from mercer._numeric.block import stack_rows
 from mercer.auto.budget.clock import Clock
+from mercer.auto.conformal.calibration import IntervalCalibration, SetCalibration
 from mercer.auto.explain.explanation import Explanations
 from mercer.auto.explain.rows import explain_terms
 from mercer.auto.features.linear import LinearBlock
@@ -19,6 +20,7 @@ from mercer.auto.model import Model
 from mercer.auto.rows.encoding import EncodedRows, encoded, encoded_rows, one_row, opened, refuse_wide, weights_of
 from mercer.auto.text.scored_encoder import ScoredEncoder, all_sparse, has_sparse_text
 from mercer.auto.text.sparse_linear import SparseLinear, fit_sparse, refit_sparse
+from mercer.linear.losses import LogLoss
 from mercer.source import Source
 from mercer.tables import TableEncoder
 
@@ -35,6 +37,9 @@ class SparsePredictor(Predictor):
 
     def scores(self, X: Any) -> np.ndarray:
         return np.asarray(self.features.features(X) @ self.coef) + self.intercept
+
+    def calibrated_scores(self, X: Any) -> list[np.ndarray]:
+        return [self.scores(X)]
 
 
 class SparseModel(Model):
@@ -115,10 +120,11 @@ def learn_terms(
     """The linear model of sparse rows; with the penalty and temperature of another model, `like`, if there is one."""
     classes = np.unique(np.asarray(rows.y)) if classify else None
     if like is None:
-        model = fit_sparse(rows.X, rows.y, rows.ids, classes, seed, None, rows.weight, clock)[0]
+        model, scores = fit_sparse(rows.X, rows.y, rows.ids, classes, seed, None, rows.weight, clock)
+        calibration = _calibration(scores / model.temperature, np.asarray(rows.y), classes, rows.weight)
     else:
         before = SparseLinear(like.coef, like.intercept, classes, like.alpha, like.temperature, like.candidates)
-        model = refit_sparse(rows.X, rows.y, classes, seed, before, rows.weight, clock)
+        model, calibration = refit_sparse(rows.X, rows.y, classes, seed, before, rows.weight, clock), like.calibration
     return SparsePredictor(
         SparseFeatures([LinearBlock(rows.X.shape[1])]),
         model.coef,
@@ -128,7 +134,17 @@ def learn_terms(
         model.alpha,
         model.temperature,
         model.candidates,
+        calibration,
     )
+
+
+def _calibration(scores: np.ndarray, y: np.ndarray, classes: np.ndarray | None, weight: np.ndarray | None) -> Any:
+    """Split conformal calibration by out-of-fold scores."""
+    if classes is None:
+        return IntervalCalibration.split(y.reshape(len(y), -1) - scores, weight)
+    if len(classes) < 2:
+        return None
+    return SetCalibration.of(LogLoss().class_probabilities(scores), np.searchsorted(classes, y), weight)
 
 
 def model_of(task: str, encoder: Any, predictor: Predictor, X: Any, report: dict[str, Any], seed: int) -> Model:

@@ -7,7 +7,7 @@ from typing import Any
 from mercer.report.html.page import render_page, render_part
 from mercer.report.html.sections import present_sections, without_rows
 
-__all__ = ["render_first_screen", "render_html", "render_inspection_html"]
+__all__ = ["render_comparison_html", "render_first_screen", "render_html", "render_inspection_html"]
 
 
 def render_html(report: dict[str, Any], rows: bool = True) -> str:
@@ -28,3 +28,9 @@ def render_inspection_html(found: dict[str, Any]) -> str:
     """Render what `mercer inspect` finds in a file as one HTML file of at most 1 MB."""
     sections = [("checks", "Checks"), ("profiles", "Column profiles")]
     return render_page("inspection.html.j2", found, sections=sections, rows=True)
+
+
+def render_comparison_html(found: dict[str, Any]) -> str:
+    """Render what `mercer compare` finds as one HTML file of at most 1 MB."""
+    sections = [("columns", "Columns"), ("rows", "Strangest rows")]
+    return render_page("comparison.html.j2", found, sections=sections, rows=True)

@@ -85,12 +85,24 @@ def _scores(scores: dict[str, Any]) -> list[str]:
     return table(("metric", *(titles[model] for model in models)), rows, len(models))
 
 
+def _coverage(report: dict[str, Any]) -> list[str]:
+    found = report.get("intervals")
+    if not found:
+        return []
+    width = "mean width" if found["kind"] == "intervals" else "mean number of classes"
+    rows = [
+        (format.percent(each["level"]), estimate(each), format.number(each["width"], 4)) for each in found["levels"]
+    ]
+    about = f"{sentence(found['sentence'])} Method: {escaped(found['method'])}."
+    return [about, *table(("level", "coverage", width), rows, 2)]
+
+
 def _metrics(report: dict[str, Any]) -> list[str]:
     holdout, other = report.get("holdout"), report.get("other_data")
     parts = []
     if holdout:
         about = f"On {format.counted(holdout['n'], 'held-out row')}; {sentence(holdout['interval'])}."
-        parts += ["## All metrics", about, *_scores(holdout)]
+        parts += ["## All metrics", about, *_scores(holdout), *_coverage(report)]
     if other and other.get("model"):
         parts += [f"## On other data: {escaped(other.get('name') or other.get('file') or '')}", *_scores(other)]
     return parts

@@ -21,7 +21,7 @@ from mercer.auto.diagnostics.schema.errors import (
     RowSlice,
     Thresholds,
 )
-from mercer.auto.diagnostics.schema.scores import BlockReport, CandidateReport, Check, Holdout, Split, Verdict
+from mercer.auto.diagnostics.schema.scores import BlockReport, CandidateReport, Check, Coverage, Holdout, Split, Verdict
 
 #: Version of the schema. It grows when a key changes its meaning; new keys do not change it.
 FORMAT = 1
@@ -70,6 +70,7 @@ class Report(TypedDict):
     split: NotRequired[Split]
     checks: NotRequired[list[Check]]
     holdout: NotRequired[Holdout]
+    intervals: NotRequired[Coverage]
     importances: NotRequired[Importances]
     effects: NotRequired[list[Effect]]
     interactions: NotRequired[list[Interaction]]

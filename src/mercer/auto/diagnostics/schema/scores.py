@@ -76,6 +76,32 @@ class Holdout(TypedDict):
     metrics: dict[str, ScoreEstimate]
 
 
+class LevelCoverage(TypedDict):
+    """Coverage of intervals or sets of one level, with its 95 % interval; mean width, or mean number of classes."""
+
+    level: float
+    value: float
+    low: float | None
+    high: float | None
+    #: None if an interval is infinite.
+    width: float | None
+
+
+class Coverage(TypedDict):
+    """How many held-out rows prediction intervals, or sets of classes, contain."""
+
+    kind: Literal["intervals", "sets"]
+    method: str
+    n: int
+    level: float
+    coverage: ScoreEstimate
+    width: float | None
+    levels: list[LevelCoverage]
+    #: Coverage of the third of the rows with the narrowest intervals, of the next third, and of the widest.
+    coverage_by_width: list[float]
+    sentence: str
+
+
 class BlockReport(TypedDict):
     """A block of features of the final model."""
 

@@ -1,0 +1,156 @@
+"""Rows that a search can keep in memory, by what the first rows of the table become: columns, terms, classes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from mercer._runtime.errors import MercerError
+from mercer._runtime.pool import n_threads
+from mercer.auto.budget.clock import Clock
+from mercer.auto.budget.effort import Effort
+from mercer.auto.budget.memory import (
+    AMPLE,
+    BYTES_PER_CLASS,
+    bytes_of_outputs,
+    bytes_of_reading,
+    narrower,
+    rows_alone,
+    rows_in,
+    usable,
+)
+from mercer.auto.budget.probe import first_rows
+from mercer.auto.budget.progress import Steps
+from mercer.auto.constants import MAX_TREE_CLASSES
+from mercer.learn.targets import MAX_CLASSES
+from mercer.source import Source
+from mercer.tables import TableEncoder, guess_roles
+from mercer.tables.roles import MAX_ONEHOT
+
+#: Rows that are encoded to see what a row becomes.
+_MEASURED_ROWS = 4096
+#: Bytes of a row for each encoded column, and for each term of a sparse text.
+_PER_COLUMN, _PER_TERM = 64, 72
+#: Terms of a text column that no first rows need to be encoded for.
+_FEW_TERMS = 200
+#: Bytes of a weight of a class, with the directions that its minimizer keeps, and the fraction of memory for weights.
+_PER_WEIGHT, _WEIGHTS = 400.0, 0.25
+#: The fewest rows of a sample, however little memory there is.
+_MIN_SAMPLE_ROWS = 100
+#: Fraction of the time left that a pass for the roles of columns may take, and its time in units of that of reading.
+_ROLES, _ROLES_READ = 0.25, 1.5
+#: Fraction of memory for the scores of held-out rows.
+_SCORES = 1 / 3
+
+
+@dataclass(frozen=True)
+class RowSize:
+    """What a row of the table becomes: dense columns, and terms of texts."""
+
+    columns: float
+    terms: float = 0.0
+
+    def bytes(self, n_classes: int) -> float:
+        """About the bytes of a row in a search."""
+        return _PER_COLUMN * self.columns + _PER_TERM * self.terms + _bytes_of_classes(n_classes)
+
+    @classmethod
+    def bound(cls, schema: dict[str, str]) -> RowSize:
+        """As much as the kinds of the columns allow."""
+        kinds = list(schema.values())
+        n_text = kinds.count("text")
+        return cls(len(kinds) + MAX_ONEHOT * n_text + 6 * kinds.count("date"), _FEW_TERMS * n_text)
+
+    @classmethod
+    def measured(cls, source: Source, roles: Any, seed: int) -> RowSize:
+        """What the first rows become; the bound where they cannot be encoded by themselves."""
+        try:
+            rows = TableEncoder(roles=roles, random_state=seed).fit_transform(first_rows(source, _MEASURED_ROWS))
+        except (MercerError, ValueError):  # as too few rows for a column may be
+            return cls.bound(source.schema or {})
+        X = rows.collect().X
+        return cls(0.0, X.nnz / max(X.shape[0], 1)) if hasattr(X, "nnz") else cls(X.shape[1])
+
+
+def features_of_classes(room: float, n_classes: int, effort: Effort) -> Effort:
+    """The effort with no more features than have room for a weight of each class."""
+    if n_classes <= MAX_TREE_CLASSES:
+        return effort
+    return narrower(effort, room, int(_WEIGHTS * room / (_PER_WEIGHT * n_classes)))
+
+
+def held_out_rows(memory: float | None, n_classes: int) -> float:
+    """Held-out rows whose scores fit into memory, where classes are many.
+
+    >>> held_out_rows(4.0, 10), round(held_out_rows(4.0, 1000))
+    (inf, 20833)
+    """
+    if memory is None or n_classes <= MAX_TREE_CLASSES:
+        return math.inf
+    return _SCORES * memory * 1e9 / (BYTES_PER_CLASS * n_classes)
+
+
+def search_rows(
+    memory: float, source: Source, effort: Effort, n_classes: int, n_rows: float, roles: Any = None, seed: int = 0
+) -> tuple[float, Effort]:
+    """The number of rows that fit into a number of gigabytes, and the effort with as many features as fit beside them.
+
+    n_classes : 0 for regression
+    n_rows : rows that a search would have
+    """
+    room = usable(memory, bytes_of_reading(source, n_threads()))
+    schema = source.schema or {}
+    most = rows_in(room, schema, effort, n_classes) if memory < AMPLE else rows_alone(memory, len(schema), effort)
+    if n_rows > min(most, room / RowSize.bound(schema).bytes(n_classes)):
+        most = min(most, room / max(RowSize.measured(source, roles, seed).bytes(n_classes), 1.0))
+    if memory < AMPLE or n_rows > most:
+        effort = narrower(effort, room)
+    return most, features_of_classes(room, n_classes, effort)
+
+
+def fraction_of_rows(most: float, n_rows: int, train: float, memory: float) -> tuple[float, list[str]]:
+    """The fraction of the rows in a search that fits `most` of them, and a note if it is not all.
+
+    >>> fraction_of_rows(1000.0, 1200, 0.8, 4.0)
+    (1.0, [])
+    """
+    if n_rows * train <= most or n_rows <= _MIN_SAMPLE_ROWS:
+        return 1.0, []
+    fraction = float(max(most, _MIN_SAMPLE_ROWS) / n_rows)
+    note = (
+        f"{n_rows:,} rows do not fit into {memory:g} GB of memory: the search used a random sample of about "
+        f"{fraction * n_rows:,.0f} of them{', the evaluation the whole holdout' if train < 1 else ''}."
+    )
+    return fraction, [note]
+
+
+def roles_of_all(source: Source, roles: Any, steps: Steps, clock: Clock) -> Any:
+    """The roles of the columns from all rows, where the encoder will see a sample; as given if time is too short."""
+    if not source.schema or _ROLES_READ * steps.seconds_of({"read": 1.0}) > _ROLES * clock.left():
+        return roles
+    with steps("roles"):
+        return guess_roles(source, roles)
+
+
+def short_of_time(n_rows: int, most: float, budget: float, fraction: float) -> str:
+    """A note that time is short, and how much of it would be enough for the fraction of rows that fit into memory.
+
+    >>> print(short_of_time(1000, 500.0, 10.0, 1.0).split(". ")[1])
+    About 20 s would be enough to search with all of them.
+    """
+    enough, rows = float(f"{budget * fraction * n_rows / most:.2g}"), "all" if fraction == 1 else "more"
+    return (
+        f"The time budget is short for {n_rows:,} rows: the search used a random sample of about {most:,.0f}. "
+        f"About {enough:,.0f} s would be enough to search with {rows} of them."
+    )
+
+
+def many_scores(n_classes: int, fraction: float) -> str:
+    """A note that a fraction of the holdout was evaluated."""
+    return f"The scores of {n_classes:,} classes take much memory: about {fraction:.0%} of the holdout were evaluated."
+
+
+def _bytes_of_classes(n_classes: int) -> float:
+    """Few classes are part of the size of other things."""
+    return float(bytes_of_outputs(n_classes)) if n_classes > MAX_CLASSES else 0.0
