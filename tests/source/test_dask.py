@@ -3,6 +3,7 @@
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
@@ -220,4 +221,5 @@ def test_an_asynchronous_client_is_refused(cluster):
             with pytest.raises(ParameterError, match="asynchronous=False"):
                 as_engine(client)
 
-    asyncio.run(refused())
+    with ThreadPoolExecutor(1) as other:  # the thread of the tests may run a loop of its own, for a browser
+        other.submit(asyncio.run, refused()).result()

@@ -211,7 +211,8 @@ class _Unpacker:
         if issubclass(kind, tuple):
             return _checked(kind._make(self._items(state["items"], depth)))
         values = {key: self._value(kind, key, value, depth) for key, value in state.items()}
-        return self._made(kind, _default_parameters(kind) | values)
+        lacking = {key: value for key, value in _default_parameters(kind).items() if key not in values}
+        return self._made(kind, values | lacking)
 
     def _former_object(self, tree: dict, depth: int) -> Any:
         """An object of a file of format 1, with the present attributes of its class."""
