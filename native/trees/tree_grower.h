@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "trees/histogram_cells.h"
+#include "trees/split_scan.h"
 #include "trees/tree_grid.h"
 #include "trees/tree_task.h"
 
@@ -78,10 +79,6 @@ class TreeGrower {
         size_t column = 0;  // of the best split: its index among the candidate columns
         int32_t bin = -1, node = -1;
     };
-    struct Fraction {
-        double over, under;
-    };
-
     size_t width() const { return cell_.width(); }
 
     void round(const Grid& grid) {
@@ -167,36 +164,16 @@ class TreeGrower {
             tree_.value.push_back(weight > 0.0 ? std::ldexp(-cell_.gradient(total, o) / weight, value_exponent_) : 0.0);
         if (leaf.cells.empty()) return;
         const double base = cell_.norm(total);
-        Fraction best{base * (1.0 + min_gain), weight};
-        for (size_t c = 0; c < candidates_.size(); ++c) scan(leaf, c, best);
-        if (leaf.bin >= 0) {
-            leaf.gain = best.over / best.under - base / weight;
+        BestSplit best = no_split(base, weight);
+        for (size_t c = 0; c < candidates_.size(); ++c)
+            scan_column(cell_, total, leaf.cells.data() + width() * candidates_[c].start, c,
+                        static_cast<int32_t>(task_.widths[c]) - 1, min_hessian_, l2_, scratch_.data(), best);
+        if (best.bin >= 0) {
+            leaf.column = best.column;
+            leaf.bin = best.bin;
+            leaf.gain = best.score.over / best.score.under - base / weight;
         } else {
             recycle(leaf.cells);
-        }
-    }
-
-    // The score of a split is |g|^2/h + |g'|^2/h' for the sums of both sides, a fraction that is compared without a
-    // division. Only a strictly larger score replaces the best one, so no split lies behind an empty bin.
-    void scan(Leaf& leaf, size_t c, Fraction& best) {
-        Word here[std::max<size_t>(Cell::max_words, 1)];
-        Word* below = Cell::max_words ? here : scratch_.data();
-        std::fill_n(below, width(), Word{});
-        const Word *total = leaf.total.data(), *cell = leaf.cells.data() + width() * candidates_[c].start;
-        const double min_hessian = min_hessian_, l2 = l2_, weight = cell_.hessian(total);
-        const int32_t cuts = static_cast<int32_t>(task_.widths[c]) - 1;
-        for (int32_t b = 0; b < cuts; ++b, cell += width()) {
-            for (size_t o = 0; o < width(); ++o) below[o] += cell[o];
-            const double less = cell_.hessian(below), more = weight - less;
-            if (less < min_hessian) continue;
-            if (more < min_hessian) break;
-            const double low = less + l2, high = more + l2;
-            const Fraction found{cell_.norm(below) * high + cell_.norm_without(below, total) * low, low * high};
-            if (found.over * best.under > best.over * found.under) {
-                best = found;
-                leaf.column = c;
-                leaf.bin = b;
-            }
         }
     }
 

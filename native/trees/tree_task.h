@@ -51,7 +51,6 @@ struct GrownTree {
 
 // Cells after those of the last column, so that any byte as a bin index stays inside the histogram.
 constexpr size_t padding_cells = 256;
-constexpr double min_gain = 1e-12;  // of a split, as a fraction of |g|^2 / (h + l2) of its leaf
 
 // Memory that successive trees of one thread reuse: fresh pages for each would cost more than some trees.
 template <class Word>

@@ -34,6 +34,7 @@ FAMILIES = (
     "trees.binning",
     "trees.boosting",
     "trees.grower",
+    "trees.histograms",
     "trees.prediction",
 )
 definitions: tuple[ModuleType, ...] = tuple(import_module(f"{__name__}.{family}") for family in FAMILIES)

@@ -20,12 +20,23 @@ def gather(source: Source, max_rows: int, seed: int) -> Block:
 
     Rows are chosen by their hashes: the same ones for any cut of the data, and equal rows together.
     """
-    n = source.n_rows if source.n_rows is not None else sum(len(block) for block in source.blocks())
+    n = count_rows(source)
     kept = source if n <= max_rows else source.where(lambda block: _is_kept(block, max_rows / n, seed))
     blocks = [block for block in kept.blocks() if len(block)]
     if not blocks:
         raise ValueError("There are no rows to learn from.")
     return _joined(blocks)
+
+
+def count_rows(source: Source) -> int:
+    """The number of rows, counted in a pass if it is not known."""
+    if source.n_rows is not None:
+        return source.n_rows
+    return sum(len(block) for block in source.map(_without_columns).blocks())
+
+
+def _without_columns(block: Block) -> Block:
+    return Block(np.empty((len(block), 0)))
 
 
 def _is_kept(block: Block, fraction: float, seed: int) -> np.ndarray:

@@ -42,7 +42,7 @@ def classes_in(source: Source, task: str) -> np.ndarray | None:
     if task == "regression":
         return None
     labels: np.ndarray | None = None
-    for block in source.blocks():
+    for block in source.map(_target_alone).blocks():
         if len(block) == 0:
             continue
         if task == "auto" and _is_continuous(block.y):
@@ -52,6 +52,11 @@ def classes_in(source: Source, task: str) -> np.ndarray | None:
         if task == "auto" and labels.dtype.kind in "fiu" and len(labels) > MAX_CLASSES:
             return None
     return labels
+
+
+def _target_alone(block: Block) -> Block:
+    """The target of a block without its columns, which need not travel."""
+    return Block(np.empty((len(block), 0)), block.y)
 
 
 def _is_continuous(y: Any) -> bool:

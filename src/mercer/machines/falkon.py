@@ -16,20 +16,19 @@ whose factor is T^{-T} K_ms already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
 from mercer._numeric.block import Block, take_rows
 from mercer._numeric.linalg import dense
 from mercer._numeric.solvers.rpcholesky import rounding_tolerance, rp_cholesky
-from mercer._runtime.pool import ordered_map
 from mercer.kernels import Kernel
 from mercer.machines.similarity import cross, gram, is_mercer_by_construction, symmetric_part
 from mercer.source import Source
 from mercer.stats import Sample
+from mercer.stats.base import Statistic
 
 #: Entries of K_nm that exist at a time, on each core: they stay in the cache for both products.
 ENTRIES = 2**19
@@ -83,44 +82,65 @@ class FalkonSolution:
 
 
 @dataclass(frozen=True)
+class CenterProducts(Statistic):
+    """Sums of products with the similarities of rows to centers, a block of them at a time.
+
+    Without `coef`, K_nm' W y, the total weight and the weighted sum of squares of each target; with it, K_nm' W K_nm a.
+    Blocks are computed in the rows' own precision and summed in float64.
+    """
+
+    kernel: Kernel
+    centers: Any
+    coef: np.ndarray | None = None
+    n: int = 0
+    sums: tuple[np.ndarray, ...] = ()
+
+    @property
+    def parallel_inside(self) -> bool:  # type: ignore[override]
+        """Whether blocks come one after the other: a user-defined function may not be thread-safe."""
+        return not is_mercer_by_construction(self.kernel)
+
+    def of(self, block: Block) -> Self:
+        total, step = None, max(64, ENTRIES // self.centers.shape[0])
+        for start in range(0, len(block), step):
+            rows = block.rows(slice(start, start + step))
+            w = np.ones(len(rows)) if rows.weight is None else rows.weight
+            parts = [np.asarray(part, dtype=np.float64) for part in self._terms(rows, w)]
+            total = parts if total is None else [t + p for t, p in zip(total, parts, strict=True)]
+        return replace(self, n=len(block), sums=() if total is None else tuple(total))
+
+    def _terms(self, rows: Block, w: np.ndarray) -> tuple[Any, ...]:
+        K = self.kernel(rows.X, self.centers)
+        if self.coef is not None:
+            return (K.T @ (w[:, None].astype(K.dtype) * (K @ self.coef.astype(K.dtype))),)
+        y = np.reshape(rows.y, (len(rows), -1))  # type: ignore[arg-type]
+        return K.T @ (w[:, None] * y).astype(K.dtype), w.sum(), (w[:, None] * y * y).sum(0)
+
+    def _merge(self, other: Self) -> Self:
+        sums = tuple(mine + theirs for mine, theirs in zip(self.sums, other.sums, strict=True))
+        return replace(self, n=self.n + other.n, sums=sums)
+
+    def finish(self) -> tuple[np.ndarray, ...]:
+        if self.n == 0:
+            raise ValueError("The source has no rows.")
+        return self.sums
+
+
+@dataclass(frozen=True)
 class FalkonPasses:
-    """Sums over all rows, a block of similarities at a time; float64 totals of blocks in the rows' own precision."""
+    """Sums over all rows of a source, on its engine."""
 
     source: Source
     kernel: Kernel
     chosen: Centers
 
-    def target_products(self) -> tuple[np.ndarray, float, np.ndarray]:
+    def target_products(self) -> tuple[np.ndarray, ...]:
         """K_nm' W y, the total weight, and the weighted sum of squares of each target."""
-        return self._sum(lambda K, y, w: (K.T @ (w[:, None] * y).astype(K.dtype), w.sum(), (w[:, None] * y * y).sum(0)))
+        return self.source.fold(CenterProducts(self.kernel, self.chosen.centers)).finish()
 
     def normal_products(self, a: np.ndarray) -> np.ndarray:
         """K_nm' W K_nm a."""
-        return self._sum(lambda K, y, w: (K.T @ (w[:, None].astype(K.dtype) * (K @ a.astype(K.dtype))),))[0]
-
-    def _sum(self, terms: Callable[..., tuple[Any, ...]]) -> Any:
-        total = None
-        for parts in self._in_order(lambda task: self._of_block(task.read(), terms)):
-            if parts is not None:
-                total = parts if total is None else [t + p for t, p in zip(total, parts, strict=True)]
-        if total is None:
-            raise ValueError("The source has no rows.")
-        return total
-
-    def _in_order(self, work: Callable[[Any], Any]) -> Iterable[Any]:
-        # A user-defined function may not be thread-safe.
-        tasks = self.source.tasks()
-        return ordered_map(work, tasks) if is_mercer_by_construction(self.kernel) else map(work, tasks)
-
-    def _of_block(self, block: Block, terms: Callable[..., tuple[Any, ...]]) -> list[np.ndarray] | None:
-        total, step = None, max(64, ENTRIES // self.chosen.centers.shape[0])
-        for start in range(0, len(block), step):
-            rows = block.rows(slice(start, start + step))
-            y = np.reshape(rows.y, (len(rows), -1))  # type: ignore[arg-type]
-            w = np.ones(len(rows)) if rows.weight is None else rows.weight
-            parts = [np.asarray(p, dtype=np.float64) for p in terms(self.kernel(rows.X, self.chosen.centers), y, w)]
-            total = parts if total is None else [t + p for t, p in zip(total, parts, strict=True)]
-        return total
+        return self.source.fold(CenterProducts(self.kernel, self.chosen.centers, a)).finish()[0]
 
 
 def solve(passes: FalkonPasses, alpha: float, max_iter: int, tol: float) -> FalkonSolution:

@@ -16,11 +16,11 @@ import numpy as np
 __all__ = ["grow_tree"]
 
 #: Smallest gain of a split, as a fraction of |g|^2 / (h + l2).
-_MIN_GAIN = 1e-12
+MIN_GAIN = 1e-12
 
-#: Sums of 31 bits suffice for one output and up to _MAX_SHORT_ROWS rows if at least half of the gradients and half of
-#: the hessians are _MIN_UNITS grid units or more; otherwise too many would be rounded to zero.
-_MAX_SHORT_ROWS, _MIN_UNITS = 65536, 64
+#: Sums of 31 bits suffice for one output and up to MAX_SHORT_ROWS rows if at least half of the gradients and half of
+#: the hessians are MIN_UNITS grid units or more; otherwise too many would be rounded to zero.
+MAX_SHORT_ROWS, MIN_UNITS = 65536, 64
 
 
 def grow_tree(
@@ -94,8 +94,8 @@ def _check(
 def _rounded_terms(hessian: np.ndarray, gradient: np.ndarray, short_sums: bool) -> np.ndarray:
     """Hessians and gradients as columns, on the grids of short sums where these are allowed and suffice."""
     terms = (hessian, gradient)
-    fits = gradient.shape[1] == 1 and len(gradient) <= _MAX_SHORT_ROWS
-    fractions = [np.mean(np.abs(each) >= _MIN_UNITS * grid_unit(each, bits=31)) for each in terms]
+    fits = gradient.shape[1] == 1 and len(gradient) <= MAX_SHORT_ROWS
+    fractions = [np.mean(np.abs(each) >= MIN_UNITS * grid_unit(each, bits=31)) for each in terms]
     bits = 31 if short_sums and fits and min(fractions) >= 0.5 else 52
     return np.column_stack([on_grid(each, bits=bits) for each in terms])
 
@@ -110,11 +110,15 @@ def grid_unit(values: np.ndarray, digits: int = 30, bits: int = 52) -> float:
     """Power of two such that no value exceeds 2^digits units and the sum of their sizes stays below 2^bits units."""
     if not np.all(np.isfinite(values)):
         raise ValueError("gradients and hessians must be finite.")
-    largest = np.abs(values).max(initial=0.0)
+    return np.ldexp(1.0, -grid_exponent(float(np.abs(values).max(initial=0.0)), len(values), digits, bits))
+
+
+def grid_exponent(largest: float, count: int, digits: int = 30, bits: int = 52) -> int:
+    """Exponent e of the grid of multiples of 2^-e for `count` values up to `largest`: see `grid_unit`."""
     if not largest > 0:
-        return 1.0
-    digits = min(digits, bits - int(np.frexp(float(len(values)))[1]))
-    return np.ldexp(1.0, max(int(np.frexp(largest)[1]), -900) - digits)
+        return 0
+    digits = min(digits, bits - int(np.frexp(float(count))[1]))
+    return digits - max(int(np.frexp(largest)[1]), -900)
 
 
 def _leaf(
@@ -141,14 +145,14 @@ def _leaf(
     base = np.sum(total[1:] ** 2) / weight
     size = len(columns) * n_bins
     sums = [np.bincount(cells.ravel(), np.repeat(term, len(columns)), minlength=size) for term in terms.T]
-    scores = _split_scores(np.cumsum(np.reshape(sums, (-1, len(columns), n_bins)), axis=2), total, min_hessian, l2)
+    scores = split_scores(np.cumsum(np.reshape(sums, (-1, len(columns), n_bins)), axis=2), total, min_hessian, l2)
     best = int(np.argmax(scores))
-    if scores.flat[best] > base * (1 + _MIN_GAIN):
+    if scores.flat[best] > base * (1 + MIN_GAIN):
         leaf.update(gain=float(scores.flat[best] - base), column=int(columns[best // n_bins]), bin=best % n_bins)
     return leaf
 
 
-def _split_scores(below: np.ndarray, total: np.ndarray, min_hessian: float, l2: float) -> np.ndarray:
+def split_scores(below: np.ndarray, total: np.ndarray, min_hessian: float, l2: float) -> np.ndarray:
     """Sum of |g|^2 / (h + l2) of both sides of each split; -inf where the hessian of a side is too small."""
     above = total[:, None, None] - below
     allowed = np.minimum(below[0], above[0]) >= max(min_hessian, np.finfo(np.float64).tiny)

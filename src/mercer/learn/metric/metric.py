@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
+from mercer._numeric.block import Block
 from mercer._numeric.linalg import dense
 from mercer._runtime.checks import check_whole
 from mercer.base import seed_of
@@ -18,8 +19,9 @@ from mercer.kernels.stationary import Stationary, median_distance
 from mercer.learn.gathering import gather
 from mercer.learn.metric.scored_rounds import MetricEvaluator, MetricForm, MetricTrial
 from mercer.learn.out_of_fold import TargetLearner
-from mercer.learn.targets import check_task, classes_in, numeric_target
+from mercer.learn.targets import check_task, classes_in, numeric_target, with_numeric_target
 from mercer.source import Source, StreamSource
+from mercer.stats import Moments, Sample
 
 MODES = ("full", "diagonal")
 #: Eigenvalues are raised by this fraction of their mean, so that later rounds still see flat directions.
@@ -71,8 +73,9 @@ class LearnedMetric(KernelParameter, ClassNamePrefixFeaturesOutMixin, TargetLear
         Number of random features of the model; one more if odd (cosines and sines).
     smoothing : float >= 0, default=0.5
         Length over which f is smoothed, in units of a column's standard deviation.
-    max_rows : int, default=20000
-        With more rows, about this many (those of smallest hash) are learned from.
+    max_rows : int or None, default=20000
+        With more rows, about this many (those of smallest hash) are learned from, in memory. None learns from all rows:
+        each metric and bandwidth tried is one pass over them, with a state of 8 n_components^2 bytes for each fold.
     n_folds : int, default=5
     task : {"auto", "regression", "classification"}, default="auto"
         "auto" treats strings, booleans and whole numbers of at most 20 distinct values as classes.
@@ -112,7 +115,7 @@ class LearnedMetric(KernelParameter, ClassNamePrefixFeaturesOutMixin, TargetLear
         mode: str = "auto",
         n_components: int = 512,
         smoothing: float = 0.5,
-        max_rows: int = 20_000,
+        max_rows: int | None = 20_000,
         n_folds: int = 5,
         task: str = "auto",
         random_state: Any = 0,
@@ -131,8 +134,10 @@ class LearnedMetric(KernelParameter, ClassNamePrefixFeaturesOutMixin, TargetLear
         if self.mode not in ("auto", *MODES, "masked"):
             raise ValueError(f"mode must be one of auto, {', '.join(MODES)}, masked, not {self.mode!r}.")
         check_task(self.task)
-        for name, minimum in (("n_rounds", 0), ("n_components", 1), ("max_rows", 2), ("n_folds", 2)):
+        for name, minimum in (("n_rounds", 0), ("n_components", 1), ("n_folds", 2)):
             check_whole(name, getattr(self, name), minimum)
+        if self.max_rows is not None:
+            check_whole("max_rows", self.max_rows, 2)
         if not isinstance(self.smoothing, Real) or not 0 <= float(self.smoothing) < np.inf:
             raise ValueError(f"smoothing must be a finite number of at least 0, not {self.smoothing!r}.")
         if not isinstance(self._kernel(), Stationary):
@@ -140,17 +145,29 @@ class LearnedMetric(KernelParameter, ClassNamePrefixFeaturesOutMixin, TargetLear
 
     def _learn_from(self, source: Source) -> None:
         self.classes_ = classes_in(source, self.task)
-        rows = gather(source, self.max_rows, seed_of(self.random_state))
-        rows = replace(rows, y=_centered(numeric_target(rows.y, self.classes_), rows.weight))
-        if len(np.unique(rows.ids)) < 2:
-            raise ValueError(f"n_samples={len(rows)}, but cross-validation needs at least two distinct rows.")
-        sample = rows.X[:_SAMPLE_ROWS]
-        again = StreamSource(lambda: iter([replace(rows)]), n_rows=len(rows))
+        rows, sample, n_distinct = self._all_rows(source) if self.max_rows is None else self._gathered(source)
+        if n_distinct < 2:
+            raise ValueError(f"n_samples={rows.n_rows}, but cross-validation needs at least two distinct rows.")
         n_components = self.n_components + self.n_components % 2
         evaluator = MetricEvaluator(
-            again, sample, self._kernel(), n_components, self.n_folds, seed_of(self.random_state)
+            rows, sample, self._kernel(), n_components, self.n_folds, seed_of(self.random_state)
         )
         self._keep(self._rounds(evaluator, sample))
+
+    def _gathered(self, source: Source) -> tuple[Source, np.ndarray, int]:
+        """At most `max_rows` rows in memory with centered targets, the first ones, and the number of distinct ones."""
+        assert self.max_rows is not None
+        rows = gather(source, self.max_rows, seed_of(self.random_state))
+        rows = replace(rows, y=_centered(numeric_target(rows.y, self.classes_), rows.weight))
+        again = StreamSource(lambda: iter([replace(rows)]), n_rows=len(rows))
+        return again, rows.X[:_SAMPLE_ROWS], len(np.unique(rows.ids))
+
+    def _all_rows(self, source: Source) -> tuple[Source, np.ndarray, int]:
+        """The rows of a source with centered targets, a sample of them, and its number of distinct rows: two passes."""
+        rows = with_numeric_target(source, self.classes_)
+        mean = rows.map(lambda block: Block(block.y, weight=block.weight)).fold(Moments()).finish().mean
+        drawn = source.fold(Sample(_SAMPLE_ROWS, seed_of(self.random_state))).finish()
+        return rows.map(lambda block: replace(block, y=block.y - mean)), drawn.X, len(drawn.X)
 
     def _rounds(self, evaluator: MetricEvaluator, sample: np.ndarray) -> list[MetricTrial]:
         """All trials. Each mode follows its own gradients, a full metric also those of a better diagonal one."""

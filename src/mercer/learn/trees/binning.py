@@ -13,7 +13,7 @@ from mercer.learn.trees.categories import rank_codes
 from mercer.normalize.cuts import balanced_cuts, cuts_of_columns
 
 #: Cuts come from at most this many rows, at equal distances.
-_SAMPLE_ROWS = 50_000
+SAMPLE_ROWS = 50_000
 #: Up to this many rows, this many columns are cut together.
 _FEW_ROWS, _COLUMNS = 2048, 256
 
@@ -66,5 +66,5 @@ def column_cuts(X: np.ndarray, max_bins: int) -> list[np.ndarray]:
         parts = (X[:, start : start + _COLUMNS] for start in range(0, X.shape[1], _COLUMNS))
         found = ordered_map(lambda part: cuts_of_columns(part, max_bins), parts)
         return [cuts for part in found for cuts in part]
-    step = max(1, -(-len(X) // _SAMPLE_ROWS))
+    step = max(1, -(-len(X) // SAMPLE_ROWS))
     return list(ordered_map(lambda column: balanced_cuts(column, max_bins), X[::step].T))

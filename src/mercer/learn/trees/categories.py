@@ -77,6 +77,11 @@ def category_ranks(
         size = int(code.max()) + 1
         count = np.bincount(code[train], weights=mass, minlength=size)
         total = np.bincount(code[train], weights=centered, minlength=size)
-        order = np.argsort(total / (count + _PSEUDO_COUNT), kind="stable")
-        found[int(column)] = np.argsort(order).astype(np.float64)
+        found[int(column)] = ranks_of_sums(count, total)
     return found
+
+
+def ranks_of_sums(count: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """The rank of each code by its smoothed mean, from sums of weights and of weighted targets minus their mean."""
+    order = np.argsort(total / (count + _PSEUDO_COUNT), kind="stable")
+    return np.argsort(order).astype(np.float64)

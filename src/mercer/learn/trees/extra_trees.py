@@ -66,3 +66,24 @@ class ExtraTreesEnsemble(TreeEnsemble):
             return mean
         p = (n_trees * np.clip(mean, 0.0, 1.0) + 0.5) / (n_trees + 1)
         return np.log(p) - np.log1p(-p)
+
+
+def forests_per_fold(
+    X: np.ndarray,
+    targets: np.ndarray,
+    weight: np.ndarray | None,
+    folds: np.ndarray,
+    known: np.ndarray,
+    is_class: bool,
+    params: dict[str, Any],
+    n_outputs: int,
+) -> tuple[list[TreeEnsemble], np.ndarray]:
+    """The ensemble outside each known fold, and the out-of-fold scores of the rows."""
+    ensembles, scores = list[TreeEnsemble](), np.empty((len(X), n_outputs))
+    # One after the other: scikit-learn resets the warning filters of all threads while it fits.
+    for fold in known.tolist():
+        seen = folds != fold
+        mass = None if weight is None else weight[seen]
+        ensembles.append(ExtraTreesEnsemble.fitted(X[seen], targets[seen], mass, is_class, params, n_outputs))
+        scores[~seen] = ensembles[-1].scores(X[~seen])
+    return ensembles, scores

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer import _numeric
+from mercer.learn.targets import numeric_target
 from mercer.linear.losses import LogLoss
 
 #: Initial class probabilities lie at least this far from 0 and 1.
@@ -25,6 +26,11 @@ class TreeLoss:
 
     def base(self, rows: np.ndarray) -> np.ndarray:
         """The best constant scores of some rows."""
+        return self.base_of(self._mean_target(rows))
+
+    @staticmethod
+    def base_of(mean: np.ndarray) -> np.ndarray:
+        """The best constant scores of rows with these mean targets."""
         raise NotImplementedError
 
     def at(self, rows: np.ndarray) -> TreeLoss:
@@ -67,8 +73,9 @@ class SquaredTreeLoss(TreeLoss):
         """The first target."""
         return self.targets[:, 0]
 
-    def base(self, rows: np.ndarray) -> np.ndarray:
-        return self._mean_target(rows)
+    @staticmethod
+    def base_of(mean: np.ndarray) -> np.ndarray:
+        return mean
 
     def at(self, rows: np.ndarray) -> SquaredTreeLoss:
         return SquaredTreeLoss(self.targets[rows], self._weight_of(rows))
@@ -91,12 +98,23 @@ class LogisticTreeLoss(TreeLoss):
         """The indicator of the most frequent class (of the second of two)."""
         return self.targets[:, int(self._mean_target(slice(None)).argmax())]
 
-    def base(self, rows: np.ndarray) -> np.ndarray:
-        p = np.clip(self._mean_target(rows), _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
-        return np.log(p / (1 - p)) if self.n_classes == 2 else np.log(p)
+    @staticmethod
+    def base_of(mean: np.ndarray) -> np.ndarray:
+        p = np.clip(mean, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
+        return np.log(p / (1 - p)) if len(mean) == 1 else np.log(p)
 
     def at(self, rows: np.ndarray) -> LogisticTreeLoss:
         return LogisticTreeLoss(self.label[rows], self.n_classes, self._weight_of(rows))
 
     def loss(self, scores: np.ndarray) -> float:
         return self._sum(LogLoss().value(self.label, scores))
+
+
+def loss_of_target(y: np.ndarray, weight: np.ndarray | None, classes: np.ndarray | None) -> TreeLoss:
+    """The squared loss of numbers, or the logistic loss of classes."""
+    targets = numeric_target(y, classes)
+    if classes is None:
+        return SquaredTreeLoss(targets, weight)
+    several = targets.shape[1] > 1
+    labels = targets.argmax(axis=1) if several else targets[:, 0].astype(np.intp)
+    return LogisticTreeLoss(labels, max(2, len(classes)), weight)

@@ -11,17 +11,19 @@ from mercer._numeric.block import Block
 from mercer._numeric.hashing.rows import fold_of
 from mercer._runtime.checks import check_whole
 from mercer.base import seed_of
-from mercer.learn.gathering import gather
+from mercer.learn.gathering import count_rows, gather
 from mercer.learn.out_of_fold import OutOfFoldTransformer
 from mercer.learn.targets import check_task, classes_in, numeric_target, target_names
+from mercer.learn.trees.binning import SAMPLE_ROWS
 from mercer.learn.trees.boosting import boost
 from mercer.learn.trees.categories import TreeColumns
 from mercer.learn.trees.ensemble import TreeEnsemble
-from mercer.learn.trees.extra_trees import ExtraTreesEnsemble
+from mercer.learn.trees.extra_trees import forests_per_fold
 from mercer.learn.trees.leaves import leaf_indicators
-from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss, TreeLoss
+from mercer.learn.trees.losses import loss_of_target
 from mercer.learn.trees.params import TreeParams
 from mercer.learn.trees.score import EnsembleScore, score_scale
+from mercer.learn.trees.streamed_boosting import boost_streamed, encoder_of, out_of_fold_scale
 from mercer.learn.trees.training_data import TrainingData
 from mercer.source import Source
 
@@ -65,8 +67,10 @@ class TreeFeatures(OutOfFoldTransformer):
         Gradient-boosted trees on binned columns, or scikit-learn's extremely randomized trees.
     n_folds : int or None, default=None
         None is 2 for leaves and 5 for scores.
-    max_rows : int, default=200000
-        With more rows, about this many (those of smallest hash) are learned from.
+    max_rows : int or None, default=200000
+        With more rows, about this many (those of smallest hash) are learned from, in memory. None learns boosted trees
+        from all rows in bounded memory: with more than 50,000 rows, histograms of gradients are summed over the rows in
+        about one pass for each level of the trees of a round, and cuts of the columns come from a sample of rows.
     task : {"auto", "regression", "classification"}, default="auto"
         "auto" treats strings, booleans and whole numbers of at most 20 distinct values as classes.
     one_hot_columns : list of slices or None, default=None
@@ -114,7 +118,7 @@ class TreeFeatures(OutOfFoldTransformer):
         early_stopping_rounds: int | None = None,
         ensemble: str = "boosted",
         n_folds: int | None = None,
-        max_rows: int = 200_000,
+        max_rows: int | None = 200_000,
         task: str = "auto",
         one_hot_columns: list[slice] | None = None,
         standardize: bool = False,
@@ -199,20 +203,47 @@ class TreeFeatures(OutOfFoldTransformer):
 
     def _learn_from(self, source: Source) -> None:
         self.classes_ = classes_in(source, self.task)
-        rows = gather(source, int(self.max_rows), seed_of(self.random_state))
+        if self.max_rows is None and self.ensemble == "boosted" and count_rows(source) > SAMPLE_ROWS:
+            self._learn_streamed(source)
+        else:
+            self._learn_in_memory(source)
+
+    def _learn_streamed(self, source: Source) -> None:
+        """Learn boosted trees from all rows of a source, one pass for about each level of the trees of a round."""
+        columns = TreeColumns.of(self.n_features_in_, self.one_hot_columns or ())
+        seed = seed_of(self.random_state)
+        rows, totals = encoder_of(source, columns, self.classes_, self._n_folds, seed, _MAX_BINS)
+        self._refuse_one_fold(rows.folds, int(totals.counts.sum()))
+        params = self._params(totals.sums.shape[1] - 1, totals.weight)
+        result = boost_streamed(source, rows, totals, params)
+        scale = out_of_fold_scale(source, result) if self.standardize and self.encoding == "score" else None
+        self._keep(result.ensembles, columns, scale, rows.folds)
+
+    def _learn_in_memory(self, source: Source) -> None:
+        n = count_rows(source) if self.max_rows is None else int(self.max_rows)
+        rows = gather(source, n, seed_of(self.random_state))
         folds = self._folds(rows)
         known = np.unique(folds)
-        if len(known) < 2:
-            raise ValueError(
-                f"n_samples={len(rows)}, but trees are learned without each fold, and all rows are in one (equal rows "
-                "share a fold). Give more distinct rows."
-            )
+        self._refuse_one_fold(known, len(rows))
         columns = TreeColumns.of(rows.X.shape[1], self.one_hot_columns or ())
         grow = self._boosted if self.ensemble == "boosted" else self._forests
         ensembles, scores = grow(rows, columns, folds, known)
         scale = score_scale(scores, rows.weight) if self.standardize and self.encoding == "score" else None
+        self._keep(ensembles, columns, scale, known)
+
+    @staticmethod
+    def _refuse_one_fold(folds: np.ndarray, n_rows: int) -> None:
+        if len(folds) < 2:
+            raise ValueError(
+                f"n_samples={n_rows}, but trees are learned without each fold, and all rows are in one (equal rows "
+                "share a fold). Give more distinct rows."
+            )
+
+    def _keep(
+        self, ensembles: list[TreeEnsemble], columns: TreeColumns, scale: np.ndarray | None, folds: np.ndarray
+    ) -> None:
         probabilities = bool(self.probabilities) and self.classes_ is not None
-        self._set_score(EnsembleScore(ensembles, columns, scale, probabilities), known.tolist())
+        self._set_score(EnsembleScore(ensembles, columns, scale, probabilities), folds.tolist())
 
     def _set_score(self, score: EnsembleScore, folds: Sequence[int]) -> None:
         """Keep the ensembles and the fold that each has not seen."""
@@ -223,27 +254,21 @@ class TreeFeatures(OutOfFoldTransformer):
     def _boosted(
         self, rows: Block, columns: TreeColumns, folds: np.ndarray, known: np.ndarray
     ) -> tuple[list[TreeEnsemble], np.ndarray]:
-        loss = self._loss(rows)
+        assert rows.y is not None
+        loss = loss_of_target(rows.y, rows.weight, self.classes_)
         data = TrainingData(columns(rows.X), columns.codes)
-        result = boost(data, loss, folds, self._params(loss))
+        params = self._params(loss.targets.shape[1], float(loss.weights().sum()))
+        result = boost(data, loss, folds, params)
         return result.ensembles, result.scores
 
-    def _loss(self, rows: Block) -> TreeLoss:
-        targets = numeric_target(rows.y, self.classes_)
-        if self.classes_ is None:
-            return SquaredTreeLoss(targets, rows.weight)
-        several = targets.shape[1] > 1
-        labels = targets.argmax(axis=1) if several else targets[:, 0].astype(np.intp)
-        return LogisticTreeLoss(labels, max(2, len(self.classes_)), rows.weight)
-
-    def _params(self, loss: TreeLoss) -> TreeParams:
-        n_outputs = loss.targets.shape[1] if self.encoding == "leaves" else 1
+    def _params(self, n_outputs: int, weight: float) -> TreeParams:
+        n_outputs = n_outputs if self.encoding == "leaves" else 1
         stop = self.early_stopping_rounds
         return TreeParams(
             n_estimators=-(-int(self.n_estimators) // n_outputs),
             max_leaf_nodes=int(self.max_leaf_nodes),
             learning_rate=float(self.learning_rate),
-            min_samples_leaf=min(float(self.min_samples_leaf), _MAX_LEAF_FRACTION * float(loss.weights().sum())),
+            min_samples_leaf=min(float(self.min_samples_leaf), _MAX_LEAF_FRACTION * weight),
             max_features=1.0,
             early_stopping_rounds=None if stop is None else int(stop),
             max_bins=_MAX_BINS,
@@ -261,17 +286,7 @@ class TreeFeatures(OutOfFoldTransformer):
         }
         n_outputs = 1 if self.encoding == "leaves" else targets.shape[1]
 
-        def fitted(fold: int) -> TreeEnsemble:
-            seen = folds != fold
-            weight = None if rows.weight is None else rows.weight[seen]
-            return ExtraTreesEnsemble.fitted(X[seen], targets[seen], weight, is_class, params, n_outputs)
-
-        # One after the other: scikit-learn resets the warning filters of all threads while it fits.
-        ensembles = [fitted(fold) for fold in known.tolist()]
-        scores = np.empty((len(X), n_outputs))
-        for ensemble, fold in zip(ensembles, known, strict=True):
-            scores[folds == fold] = ensemble.scores(X[folds == fold])
-        return ensembles, scores
+        return forests_per_fold(X, targets, rows.weight, folds, known, is_class, params, n_outputs)
 
     def _apply(self, X: np.ndarray) -> Any:
         if self.encoding == "leaves":
