@@ -14,10 +14,18 @@ from scipy import sparse
 
 from mercer._numeric.block import Block
 from mercer.expand.landmarks.rows import CollectedRows, RowSample
+from mercer.kernels import Gaussian
+from mercer.learn.trees.best_first import Grid
+from mercer.learn.trees.categories import TreeColumns
+from mercer.learn.trees.encoded_rows import BinTree, BoostedModel, RowEncoder
+from mercer.learn.trees.fold_totals import FoldTotals
+from mercer.learn.trees.level_histograms import GridGuess, LevelHistograms, TreeTask
 from mercer.linear.losses import Hinge, Logistic, LogLoss, Squared
+from mercer.linear.optimize.hinge_passes import HingePoint, HingesAt
 from mercer.linear.optimize.softmax import SoftmaxHessianAt
 from mercer.linear.ridge.factor import Spectral
 from mercer.linear.ridge.loo import LeaveOneOut
+from mercer.machines.falkon import CenterProducts
 from mercer.select.filters.cross_moments import ContingencyTables, CrossMoments
 from mercer.select.filters.histograms import BinEdges, JointHistogram
 from mercer.select.filters.pair_information import PairTables
@@ -31,6 +39,14 @@ COEF = np.array([0.3, -1.0, 0.5, 0.2])
 
 POINTS = np.linspace(-1.0, 1.0, 2 * (D + 1) * 3).reshape(2, D + 1, 3)
 ORIGIN = np.array([0.5, 0.0, -0.5, 1.0])
+HINGE_POINTS = (HingePoint(np.array([0.3, -1.0, 0.5, 0.2, 0.1]), 0.5), HingePoint(np.ones(5), 2.0, -np.ones(5)))
+CUTS = [np.array([-0.5, 0.05, 0.5])] * D
+TREE_COLUMNS = TreeColumns.of(D)
+ENCODER = RowEncoder("contract", TREE_COLUMNS, CUTS, [[], []], [{}, {}], None, 2, 0, np.arange(2))
+STUMP = BinTree(*(np.array([each, -1, -1], dtype=np.int32) for each in (1, 0, 1, 2)), np.array([0.0, -1.0, 1.0]))
+MODEL = BoostedModel(np.array([[1.0], [-2.0]]), ([[STUMP], [STUMP]],))
+GRIDS = GridGuess(Grid(20, 20), Grid(38, 38), False)  # so fine that rounding does not count
+TREE_TASKS = tuple(TreeTask(k, 0, GRIDS, STUMP, np.array([-1, 0, 1], dtype=np.int32), 2) for k in range(2))
 FACTOR = Spectral(ORIGIN, np.zeros(1), 1000.0, np.eye(1), np.arange(1.0, 5.0), np.eye(D), np.ones((D, 1)))
 
 # name -> (empty statistic, what y is, whether merging is exact to the last bit, whether CSR is accepted)
@@ -61,6 +77,11 @@ TABLE = {
     "contingency tables of labels": (ContingencyTables((0, 2)), "label", False, True),
     "joint histogram": (JointHistogram([BinEdges(np.array([-0.5, 0.5]), False)] * D, 3), "code", False, True),
     "pair tables": (PairTables((BinEdges(np.array([-0.5, 0.5]), False),) * D, 3, 1, 3), "code", False, True),
+    "fold totals": (FoldTotals(TREE_COLUMNS, None, 2, 0), "two numbers", False, False),
+    "level histograms": (LevelHistograms(ENCODER, MODEL, TREE_TASKS, False), "number", False, False),
+    "smoothed hinges": (HingesAt((0, 2), HINGE_POINTS, ORIGIN), "code", False, True),
+    "products with centers": (CenterProducts(Gaussian(2.0), np.eye(D)), "two numbers", False, True),
+    "normal products": (CenterProducts(Gaussian(2.0), np.eye(D), np.ones((D, 1))), "number", False, True),
     "together": (Together(moments=Moments(), sample=Sample(5)), "number", True, True),
 }
 

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from mercer.linear import HingeClassifier
+from mercer.linear import HingeClassifier, hinge
 from mercer.linear.optimize.dual import best_intercept
 
 
@@ -37,6 +37,43 @@ def test_the_objective_is_that_of_the_quadratic_program(alpha, weighted, form):
     # The gap is a proof: no answer can be better than the objective less the gap.
     assert best >= ours.objective_[0] - ours.dual_gap_[0] - 1e-9 * best
     assert 0 <= ours.dual_gap_[0] <= 1e-4 * reached
+
+
+@pytest.mark.parametrize("alpha", [0.1, 100.0])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_passes_reach_the_optimum_of_the_sweeps(alpha, form):
+    X, y = problem(n=600)
+    y = np.where(X[:, 0] > 4.0, "perhaps", y)
+    weight = np.random.default_rng(1).uniform(0.1, 3.0, size=len(X))
+    passes, sweeps = (
+        HingeClassifier(alpha, solver=solver).fit(form(X), y, sample_weight=weight) for solver in ("newton", "dual")
+    )
+    assert passes.converged_
+    assert passes.dual_coef_ is None
+    assert passes.n_iter_ < 300
+    for k, label in enumerate(passes.classes_):
+        sign = np.where(y == label, 1.0, -1.0)
+        reached = objective(passes.coef_[k], passes.intercept_[k], X, sign, alpha, weight)
+        np.testing.assert_allclose(passes.objective_[k], reached, rtol=1e-9)
+    assert np.all(passes.dual_gap_ <= 1e-4 * passes.objective_)
+    # Each gap bounds the objective of the other from below.
+    assert np.all(passes.objective_ - passes.dual_gap_ <= sweeps.objective_ * (1 + 1e-12))
+    assert np.all(sweeps.objective_ - sweeps.dual_gap_ <= passes.objective_ * (1 + 1e-12))
+
+
+def test_long_dense_rows_are_fitted_by_passes(monkeypatch):
+    X, y = problem()
+    monkeypatch.setattr(hinge, "_MAX_ENTRIES", X.size - 1)
+    assert HingeClassifier().fit(X, y).dual_coef_ is None
+    assert HingeClassifier().fit(sparse.csr_matrix(X), y).dual_coef_ is not None
+    with pytest.warns(ConvergenceWarning, match="after 2 passes"):
+        HingeClassifier(1e-3, max_iter=2, tol=1e-12).fit(X, y)
+    monkeypatch.setattr(hinge, "_MAX_COLUMNS", 4)
+    assert HingeClassifier().fit(X, y).dual_coef_ is not None
+    with pytest.raises(ValueError, match=r"5 columns.*solver='dual'"):
+        HingeClassifier(solver="newton").fit(X, y)
+    with pytest.raises(ValueError, match="solver must be one of"):
+        HingeClassifier(solver="primal").fit(X, y)
 
 
 def test_dual_variables_satisfy_their_constraints():

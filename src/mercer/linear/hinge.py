@@ -113,15 +113,14 @@ class HingeClassifier(LinearClassifier, IteratedEstimator):
         self.classes_ = classes_of(source)
         at_least_two(self.classes_, type(self).__name__)
         moments = source.fold(Moments()).finish()
-        origin = moments.mean
         refuse_overflow(moments.weight * moments.var)
-        task = (len(self.classes_), origin, float(self.alpha), float(self.tol), int(self.max_iter))
+        task = (len(self.classes_), moments, float(self.alpha), float(self.tol), int(self.max_iter))
         found = solve_by_passes(coded(source, self.classes_), *task)
         solutions = [
             HingeSolution(each.x[:-1], float(each.x[-1]), np.zeros(0), each.objective, each.gap, each.n_passes)
             for each in found
         ]
-        self._set_weights(solutions, origin)
+        self._set_weights(solutions, moments.mean)
         self.dual_coef_ = None
 
     def _learn_in_memory(self, source: Source) -> None:

@@ -52,6 +52,11 @@ class EncodedRows:
     held_out_by: np.ndarray
     scored: tuple[int, np.ndarray | None] = (0, None)
 
+    def are(self, block: Block) -> bool:
+        """Whether the block has these targets and weights."""
+        pairs = ((self.y, block.y), (self.loss.weight, block.weight))
+        return all((a is None) == (b is None) and np.array_equal(a, b) for a, b in pairs)  # type: ignore[arg-type]
+
     def scores(self, model: BoostedModel) -> np.ndarray:
         """The scores of all rounds of a model; those of earlier rounds are continued, tree by tree in their order."""
         done, known = self.scored
@@ -113,7 +118,7 @@ class RowEncoder:
         """The encoded rows of a block, from an earlier pass if this process has kept them."""
         assert block.y is not None
         known = _kept.get(self.token, block.start)
-        if known is not None and len(known.y) == len(block) and np.array_equal(known.y, block.y):
+        if known is not None and known.are(block):
             return known
         seen = self.columns(block.X)
         ranked = [rank_codes(rank, seen[:, column]) for ranks in self.ranks for column, rank in ranks.items()]

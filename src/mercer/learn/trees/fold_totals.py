@@ -18,11 +18,11 @@ from mercer.stats.base import Statistic
 class FoldSums:
     """The result of `FoldTotals`.
 
-    counts : rows of each fold; sums : (folds, 1 + outputs), sums of weights and of weighted targets; codes : for each
+    n : rows of each fold; sums : (folds, 1 + outputs), sums of weights and of weighted targets; codes : for each
     category (folds, codes, 1 + outputs), the same for the rows of each code
     """
 
-    counts: np.ndarray
+    n: np.ndarray
     sums: np.ndarray
     codes: list[np.ndarray]
 
@@ -34,7 +34,7 @@ class FoldSums:
     def mean_target(self, outside: int | None = None) -> np.ndarray:
         """The mean targets of all rows, or of those outside a fold."""
         total = _outside(self.sums, outside)
-        return total[1:] / total[0]
+        return np.divide(total[1:], total[0], out=np.zeros(len(total) - 1), where=total[0] > 0)
 
     def ranks(self, fold: int, output: int) -> list[np.ndarray]:
         """The ranks of the codes of each category by the mean target of the rows outside a fold."""

@@ -15,7 +15,7 @@ from mercer.linear.losses import LogLoss
 #: The factor of probabilities: their standard deviation is about a quarter, that of standardized scores is one.
 PROBABILITY_SCALE = 4.0
 #: The smallest standard deviation that scores are divided by.
-_MIN_SCALE = 1e-6
+MIN_SCALE = 1e-6
 
 
 @dataclass
@@ -68,4 +68,4 @@ _packed = DerivedCache(lambda score: PackedEnsembles(score.ensembles))
 def score_scale(scores: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
     """The standard deviation of each column of scores."""
     mean = np.average(scores, axis=0, weights=weight)
-    return np.maximum(np.sqrt(np.average((scores - mean) ** 2, axis=0, weights=weight)), _MIN_SCALE)
+    return np.maximum(np.sqrt(np.average((scores - mean) ** 2, axis=0, weights=weight)), MIN_SCALE)

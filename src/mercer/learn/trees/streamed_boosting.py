@@ -24,6 +24,7 @@ from mercer.learn.trees.fold_totals import FoldSums, FoldTotals
 from mercer.learn.trees.level_histograms import GridGuess, LevelHistograms, LevelSums, TreeTask
 from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss
 from mercer.learn.trees.params import EVALUATION_INTERVAL, TreeParams
+from mercer.learn.trees.score import MIN_SCALE
 from mercer.source import Source
 from mercer.source.progress import report_progress
 from mercer.stats import Moments, Sample
@@ -52,7 +53,7 @@ def encoder_of(
 ) -> tuple[RowEncoder, FoldSums]:
     """Bins of the columns and sums of the targets: two passes."""
     totals = source.fold(FoldTotals(columns, classes, n_folds, seed)).finish()
-    folds = np.flatnonzero(totals.counts)
+    folds = np.flatnonzero(totals.n)
 
     def numbers(block: Block) -> Block:
         return replace(block, X=columns(block.X), y=None, weight=None)
@@ -92,7 +93,7 @@ def out_of_fold_scale(source: Source, result: StreamedResult) -> np.ndarray:
         return Block(own, weight=block.weight)
 
     try:
-        return np.sqrt(source.map(scored).fold(Moments()).finish().variance)
+        return np.maximum(np.sqrt(source.map(scored).fold(Moments()).finish().var), MIN_SCALE)
     finally:
         rows.forget()
 
@@ -105,8 +106,8 @@ class _StreamedBooster:
         loss = SquaredTreeLoss if rows.classes is None else LogisticTreeLoss
         base = np.array([loss.base_of(totals.mean_target(int(fold))) for fold in rows.folds])
         self.min_hessian = params.min_samples_leaf if rows.classes is None else params.min_samples_leaf / 10
-        self.n_rows = int(totals.counts.sum())
-        self.n_training = [self.n_rows - int(totals.counts[fold]) for fold in rows.folds]
+        self.n_rows = int(totals.n.sum())
+        self.n_training = [self.n_rows - int(totals.n[fold]) for fold in rows.folds]
         self.model, self.grown = BoostedModel(base), list[list[GrownNodes]]()
         self.trees = [(k, o) for k in range(len(base)) for o in range(base.shape[1])]
         self.grids: list[GridGuess | None] = [None] * len(self.trees)

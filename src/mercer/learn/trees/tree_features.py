@@ -213,7 +213,7 @@ class TreeFeatures(OutOfFoldTransformer):
         columns = TreeColumns.of(self.n_features_in_, self.one_hot_columns or ())
         seed = seed_of(self.random_state)
         rows, totals = encoder_of(source, columns, self.classes_, self._n_folds, seed, _MAX_BINS)
-        self._refuse_one_fold(rows.folds, int(totals.counts.sum()))
+        self._refuse_one_fold(rows.folds, int(totals.n.sum()))
         params = self._params(totals.sums.shape[1] - 1, totals.weight)
         result = boost_streamed(source, rows, totals, params)
         scale = out_of_fold_scale(source, result) if self.standardize and self.encoding == "score" else None

@@ -21,6 +21,7 @@ from mercer._numeric.block import Block
 from mercer._numeric.linalg import dense
 from mercer.source import Source
 from mercer.stats.base import Statistic
+from mercer.stats.moments import ColumnMoments
 
 #: The smoothing of the first steps, and the factor by which it falls.
 _FIRST_SMOOTHING, _SHRINKAGE = 4.0, 0.5
@@ -30,6 +31,8 @@ _REST = 0.1
 _ARMIJO = 1e-4
 #: The steps that are compared in one pass where a full step is too long.
 _STEPS = np.geomspace(1.0, 1e-6, 48)
+#: Curvature that the intercept is taken to have at least, for each unit of weight.
+_MIN_CURVATURE = 1e-3
 #: Relative error of sums.
 _ROUNDING = 1e-13
 
@@ -149,14 +152,15 @@ class PassesSolution:
 
 
 def solve_by_passes(
-    source: Source, n_classes: int, origin: np.ndarray, alpha: float, tol: float, max_passes: int
+    source: Source, n_classes: int, moments: ColumnMoments, alpha: float, tol: float, max_passes: int
 ) -> list[PassesSolution]:
     """Minimize the hinge loss of each class against the rest, of the second of two; all problems share each pass.
 
-    source : class codes as targets; the weights belong to rows measured from the origin
+    source : class codes as targets; moments : those of the rows. The weights belong to rows measured from their mean
     """
+    origin, floor = moments.mean, _MIN_CURVATURE * float(np.max(moments.weight))
     classes = (1,) if n_classes == 2 else tuple(range(n_classes))
-    solvers = {k: _steps(len(origin), alpha, tol, max_passes) for k in classes}
+    solvers = {k: _steps(len(origin), floor, alpha, tol, max_passes) for k in classes}
     waiting = {k: next(solver) for k, solver in solvers.items()}
     ends: dict[int, PassesSolution] = {}
     while waiting:
@@ -170,9 +174,15 @@ def solve_by_passes(
     return [ends[k] for k in classes]
 
 
-def _steps(d: int, alpha: float, tol: float, max_passes: int) -> Generator[HingePoint, HingeSums, PassesSolution]:
-    """Newton steps on the smoothed objective; yields points, is sent their sums, returns the point of smallest gap."""
+def _steps(
+    d: int, floor: float, alpha: float, tol: float, max_passes: int
+) -> Generator[HingePoint, HingeSums, PassesSolution]:
+    """Newton steps on the smoothed objective; yields points, is sent their sums, returns the point of smallest gap.
+
+    floor : added to the curvature of the intercept, which has none where no margin is within the smoothing
+    """
     penalty = np.append(np.full(d, alpha), 0.0)
+    diagonal = np.append(np.full(d, 2 * alpha), floor)
     x, mu, direction = np.zeros(d + 1), _FIRST_SMOOTHING, None
     before, slope, lower = np.inf, 0.0, -np.inf
     best = PassesSolution(x, np.inf, np.inf, 0)
@@ -196,7 +206,7 @@ def _steps(d: int, alpha: float, tol: float, max_passes: int) -> Generator[Hinge
             trial = HingePoint(x, mu, direction)
             continue
         x, gradient = trial.x, sums.gradient + 2 * penalty * trial.x
-        direction = _newton_direction(sums.hessian, gradient, penalty)
+        direction = _newton_direction(sums.hessian, gradient, diagonal)
         slope, before = float(gradient @ direction), value
         if -slope <= 2 * _REST * sums.smoothing_gap or -slope <= _ROUNDING * abs(value):
             mu, direction = _SHRINKAGE * mu, None
@@ -204,9 +214,7 @@ def _steps(d: int, alpha: float, tol: float, max_passes: int) -> Generator[Hinge
     return best
 
 
-def _newton_direction(hessian: np.ndarray, gradient: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """-H^{-1} g; the intercept has the curvature of at least a small fraction of the largest."""
-    H = hessian + np.diag(2 * penalty)
-    H[-1, -1] += 1e-10 * max(float(np.trace(H)), np.finfo(float).tiny)
-    factor = dense.cho_factor(H, lower=True, check_finite=False)
+def _newton_direction(hessian: np.ndarray, gradient: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
+    """-(H + diagonal)^{-1} g."""
+    factor = dense.cho_factor(hessian + np.diag(diagonal), lower=True, check_finite=False)
     return -dense.cho_solve(factor, gradient, check_finite=False)
