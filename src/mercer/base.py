@@ -23,6 +23,16 @@ from mercer._runtime.errors import MercerError
 from mercer.source import Accumulator, MemorySource, Source
 from mercer.source.table import first_block
 
+#: Entries (rows times columns) of a source beyond which its rows are not collected where passes can replace that.
+MAX_COLLECTED_ENTRIES = 10**8
+
+
+def is_too_large_to_collect(source: Source, n_columns: int) -> bool:
+    """Whether the rows of a source should not be brought into memory; rows of an array are there already."""
+    if isinstance(source, MemorySource) or source.n_rows is None:
+        return False
+    return source.n_rows * n_columns > MAX_COLLECTED_ENTRIES
+
 
 class NotSaved:
     """Placeholder in a loaded model for the statistics of its rows, which a model file does not hold."""

@@ -26,6 +26,7 @@ from mercer.linear.optimize.softmax import SoftmaxHessianAt
 from mercer.linear.ridge.factor import Spectral
 from mercer.linear.ridge.loo import LeaveOneOut
 from mercer.machines.falkon import CenterProducts
+from mercer.select.boosting.rounds import StumpHistograms
 from mercer.select.filters.cross_moments import ContingencyTables, CrossMoments
 from mercer.select.filters.histograms import BinEdges, JointHistogram
 from mercer.select.filters.pair_information import PairTables
@@ -82,6 +83,12 @@ TABLE = {
     "smoothed hinges": (HingesAt((0, 2), HINGE_POINTS, ORIGIN), "code", False, True),
     "products with centers": (CenterProducts(Gaussian(2.0), np.eye(D)), "two numbers", False, True),
     "normal products": (CenterProducts(Gaussian(2.0), np.eye(D), np.ones((D, 1))), "number", False, True),
+    "stump histograms": (
+        StumpHistograms(tuple(CUTS), np.ones((D, 256)), 0.5, 6.0, False, 1),
+        "code",
+        False,
+        True,
+    ),
     "together": (Together(moments=Moments(), sample=Sample(5)), "number", True, True),
 }
 

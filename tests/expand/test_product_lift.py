@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from mercer import base as mercer_base
 from mercer._numeric.block import Block
 from mercer.expand import ProductLift
 from mercer.source import MemorySource, StreamSource
@@ -104,3 +105,13 @@ def test_unknown_columns_are_refused():
         ProductLift([(0, 7)]).fit(X)
     with pytest.raises(ValueError, match="not a data frame"):
         ProductLift([("a", "b")]).fit(X)
+
+
+def test_a_large_source_is_read_twice(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(300, 3)) + 1.0, rng.uniform(0.5, 2.0, size=300)
+    expected = ProductLift([(0, 1), (2, 2)]).fit(X, sample_weight=weight)
+    monkeypatch.setattr(mercer_base, "MAX_COLLECTED_ENTRIES", X.size - 1)
+    found = ProductLift([(0, 1), (2, 2)]).fit(MemorySource(X, weight=weight))
+    np.testing.assert_allclose(found.centers_, expected.centers_, rtol=1e-12)
+    np.testing.assert_allclose(found.scales_, expected.scales_, rtol=1e-12)

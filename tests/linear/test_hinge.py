@@ -6,8 +6,10 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from mercer import base as mercer_base
 from mercer.linear import HingeClassifier, hinge
 from mercer.linear.optimize.dual import best_intercept
+from mercer.source import MemorySource
 
 
 def problem(n=300, d=5, seed=0):
@@ -61,15 +63,16 @@ def test_passes_reach_the_optimum_of_the_sweeps(alpha, form):
     assert np.all(sweeps.objective_ - sweeps.dual_gap_ <= passes.objective_ * (1 + 1e-12))
 
 
-def test_long_dense_rows_are_fitted_by_passes(monkeypatch):
+def test_large_sources_of_dense_rows_are_fitted_by_passes(monkeypatch):
     X, y = problem()
-    monkeypatch.setattr(hinge, "_MAX_ENTRIES", X.size - 1)
-    assert HingeClassifier().fit(X, y).dual_coef_ is None
-    assert HingeClassifier().fit(sparse.csr_matrix(X), y).dual_coef_ is not None
-    with pytest.warns(ConvergenceWarning, match="after 2 passes"):
-        HingeClassifier(1e-3, max_iter=2, tol=1e-12).fit(X, y)
-    monkeypatch.setattr(hinge, "_MAX_COLUMNS", 4)
+    monkeypatch.setattr(mercer_base, "MAX_COLLECTED_ENTRIES", X.size - 1)
+    assert HingeClassifier().fit(MemorySource(X, y)).dual_coef_ is None
     assert HingeClassifier().fit(X, y).dual_coef_ is not None
+    assert HingeClassifier().fit(MemorySource(sparse.csr_matrix(X), y)).dual_coef_ is not None
+    with pytest.warns(ConvergenceWarning, match="after 2 passes"):
+        HingeClassifier(1e-3, max_iter=2, tol=1e-12).fit(MemorySource(X, y))
+    monkeypatch.setattr(hinge, "_MAX_COLUMNS", 4)
+    assert HingeClassifier().fit(MemorySource(X, y)).dual_coef_ is not None
     with pytest.raises(ValueError, match=r"5 columns.*solver='dual'"):
         HingeClassifier(solver="newton").fit(X, y)
     with pytest.raises(ValueError, match="solver must be one of"):

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer._runtime.errors import ParameterError
 from mercer._runtime.pool import ordered_map
-from mercer.base import seed_of
+from mercer.base import is_too_large_to_collect, seed_of
 from mercer.linear.classes import LinearClassifier, at_least_two, classes_of, coded
 from mercer.linear.optimize.dual import HingeProblem, HingeSolution, solve
 from mercer.linear.optimize.hinge_passes import solve_by_passes
@@ -20,8 +20,8 @@ from mercer.source import Source
 from mercer.stats import Moments
 
 _SOLVERS = ("auto", "dual", "newton")
-#: Rows with more entries are not collected; columns of passes, at most.
-_MAX_ENTRIES, _MAX_COLUMNS = 10**8, 2_000
+#: Columns of passes, at most: the state is the square of their number.
+_MAX_COLUMNS = 2_000
 
 
 class HingeClassifier(LinearClassifier, IteratedEstimator):
@@ -47,7 +47,8 @@ class HingeClassifier(LinearClassifier, IteratedEstimator):
     random_state : int, default=0
         Seed of the order of the rows.
     solver : {"auto", "dual", "newton"}, default="auto"
-        "auto" is "newton" for dense rows of more than 10^8 entries and at most 2,000 columns, else "dual".
+        "auto" is "newton" for a source of dense rows with more than 10^8 entries and at most 2,000 columns, and "dual"
+        for all other data.
 
     Attributes
     ----------
@@ -105,9 +106,10 @@ class HingeClassifier(LinearClassifier, IteratedEstimator):
             raise ParameterError("solver", self.solver, problem, remedy="Use solver='dual', or select columns first.")
         if self.solver != "auto" or d > _MAX_COLUMNS:
             return self.solver == "newton"
-        is_long = source.n_rows is not None and source.n_rows * d > _MAX_ENTRIES
+        if not is_too_large_to_collect(source, d):
+            return False
         first = next((block for block in (task.read() for task in source.tasks()) if len(block)), None)
-        return is_long and first is not None and not hasattr(first.X, "tocsr")
+        return first is not None and not hasattr(first.X, "tocsr")
 
     def _learn_by_passes(self, source: Source) -> None:
         self.classes_ = classes_of(source)

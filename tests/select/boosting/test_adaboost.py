@@ -7,8 +7,10 @@ import pytest
 from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
+from mercer import base as mercer_base
 from mercer.select import AdaBoost, GreedySelector
 from mercer.select.boosting.stumps import Stumps, thresholds_of
+from mercer.source import MemorySource
 
 
 def signs(seed=0, n=120, d=15):
@@ -116,3 +118,27 @@ def test_columns_must_be_signs():
         AdaBoost(learner="columns").fit(np.array([[1.0], [2.0]]), [0, 1])
     with pytest.raises(ValueError, match="'stumps' or 'columns'"):
         AdaBoost(learner="trees").fit(np.ones((2, 1)), [0, 1])
+
+
+@pytest.mark.parametrize("learner", ["stumps", "columns"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_a_large_source_is_read_once_per_round(learner, form, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 4))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=700) > 0.5, "yes", "no")
+    X = X if learner == "stumps" else np.where(X > 0.2, 1.0, -1.0)
+    weight = rng.uniform(0.5, 2.0, size=700)
+    expected = AdaBoost(15, learner).fit(form(X), y, sample_weight=weight)
+    monkeypatch.setattr(mercer_base, "MAX_COLLECTED_ENTRIES", X.size - 1)
+    found = AdaBoost(15, learner).fit(MemorySource(form(X), y, weight))
+    np.testing.assert_array_equal(found.feature_indices_, expected.feature_indices_)
+    for name in ("coef_", "intercept_", "risks_", "errors_", "bounds_"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(found.predict(form(X)), expected.predict(form(X)))
+    if learner == "stumps":
+        assert found.stumps_.tolist() == expected.stumps_.tolist()
+    else:
+        with pytest.raises(ValueError, match="row 3 of column 1 holds 0"):
+            AdaBoost(2, learner).fit(MemorySource(np.where(np.arange(2800).reshape(700, 4) == 13, 0.0, X), y))
+    with pytest.raises(ValueError, match="binary"):
+        AdaBoost(2, learner).fit(MemorySource(X, np.arange(700) % 3))

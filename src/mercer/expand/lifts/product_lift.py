@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from mercer.base import StreamingEstimator, StreamingTransformer
+from mercer.base import StreamingEstimator, StreamingTransformer, is_too_large_to_collect
 from mercer.kernels.rows import column_positions
 from mercer.source import Source
+from mercer.stats import Moments
 
 
 def _is_incremental(lift: ProductLift) -> bool:
@@ -22,7 +23,8 @@ class ProductLift(StreamingTransformer):
     """Products of pairs of columns, (x_i - c_i)(x_j - c_j) / s_ij: interactions, and squares where i = j.
 
     c are the column means, which makes products nearly uncorrelated with their factors, and s is the standard deviation
-    of each product on the fitted rows. The rows of a `Source` are collected by `fit`.
+    of each product on the fitted rows. The rows of a `Source` are collected by `fit`; one of more than 10^8 entries is
+    read twice instead.
 
     Parameters
     ----------
@@ -73,6 +75,9 @@ class ProductLift(StreamingTransformer):
         names = None if names is None else list(names)
         pairs = [column_positions(pair, self.n_features_in_, names) for pair in self.pairs]
         self.pairs_ = np.array(pairs, dtype=np.int64)
+        if is_too_large_to_collect(source, self.n_features_in_):
+            self._learn_by_passes(source)
+            return
         rows = source.collect()
         self.centers_, self.scales_ = np.zeros(self.pairs_.shape), np.ones(len(self.pairs_))
         if self.center:
@@ -80,6 +85,18 @@ class ProductLift(StreamingTransformer):
             self.centers_ = means[self.pairs_]
         if self.scale:
             self.scales_ = self._standard_deviations(rows.X, rows.weight)
+
+    def _learn_by_passes(self, source: Source) -> None:
+        """Learn means and standard deviations in one pass each."""
+        self.centers_, self.scales_ = np.zeros(self.pairs_.shape), np.ones(len(self.pairs_))
+        if self.center:
+            self.centers_ = source.fold(Moments()).finish().mean[self.pairs_]
+        if self.scale:
+            products = source.map(lambda block: block.with_X(self._products(block.X, np.dtype(np.float32))))
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = np.sqrt(products.fold(Moments()).finish().var)
+            self._refuse_infinite(found[None], np.dtype(np.float32))
+            self.scales_ = np.where(found > 0, found, 1.0)
 
     def _standard_deviations(self, X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):

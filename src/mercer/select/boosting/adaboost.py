@@ -9,13 +9,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._runtime.checks import check_whole
+from mercer.base import is_too_large_to_collect
 from mercer.linear.passes import IteratedEstimator
 from mercer.select.base import LinearPredictor, Selector, row_weights, two_classes
-from mercer.select.boosting.stumps import Stumps
+from mercer.select.boosting.rounds import BoostedRows, MemoryRows, SourceRows
+from mercer.select.boosting.stumps import SignColumns, Stumps
 from mercer.select.greedy.forward import first_maximum
-from mercer.select.greedy.risks import MAX_STEP, ExponentialRisk
+from mercer.select.greedy.risks import MAX_STEP
 from mercer.source import Source
 from mercer.source.progress import report_progress
+from mercer.stats import LabelCounts
 
 #: A weak classifier with a weighted error up to this is perfect and ends the boosting.
 _PERFECT = 1e-10
@@ -34,7 +37,8 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
 
     which each round changes by log(2 sqrt(eps (1 - eps))), and the training error rate is at most exp(R). The result is
     a linear model on explicit features, the selected stumps: `transform` computes them, for any model to use. Rows of
-    a source are collected in memory.
+    a source are collected in memory; one of more than 10^8 entries is read once per round instead, with thresholds
+    from a sample of its rows.
 
     Parameters
     ----------
@@ -85,24 +89,29 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
 
     def _learn_from(self, source: Source) -> None:
         self._accumulator = None
-        rows = source.collect()
-        self.classes_, y = two_classes(np.asarray(rows.y), type(self).__name__)
-        w = row_weights(rows)
-        if self.learner == "stumps":
-            stumps = Stumps(rows.X)
-            self._set_stumps(stumps, self._boost(stumps, y, w))
+        weak: Stumps | SourceRows
+        if is_too_large_to_collect(source, self.n_features_in_):
+            labels = source.fold(LabelCounts()).finish().levels
+            self.classes_, _ = two_classes(labels, type(self).__name__)
+            rows: BoostedRows = (weak := SourceRows(source, self.classes_[1], self.learner == "columns"))
         else:
-            self._set_columns(self._boost(_SignColumns(rows.X), y, w))
+            block = source.collect()
+            self.classes_, y = two_classes(np.asarray(block.y), type(self).__name__)
+            kind = Stumps if self.learner == "stumps" else SignColumns
+            rows = MemoryRows(weak := kind(block.X), y, row_weights(block))  # type: ignore[assignment]
+        indices = self._boost(rows)
+        if self.learner == "stumps":
+            self._set_stumps(weak, indices)
+        else:
+            self._set_columns(indices)
 
-    def _boost(self, weak: Stumps | _SignColumns, y: np.ndarray, w: np.ndarray) -> list[int]:
+    def _boost(self, rows: BoostedRows) -> list[int]:
         """Run the rounds; return the index of the weak classifier of each, -1 for the constant."""
-        risk, f = ExponentialRisk(), np.zeros(len(y))
         indices, errors, steps, risks = [], [], [], []
         for done in range(self.n_rounds):
-            v = y * risk.distribution(y, f, w)
-            edges = weak.edges(v)
+            edges, constant_edge = rows.edges()
             if self.learner == "stumps":
-                edges = np.append(edges, v.sum())  # the constant
+                edges = np.append(edges, constant_edge)
             best = first_maximum(np.abs(edges))
             if not abs(edges[best]) > _MIN_EDGE:
                 break
@@ -110,11 +119,11 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
             error = max((1.0 - abs(edges[best])) / 2.0, 0.0)
             size = MAX_STEP if error <= _PERFECT else 0.5 * np.log((1.0 - error) / error)
             step = float(np.copysign(size, edges[best]))
-            f = f + step * (1.0 if constant else weak.values(best))
+            rows.add(None if constant else best, step)
             indices.append(-1 if constant else best)
             errors.append(error)
             steps.append(step)
-            risks.append(risk.value(y, f, w))
+            risks.append(rows.risk())
             report_progress(done + 1, self.n_rounds)
             if error <= _PERFECT:
                 break
@@ -122,7 +131,7 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
         self.bounds_ = np.cumprod(2.0 * np.sqrt(self.errors_ * (1.0 - self.errors_)))
         return indices
 
-    def _set_stumps(self, weak: Stumps, indices: list[int]) -> None:
+    def _set_stumps(self, weak: Stumps | SourceRows, indices: list[int]) -> None:
         distinct = list(dict.fromkeys(index for index in indices if index >= 0))
         position = {index: i for i, index in enumerate(distinct)} | {-1: -1}
         self.feature_indices_ = np.array([position[index] for index in indices], dtype=np.int64)
@@ -167,24 +176,3 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
     def inverse_transform(self, X: Any) -> Any:
         """Return rows with the selected columns as given and zeros elsewhere; only for learner="columns"."""
         return super().inverse_transform(X)
-
-
-class _SignColumns:
-    """Columns of -1 and +1 as weak classifiers."""
-
-    def __init__(self, X: Any):
-        X = X.toarray() if hasattr(X, "tocsr") else X
-        other = np.argwhere(np.abs(X) != 1)
-        if len(other):
-            row, column = other[0]
-            raise ValueError(
-                f"learner='columns' needs columns of -1 and +1; row {row} of column {column} holds {X[row, column]}. "
-                "Use learner='stumps' for numbers."
-            )
-        self.X = X
-
-    def edges(self, v: np.ndarray) -> np.ndarray:
-        return np.asarray(self.X.T @ v.astype(self.X.dtype), dtype=np.float64)
-
-    def values(self, index: int) -> np.ndarray:
-        return self.X[:, index].astype(np.float64)

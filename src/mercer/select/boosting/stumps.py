@@ -59,3 +59,30 @@ def thresholds_of(x: np.ndarray) -> np.ndarray:
     low, high = values[:-1], values[1:]
     middle = low + (high - low) / 2
     return np.where(middle < high, middle, low)
+
+
+class SignColumns:
+    """Columns of -1 and +1 as weak classifiers."""
+
+    def __init__(self, X: Any):
+        self.X = X.toarray() if hasattr(X, "tocsr") else X
+        refuse_other_signs(self.X)
+
+    def edges(self, v: np.ndarray) -> np.ndarray:
+        """Return sum_i v_i x_i of every column."""
+        return np.asarray(self.X.T @ v.astype(self.X.dtype), dtype=np.float64)
+
+    def values(self, index: int) -> np.ndarray:
+        """Return a column."""
+        return self.X[:, index].astype(np.float64)
+
+
+def refuse_other_signs(X: np.ndarray, start: int = 0) -> None:
+    """Raise ValueError for entries that are not -1 or +1; `start` is the index of the first row."""
+    other = np.argwhere(np.abs(X) != 1)
+    if len(other):
+        row, column = other[0]
+        raise ValueError(
+            f"learner='columns' needs columns of -1 and +1; row {start + row} of column {column} holds "
+            f"{X[row, column]}. Use learner='stumps' for numbers."
+        )
