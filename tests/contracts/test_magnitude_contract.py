@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
+import mercer
 from contracts import test_estimator_contract, test_machine_contract, test_normalize_contract
 from contracts.test_estimator_contract import dense, problem, target
 from mercer._runtime.errors import DataError
@@ -146,3 +147,16 @@ def test_targets_in_other_units_have_the_same_lasso():
     plain = Lasso(n_alphas=20).fit(X, y)
     for unit in (2.0**-200, 2.0**200):
         np.testing.assert_allclose(Lasso(n_alphas=20).fit(X, y * unit).coef_ / unit, plain.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("scale", "where"), [(1e-300, "columns"), (1e300, "column"), (1e300, "target")])
+def test_models_do_not_depend_on_units_of_columns(scale, where):
+    X, y = problem(300)
+    X[:, [2] if where == "column" else slice(None)] *= 1.0 if where == "target" else scale
+    data = {f"x{j}": x for j, x in enumerate(X.T)} | {"y": y * scale if where == "target" else y}
+    if where == "target":
+        with pytest.raises(ValueError, match=r"target 'y' is .*: divide it by a power of ten"):
+            mercer.fit(data, "y", effort="fast", report=False)
+        return
+    model = mercer.fit(data, "y", effort="fast", report=False)
+    assert np.mean((model.predict(data) - y) ** 2) < 0.1 * np.var(y)
