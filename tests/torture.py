@@ -26,6 +26,7 @@ LAYERS = {
         "tests/linear/test_overflow.py",
     ],
     "certified digits": ["tests/linear/test_certified_digits.py"],
+    "residuals of solvers": ["tests/linear/test_residual_ratios.py"],
 }
 
 
