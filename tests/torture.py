@@ -20,8 +20,13 @@ LAYERS = {
     "Parquet files, links and outputs, damaged": ["tests/test_damaged_inputs.py"],
     "model files, tampered": ["tests/io/test_hostile_models.py", "tests/io/test_model_file.py"],
     "killed processes": ["tests/io/test_litter.py"],
-    "large and small numbers": ["tests/test_magnitudes.py", "tests/linear/test_overflow.py"],
+    "large and small numbers": [
+        "tests/contracts/test_magnitude_contract.py",
+        "tests/test_magnitudes.py",
+        "tests/linear/test_overflow.py",
+    ],
     "certified digits": ["tests/linear/test_certified_digits.py"],
+    "residuals of solvers": ["tests/linear/test_residual_ratios.py"],
 }
 
 

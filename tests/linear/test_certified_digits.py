@@ -1,6 +1,7 @@
 """Digits of least squares on NIST's eleven certified problems: in memory, streamed, in pieces and merged."""
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -38,6 +39,11 @@ def merged(X, y):
     return ols().fit(X[:half], y[:half]).merge(ols().fit(X[half:], y[half:]))
 
 
+def merged_of_three(X, y):
+    first, second, third = (ols().fit(X[i::3], y[i::3]) for i in range(3))
+    return first.merge(second).merge(third)
+
+
 def fitted(how, X, y):
     """The weights, and the digits that a warning says hold (None without one)."""
     with warnings.catch_warnings(record=True) as caught:
@@ -45,6 +51,42 @@ def fitted(how, X, y):
         model = how(X, y)
     said = [str(each.message) for each in caught if each.category is ConvergenceWarning]
     return weights(model), int(said[-1].split("about ")[1].split(" digits")[0]) if said else None
+
+
+def exact(X, y):
+    """Least squares with an intercept in rational arithmetic: the normal equations by Gaussian elimination."""
+    rows = [[Fraction(1), *map(as_written, row)] for row in X]
+    targets = list(map(as_written, y))
+    d = len(rows[0])
+    system = [[sum(r[i] * r[j] for r in rows) for j in range(d)] for i in range(d)]
+    right = [sum(r[i] * t for r, t in zip(rows, targets, strict=True)) for i in range(d)]
+    for i in range(d):
+        for k in range(i + 1, d):
+            factor = system[k][i] / system[i][i]
+            system[k] = [a - factor * b for a, b in zip(system[k], system[i], strict=True)]
+            right[k] -= factor * right[i]
+    found = [Fraction(0)] * d
+    for i in reversed(range(d)):
+        found[i] = (right[i] - sum(system[i][j] * found[j] for j in range(i + 1, d))) / system[i][i]
+    return np.array([float(each) for each in found])
+
+
+def as_written(value):
+    """A measurement as the decimal fraction it is."""
+    return value if isinstance(value, Fraction) else Fraction(repr(float(value)))
+
+
+@every_problem
+def test_certified_weights_are_exact(name):
+    """The tables are as NIST has them: rational arithmetic gives all certified digits."""
+    X, y, certified = PROBLEMS[name]
+    if name == "Filip":
+        x = [as_written(value) for value in X[:, 0]]
+        X = np.array([[each**k for k in range(1, 11)] for each in x], dtype=object)
+    if name == "Wampler2":
+        y = [sum(Fraction(int(x)) ** k / 10**k for k in range(6)) for x in X[:, 0]]
+    size = np.where(certified == 0, 1.0, np.abs(certified))
+    assert np.max(np.abs(exact(X, y) - certified) / size) < 1e-14
 
 
 @every_problem
@@ -66,7 +108,7 @@ def test_rows_in_a_stream_have_six_digits(name, copies):
 
 
 @every_problem
-@pytest.mark.parametrize("how", [in_pieces, merged])
+@pytest.mark.parametrize("how", [in_pieces, merged, merged_of_three])
 def test_rows_that_are_read_once_have_six_digits_or_say_how_many(name, how):
     X, y, certified = PROBLEMS[name]
     found, said = fitted(how, X, y)

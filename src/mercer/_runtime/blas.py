@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable
 from functools import cache, wraps
 from typing import Any, TypeVar
 
+from mercer._runtime.magnitudes import refuse_extreme_results
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -95,7 +97,10 @@ VERBS = (
 
 
 class SingleThreadedVerbs:
-    """A base of estimators and kernels: the public methods of subclasses run with BLAS on one thread."""
+    """A base of estimators and kernels: the public methods of subclasses run with BLAS on one thread.
+
+    Numbers that overflow meanwhile are refused by the name of their column (`refuse_extreme_results`).
+    """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -103,11 +108,11 @@ class SingleThreadedVerbs:
 
 
 def limit_methods(kind: type, names: Iterable[str]) -> None:
-    """Decorate those of the named methods that a class itself defines."""
+    """Decorate those of the named methods that a class itself defines: BLAS on one thread, no silent overflow."""
     for name in names:
         method = vars(kind).get(name)
         if callable(method) and not hasattr(method, "__isabstractmethod__"):
-            setattr(kind, name, on_one_blas_thread(method))
+            setattr(kind, name, on_one_blas_thread(refuse_extreme_results(method)))
 
 
 @cache

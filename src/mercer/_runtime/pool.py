@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from functools import cache
 from itertools import chain, islice
 from typing import Any
@@ -102,13 +103,14 @@ class _Task:
     """
 
     def __init__(self, function: Callable[[Any], Any], item: Any, pool: ThreadPoolExecutor):
-        self._work: tuple | None = (function, item)
+        # The item is computed in the context of the caller: what NumPy does about overflow, for example.
+        self._work: tuple | None = (copy_context(), function, item)
         self._future: Future | None = pool.submit(self._run)
 
     def _run(self) -> Any:
-        function, item = self._work  # type: ignore[misc]
+        context, function, item = self._work  # type: ignore[misc]
         self._work = None
-        return as_worker(function, item)
+        return context.run(as_worker, function, item)
 
     @property
     def is_done(self) -> bool:

@@ -179,7 +179,7 @@ def _leading(K: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest eigenvalues, negative and lost ones as 0, and their vectors with a definite sign."""
     n = len(K)
     top = float(np.abs(K).sum(axis=1).max(initial=0.0))
-    values, vectors = dense.eigh(K, subset_by_index=[n - k, n - 1], overwrite_a=True, check_finite=False)
+    values, vectors = dense.eigh(K, subset_by_index=[n - k, n - 1], check_finite=False)
     values, vectors = values[::-1].copy(), vectors[:, ::-1].copy()
     values[values <= n * np.finfo(float).eps * top] = 0.0
     vectors *= np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(k)] < 0, -1.0, 1.0)

@@ -26,7 +26,15 @@ def eigh(A: np.ndarray, **options: Any) -> Any:
 
     Options such as `subset_by_index` are those of `scipy.linalg.eigh`.
     """
-    return _scipy("eigh")(A, **options) if options else np.linalg.eigh(A)
+    if not options:
+        return np.linalg.eigh(A)
+    subset = options.get("subset_by_index")
+    values, vectors = _scipy("eigh")(A, **options)
+    if subset is not None and len(values) < subset[1] - subset[0] + 1:
+        # LAPACK's bisection finds none of the eigenvalues of I - 11'/n, for example: equal ones at the end of a range.
+        values, vectors = np.linalg.eigh(A)
+        return values[subset[0] : subset[1] + 1], vectors[:, subset[0] : subset[1] + 1]
+    return values, vectors
 
 
 @on_one_blas_thread

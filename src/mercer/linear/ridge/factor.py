@@ -62,9 +62,10 @@ class Spectral(Centered):
         return self.inverse(alpha)[:, None] * self.rotated_B
 
     def inverse(self, alpha: float) -> np.ndarray:
-        """Return 1 / (values + alpha), and 0 in the null space of G."""
-        reached = self.values > 0 if alpha > 0 else self.reached
-        return np.where(reached, 1.0 / np.where(reached, self.values + alpha, 1.0), 0.0)
+        """Return 1 / (values + alpha), without a penalty 0 in the null space of G."""
+        if alpha > 0:
+            return 1.0 / (np.maximum(self.values, 0.0) + alpha)  # negative values are rounding
+        return np.where(self.reached, 1.0 / np.where(self.reached, self.values, 1.0), 0.0)
 
     @property
     def reached(self) -> np.ndarray:

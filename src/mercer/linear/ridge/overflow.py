@@ -34,6 +34,15 @@ def refuse_overflow(squares: Any, names: Sequence[str] | None = None) -> None:
     )
 
 
+def refuse_large(X: Any, names: Sequence[str], margin: float = 1.0) -> None:
+    """Refuse columns whose sums of squares times `margin` overflow; names the first."""
+    with np.errstate(over="ignore"):
+        squares = margin * np.asarray((X.multiply(X) if hasattr(X, "tocsr") else np.square(X)).sum(axis=0)).ravel()
+    if not np.all(np.isfinite(squares)):
+        first = int(np.flatnonzero(~np.isfinite(squares))[0])
+        refuse_overflow(squares[[first], None], [names[first]])
+
+
 def refuse_extremes(learned: GramPerFold, names: Sequence[str], margin: float = 1.0) -> None:
     """Refuse columns and targets whose squares overflow, or are lost because they underflow; names the column.
 

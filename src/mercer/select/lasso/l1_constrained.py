@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer._runtime.checks import check_whole
 from mercer.base import StreamingEstimator
 from mercer.linear.passes import one_pass
-from mercer.linear.ridge.overflow import refuse_extremes, refuse_overflow
+from mercer.linear.ridge.overflow import refuse_extremes, refuse_large, refuse_overflow
 from mercer.select.base import LinearPredictor, Selector, row_weights, two_classes
 from mercer.select.lasso.cross_validation import GramCrossValidation
 from mercer.select.lasso.l1_ball import (
@@ -30,6 +30,8 @@ from mercer.stats.gram import GramPerFold
 
 #: Weights below this fraction of the radius are rounding.
 _ZERO = 1e-12
+#: Sums of squares are multiplied by one another: beyond the range of float64 over this, a column is refused.
+_MARGIN = 1e150
 
 
 class L1Constrained(LinearPredictor, Selector):
@@ -114,7 +116,7 @@ class L1Constrained(LinearPredictor, Selector):
         return Gram(1)
 
     def _finish(self, learned: GramPerFold) -> None:
-        refuse_extremes(learned, self._input_names(), margin=1e150)
+        refuse_extremes(learned, self._input_names(), margin=_MARGIN)
         problem = GramCrossValidation(learned).all_rows()
         datafit = problem.datafit
         coef = self._minimize(QuadraticObjective(datafit.G, datafit.b, datafit.yy, problem.weight), len(datafit.b))
@@ -129,6 +131,7 @@ class L1Constrained(LinearPredictor, Selector):
         self.classes_, sign = two_classes(np.asarray(block.y), type(self).__name__)
         weight = row_weights(block)
         X = block.X.tocsr().astype(np.float64) if hasattr(block.X, "tocsr") else np.asarray(block.X, dtype=np.float64)
+        refuse_large(X, self._input_names(), margin=_MARGIN)
         mean = np.asarray(X.T @ weight) / weight.sum()
         if self.loss == "hinge":
             self._solve_hinge(X, sign, weight)
