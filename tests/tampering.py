@@ -1,6 +1,8 @@
 """Tampered model files: golden files with changed arrays or manifests and mended checksums, loaded and applied.
 
-`python -m tampering FIRST LAST FOLDER` runs the cases of these seeds and writes one line of JSON for each.
+`python -m tampering FIRST LAST FOLDER [strict]` runs the cases of these seeds and writes one line of JSON for each. An
+audit hook ends the process if a file causes code to be executed, a process or a connection to be started, or a file to
+be written; if strict, also if it causes any module to be imported.
 """
 
 from __future__ import annotations
@@ -121,7 +123,7 @@ def run(seed: int, cases: list[dict], folder: str) -> dict:
     path, tampered = os.path.join(folder, case["file"]), os.path.join(folder, f"tampered-{os.getpid()}.mercer")
     _apply(load(path), case)  # imports what this model needs
     what = tamper(path, tampered, rng)
-    begin, stage, result = time.perf_counter(), "load", {}
+    begin, cpu, peak, stage, result = time.perf_counter(), time.process_time(), _peak(), "load", {}
     print(json.dumps({"begin": seed, "file": case["file"], "change": what}), flush=True)
     try:
         _Guard.armed = True
@@ -133,8 +135,13 @@ def run(seed: int, cases: list[dict], folder: str) -> dict:
         result |= {"error": type(error).__name__, "message": str(error)[:300]}
     finally:
         _Guard.armed = False
-    seconds = time.perf_counter() - begin
-    return {"seed": seed, "file": case["file"], "change": what, "stage": stage, "seconds": seconds, **result}
+    cost = {"seconds": time.perf_counter() - begin, "cpu": time.process_time() - cpu, "megabytes": _peak() - peak}
+    return {"seed": seed, "file": case["file"], "change": what, "stage": stage, **cost, **result}
+
+
+def _peak() -> float:
+    """The largest resident memory of this process so far, in megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _apply(model: object, case: dict) -> object:
@@ -151,13 +158,19 @@ def _finite(output: object) -> bool:
 class _Guard:
     """An audit hook that refuses what no model file may cause."""
 
-    armed = False
+    armed = strict = False
 
     def __call__(self, event: str, args: tuple) -> None:
         if not _Guard.armed:
             return
         writes = event == "open" and isinstance(args[1], str) and any(letter in args[1] for letter in "wax+")
-        if writes or event.startswith(_FORBIDDEN) or (event in ("exec", "compile") and not _is_module(event, args)):
+        imports = _Guard.strict and event == "import" and args[0] not in sys.modules
+        if (
+            writes
+            or imports
+            or event.startswith(_FORBIDDEN)
+            or (event in ("exec", "compile") and not _is_module(event, args))
+        ):
             _Guard.armed = False
             os.write(2, f"forbidden: {event} {args!r:.200}\n".encode())
             os._exit(66)
@@ -170,10 +183,24 @@ def _is_module(event: str, args: tuple) -> bool:
     return os.path.isfile(os.fspath(args[1] or "")) or bytes(args[0] or b"").startswith(b"lambda _cls, ")
 
 
+def _import_all(cases: list[dict], folder: str) -> None:
+    """Import every class that a file may name, and what models need to be applied."""
+    from mercer.io import load
+    from mercer.io.registry import TYPES, class_of
+
+    for name in TYPES:
+        class_of(name)
+    for case in cases:
+        _apply(load(os.path.join(folder, case["file"])), case)
+
+
 def main() -> None:
     """Run the cases from the first to the last seed."""
     first, last, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     cases = unpack_golden(folder)
+    if sys.argv[4:] == ["strict"]:
+        _Guard.strict = True
+        _import_all(cases, folder)
     resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.addaudithook(_Guard())

@@ -80,20 +80,16 @@ class Hashing {
 
     static int bits_of(uint64_t n_buckets) { return std::max(static_cast<int>(std::bit_width(n_buckets - 1)), 1); }
 
-    size_t max_ngrams(int64_t n_units) const {
-        return static_cast<size_t>(n_units) * static_cast<size_t>(units.high - units.low + 1);
-    }
-
     // Entries reserved at the start.
     size_t expected() const {
-        const size_t n = max_ngrams(units.runs[units.docs[units.n_docs]] - units.runs[units.docs[0]]);
-        return std::min(n * static_cast<size_t>(map.nonzeros), size_t{1} << 24);
+        return std::min(units.n_ngrams(0, units.n_docs), (size_t{1} << 24) / static_cast<size_t>(map.nonzeros)) *
+               static_cast<size_t>(map.nonzeros);
     }
 
     // Counts need no table of terms: every occurrence goes to its own signed bucket, an integer whose lowest bit is the
     // sign.
     void add_up_counts(size_t doc) {
-        const size_t limit = max_ngrams(units.runs[units.docs[doc + 1]] - units.runs[units.docs[doc]]);
+        const size_t limit = units.n_ngrams(doc, doc + 1);
         if (signed_buckets.size() < limit) signed_buckets.resize(limit);
         const size_t n =
             map.murmur ? (units.gap ? murmur_buckets<4>(doc) : murmur_buckets<2>(doc)) : keyed_buckets(doc);

@@ -18,6 +18,17 @@ struct UnitView {
     long low, high;
     bool whole;
 
+    // The number of n-grams of documents `first` to `last`, repetitions included.
+    size_t n_ngrams(size_t first, size_t last) const {
+        size_t total = 0;
+        for (int64_t r = docs[first]; r < docs[last]; ++r) {
+            const int64_t size = runs[r + 1] - runs[r], longest = std::min<int64_t>(size, high);
+            if (size < low) total += whole && size > 0;
+            else total += static_cast<size_t>((longest - low + 1) * (2 * size - low - longest + 2) / 2);
+        }
+        return total;
+    }
+
     template <class Visit>
     void each(size_t doc, Visit visit) const {
         for (int64_t r = docs[doc]; r < docs[doc + 1]; ++r)
@@ -44,8 +55,7 @@ struct CountedRows {
 class Counting {
   public:
     explicit Counting(const UnitView& units) : units(units) {
-        const auto n = static_cast<size_t>(units.runs[units.docs[units.n_docs]] - units.runs[units.docs[0]]) *
-                       static_cast<size_t>(units.high - units.low + 1);
+        const size_t n = units.n_ngrams(0, units.n_docs);
         slots.resize(slots_for(std::min(n / 2, size_t{1} << 20)));
         mask = slots.size() - 1;
         entries.reserve(n / 2);

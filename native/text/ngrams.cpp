@@ -103,6 +103,7 @@ nb::tuple hashed_ngrams(const Vector<uint8_t>& bytes, const Vector<uint32_t>& st
     require(nonzeros >= 1 && n_buckets >= 1 && n_buckets < uint64_t{1} << 31 &&
                 n_buckets % static_cast<uint64_t>(nonzeros) == 0 && !(murmur && nonzeros > 1),
             "n_buckets must be a multiple of nonzeros below 2^31, and nonzeros 1 with murmur.");
+    require(weighting >= 0 && weighting <= 2, "weighting must be 0, 1 or 2.");
     const Buckets map{seed, murmur, n_buckets, nonzeros, with_signs, static_cast<Weighting>(weighting)};
     HashedRows rows;
     {
@@ -149,14 +150,16 @@ void check_rows(const Vector<int32_t>& rows, const Vector<int64_t>& bounds, size
 
 // One table of a list: (hashes, bounds, data, documents, total).
 CountedTerms table_of(nb::handle table) {
-    const auto hashes = nb::cast<Vector<uint64_t>>(table[0]);
-    const auto bounds = nb::cast<Vector<int64_t>>(table[1]);
-    const auto data = nb::cast<Vector<uint8_t>>(table[2]);
-    const auto documents = nb::cast<Vector<int64_t>>(table[3]), total = nb::cast<Vector<int64_t>>(table[4]);
+    // Not converted: the copy would not outlive this function.
+    const auto hashes = nb::cast<Vector<uint64_t>>(table[0], false);
+    const auto bounds = nb::cast<Vector<int64_t>>(table[1], false);
+    const auto data = nb::cast<Vector<uint8_t>>(table[2], false);
+    const auto documents = nb::cast<Vector<int64_t>>(table[3], false), total = nb::cast<Vector<int64_t>>(table[4], false);
     const size_t n = hashes.shape(0);
     require(bounds.shape(0) == n + 1 && documents.shape(0) == n && total.shape(0) == n,
             "one hash and two counts per term are needed, and one more bound.");
-    require(bounds.data()[0] == 0 && bounds.data()[n] == static_cast<int64_t>(data.shape(0)),
+    require(bounds.data()[0] == 0 && bounds.data()[n] == static_cast<int64_t>(data.shape(0)) &&
+                are_bounds(bounds.data(), n + 1, data.shape(0)),
             "bounds must rise from the first byte to the last.");
     return {{hashes.data(), bounds.data(), data.data(), n}, documents.data(), total.data()};
 }

@@ -1,5 +1,4 @@
-// Compiled twins of mercer/_numeric/trees/prediction.py. A few rows walk compact trees, eight trees at a time; many
-// rows are evaluated as bitsets (see row_sets.h).
+// Compiled twins of mercer/_numeric/trees/prediction.py.
 #include "trees/prediction.h"
 
 #include <nanobind/stl/unique_ptr.h>
@@ -11,15 +10,13 @@
 
 #include "common/arrays.h"
 #include "trees/packed_trees.h"
+#include "trees/tree_walks.h"
 
 namespace nb = nanobind;
 
 namespace {
 
 using namespace mercer;
-
-constexpr int64_t lanes = 8;      // trees walked at a time, to hide memory latency
-constexpr int64_t min_group = 8;  // rows from which on bitsets pay: they take as long for one row as for many
 
 nb::ndarray<nb::numpy, int32_t> tree_leaves(const Rows<uint8_t>& bins, const Vector<int32_t>& feature,
                                             const Vector<int32_t>& threshold, const Vector<int32_t>& left,
@@ -49,43 +46,18 @@ nb::ndarray<nb::numpy, int32_t> tree_leaves(const Rows<uint8_t>& bins, const Vec
     return owned_array(std::move(out), {n, trees});
 }
 
-constexpr int64_t max_rows_checked = 8, span_rows = 512;
-
 void add_trees(const Rows<double>& X, const Vector<int64_t>& roots, const Vector<int64_t>& column,
                const Vector<double>& threshold, const Vector<int64_t>& left, const Vector<int64_t>& right,
                const Vector<double>& value, const Vector<int64_t>& output, OutRows<double> out) {
-    nb::gil_scoped_release released;
-    const int64_t n = X.shape(0), p = X.shape(1), nodes = column.shape(0), outputs = out.shape(1);
+    const size_t nodes = column.shape(0);
+    for (const size_t size : {threshold.shape(0), left.shape(0), right.shape(0), value.shape(0)})
+        require_tree(size == nodes);
     require(out.shape(0) == X.shape(0), "out must have a row for each row of X.");
-    for (size_t t = 0; t < roots.shape(0); ++t)
-        require(roots.data()[t] >= 0 && roots.data()[t] < nodes && output.data()[t] >= 0 && output.data()[t] < outputs,
-                "a tree is not well formed.");
-    // Children come after their parent, so every walk ends.
-    const auto check_node = [&](int64_t k) {
-        require(column.data()[k] < p, "a tree asks for a column that X has not.");
-        require(left.data()[k] > k && right.data()[k] > k && left.data()[k] < nodes && right.data()[k] < nodes,
-                "a tree is not well formed.");
-    };
-    // The nodes that a few rows visit are checked on the way; for many rows all nodes are checked once.
-    const bool few = n <= max_rows_checked;
-    for (int64_t k = 0; k < nodes && !few; ++k)
-        if (column.data()[k] >= 0) check_node(k);
-    // One tree at a time for a span of rows: its nodes stay in the first-level cache.
-    for (int64_t start = 0; start < n; start += span_rows) {
-        const int64_t stop = std::min(n, start + span_rows);
-        for (size_t t = 0; t < roots.shape(0); ++t) {
-            double* sums = out.data() + output.data()[t];
-            for (int64_t i = start; i < stop; ++i) {
-                const double* x = X.data() + i * p;
-                int64_t node = roots.data()[t];
-                while (column.data()[node] >= 0) {
-                    if (few) check_node(node);
-                    node = x[column.data()[node]] <= threshold.data()[node] ? left.data()[node] : right.data()[node];
-                }
-                sums[i * outputs] += value.data()[node];
-            }
-        }
-    }
+    require(output.shape(0) == roots.shape(0), "output must name a column for each tree.");
+    const Nodes trees{column.data(), left.data(), right.data(), threshold.data(), value.data(), int64_t(nodes)};
+    nb::gil_scoped_release released;
+    add_plain_trees(trees, roots.data(), output.data(), roots.shape(0), {X.data(), X.shape(0), X.shape(1)}, out.data(),
+                    out.shape(1));
 }
 
 std::unique_ptr<PackedTrees> pack_trees(const Vector<int64_t>& roots, const Vector<int64_t>& column,
@@ -98,61 +70,12 @@ std::unique_ptr<PackedTrees> pack_trees(const Vector<int64_t>& roots, const Vect
     return std::make_unique<PackedTrees>(nodes, roots.data(), roots.shape(0));
 }
 
-// Eight walks of `depth` steps.
-void walk(const Cell* cells, const uint16_t* bins, int32_t depth, int32_t* at) {
-    int32_t node[lanes];
-    std::copy(at, at + lanes, node);
-    for (int32_t level = 0; level < depth; ++level)
-        for (int64_t l = 0; l < lanes; ++l) {
-            const Cell cell = cells[node[l]];
-            node[l] = cell.child + (bins[cell.column] > cell.cut);
-        }
-    std::copy(node, node + lanes, at);
-}
-
-// All trees for one row, eight at a time; their values are added in the order of the trees.
-void add_row(const PackedTrees& trees, const double* row, const int64_t* output, double* sums) {
-    std::vector<uint16_t> bins(std::max<size_t>(trees.edges.size(), 1));
-    for (size_t c = 0; c < trees.edges.size(); ++c) bins[c] = trees.bin(c, row[c]);
-    const int64_t n_trees = trees.roots.size();
-    const Cell* cells = trees.cells.data();
-    for (int64_t t = 0; t < n_trees; t += lanes) {
-        const int64_t count = std::min(lanes, n_trees - t);
-        int32_t at[lanes], depth = 0;
-        for (int64_t l = 0; l < lanes; ++l) {
-            const int64_t tree = std::min(t + l, n_trees - 1);
-            at[l] = trees.roots[tree];
-            depth = std::max(depth, trees.depths[tree]);
-        }
-        walk(cells, bins.data(), depth, at);
-        for (int64_t l = 0; l < count; ++l) sums[output[t + l]] += trees.values[at[l]];
-    }
-}
-
-// Groups of rows, all trees for each.
-void add_groups(const SplitTrees& trees, const Rows<double>& X, const int64_t* output, OutRows<double>& out) {
-    const PredictionKernels& kernels = MERCER_PICK(prediction);
-    const int64_t n = X.shape(0), p = X.shape(1), outputs = out.shape(1), step = kernels.group_rows;
-    constexpr int64_t line = 64;
-    std::vector<char> memory(trees.n_cuts * (step / 8) + outputs * step * sizeof(double) + line);
-    char* workspace = memory.data() + (line - reinterpret_cast<uintptr_t>(memory.data()) % line);
-    for (int64_t start = 0; start < n; start += step)
-        kernels.add_splits(trees, X.data() + start * p, p, std::min(step, n - start), output, outputs,
-                           out.data() + start * outputs, workspace);
-}
-
 void add_packed_trees(const Rows<double>& X, const PackedTrees& trees, const Vector<int64_t>& output,
                       OutRows<double> out) {
-    const int64_t n = X.shape(0), outputs = out.shape(1), n_trees = trees.roots.size();
     require(out.shape(0) == X.shape(0), "out must have a row for each row of X.");
-    require(int64_t(output.shape(0)) == n_trees, "output must name a column for each tree.");
-    require(trees.edges.size() <= X.shape(1), "a tree asks for a column that X has not.");
-    for (int64_t t = 0; t < n_trees; ++t)
-        require(output.data()[t] >= 0 && output.data()[t] < outputs, "output must name columns of out.");
+    require(output.shape(0) == trees.roots.size(), "output must name a column for each tree.");
     nb::gil_scoped_release released;
-    const SplitMemory* splits = n < min_group ? nullptr : trees.splits();
-    if (splits) return add_groups(splits->view(), X, output.data(), out);
-    for (int64_t i = 0; i < n; ++i) add_row(trees, X.data() + i * X.shape(1), output.data(), out.data() + i * outputs);
+    add_packed(trees, output.data(), {X.data(), X.shape(0), X.shape(1)}, out.data(), out.shape(1));
 }
 
 void rowwise_matmul(const Rows<float>& Z, const Rows<double>& coef, OutRows<double> out) {

@@ -79,3 +79,12 @@ def test_comments_at_the_beginning(tmp_path, name):
     (tmp_path / "rows.csv").write_text(text + "3,4,5\n")
     with pytest.raises(DataError, match=f"line {text.count(chr(10)) + 1}: 3 fields"):
         read_table(tmp_path / "rows.csv")
+
+
+@pytest.mark.parametrize(
+    "data", [b"\xef\xbb\xbf", b"\xef\xbb\xbf\r\n\n", b"\xc3", b"\n\xce", b"\xff\xfe\n\x00", b"\xff\xfea"]
+)
+def test_files_of_nothing_but_a_mark_or_half_a_character_are_empty(tmp_path, data):
+    (tmp_path / "rows.csv").write_bytes(data)
+    with pytest.raises(DataError, match=r"rows.csv is empty"):
+        read_table(tmp_path / "rows.csv")

@@ -25,15 +25,17 @@ from mercer.text import TextFeatures
 
 N_CASES = 20_000 if LONG else 600
 PER_TEST = N_CASES // (10 if LONG else 2)
+N_STRICT = 500 if LONG else 40
+PER_STRICT = 250 if LONG else 40
 SECONDS = 60  # without a sign of life
 WORDS = ["the quick brown fox", "jumps over", "the lazy dog", "the end"] * 5
 
 
-def run_cases(first, last, folder):
+def run_cases(first, last, folder, *more):
     """The outcomes of tampered files; a process that dies or hangs is an outcome of its own."""
     found = []
     while first < last:
-        process = _started(first, last, folder)
+        process = _started(first, last, folder, *more)
         begun = {"begin": first}
         for line in _lines(process):
             outcome = json.loads(line)
@@ -49,9 +51,9 @@ def run_cases(first, last, folder):
     return found
 
 
-def _started(first, last, folder):
+def _started(first, last, folder, *more):
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-W", "ignore", "-m", "tampering", str(first), str(last), str(folder)]
+    command = [sys.executable, "-W", "ignore", "-m", "tampering", str(first), str(last), str(folder), *more]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
@@ -76,6 +78,15 @@ def test_tampered_files_give_a_model_or_an_error(first, tmp_path, record_propert
     assert [each for each in found if each["stage"] == "died"] == []
     assert [each for each in found if each["stage"] == "load" and each["error"] != "DataError"] == []
     assert [each for each in found if each["stage"] == "done" and not each["finite"]] == []
+
+
+@pytest.mark.parametrize("first", range(1_000_000, 1_000_000 + N_STRICT, PER_STRICT))
+def test_files_cause_no_import_and_cost_little(first, tmp_path, record_property):
+    record_property("cases", PER_STRICT)
+    found = run_cases(first, first + PER_STRICT, tmp_path, "strict")
+    assert [each for each in found if each["stage"] == "died"] == []
+    assert [each for each in found if each["megabytes"] > 200] == []
+    assert not LONG or [each for each in found if each["cpu"] > 1] == []
 
 
 def rewritten(path, change):

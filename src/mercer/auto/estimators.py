@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import assert_all_finite, check_array, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._runtime.blas import SingleThreadedVerbs
+from mercer._runtime.labels import class_labels
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.progress import Steps
 from mercer.auto.conformal.predictions import interval_function, set_function
@@ -240,9 +240,7 @@ class MercerClassifier(ClassifierMixin, SearchedEstimator):
         return self
 
     def _checked_target(self, y: Any) -> np.ndarray:
-        y = super()._checked_target(y)
-        check_classification_targets(y)
-        return y
+        return class_labels(super()._checked_target(y))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class, one column per class."""

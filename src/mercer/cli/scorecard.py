@@ -39,10 +39,11 @@ def scorecard_csv(model: Any) -> str:
     import io
 
     from mercer.auto.glass.scorecard import scorecard_columns
+    from mercer.io.checks.formulas import harmless_row
 
     columns = scorecard_columns(model)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    writer.writerows(map(harmless_row, zip(*columns.values(), strict=True)))
     return out.getvalue()

@@ -94,9 +94,10 @@ def _in_terms_of_how(error: MercerError) -> MercerError:
 
 
 def _write(source: Any, target: str, kept: list[str], output: str) -> None:
+    from mercer.cli.streaming import notes_at_end
     from mercer.io.row_writers import open_rows
 
-    with open_rows(output) as out:
+    with notes_at_end(quiet=False), open_rows(output) as out:
         for block in source.blocks():
             if len(block):
                 out.write({**{name: block.X.table.column(name) for name in kept}, target: block.y})

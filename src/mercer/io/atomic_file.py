@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
 from mercer.io.checks.litter import remove_abandoned_files, temporary_file
+
+_MASK_LOCK = threading.Lock()
 
 
 def check_writable(path: str | os.PathLike) -> None:
@@ -84,6 +87,8 @@ def _is_special(path: str) -> bool:
 
 
 def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
+    """The mask for new files. It can only be read by setting it, which two threads must not do at once."""
+    with _MASK_LOCK:
+        mask = os.umask(0o077)
+        os.umask(mask)
     return mask

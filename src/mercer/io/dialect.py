@@ -101,22 +101,31 @@ def sniff(path: str, shown: str | None = None, **given: Any) -> Dialect:
 
     `shown` is the name of the file in messages.
     """
-    shown = shown or path
-    given = {name: value for name, value in given.items() if value is not None}
     with open(path, "rb") as file:
         compressed = file.read(2) == b"\x1f\x8b"
     with open_bytes(path, compressed) as file:
         head = file.read(_SAMPLE_BYTES)
-    if not head.strip():
-        problem = f"{shown} is empty." if len(head) < _SAMPLE_BYTES else f"{shown} begins with only blanks."
-        raise DataError(problem, file=shown)
+    return dialect_of(head, shown or path, compressed, **given)
+
+
+def dialect_of(head: bytes, shown: str, compressed: bool = False, **given: Any) -> Dialect:
+    """The dialect of a file that begins with `head`; see `sniff`."""
+    given = {name: value for name, value in given.items() if value is not None}
+    _refuse_blanks(head, head, shown)
     if "encoding" not in given:
         _refuse_other_forms(head, shown)
     _check_given(**given)
     encoding = given.get("encoding") or detect_encoding(head)
     text = _decoded(head, encoding, shown)
+    _refuse_blanks(text, head, shown)  # nothing beside a byte order mark, or the beginning of a character
     found = Dialect(encoding=encoding, compressed=compressed)
     return _with_lines(found, _whole_lines(text, cut=len(head) == _SAMPLE_BYTES), text, given)
+
+
+def _refuse_blanks(text: str | bytes, head: bytes, shown: str) -> None:
+    if not text.strip():
+        problem = f"{shown} is empty." if len(head) < _SAMPLE_BYTES else f"{shown} begins with only blanks."
+        raise DataError(problem, file=shown)
 
 
 def _with_lines(found: Dialect, lines: list[str], text: str, given: dict[str, Any]) -> Dialect:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from typing import Any
 
 import numpy as np
 
 from mercer._runtime.errors import DataError
+from mercer.io.atomic_file import write_text
+from mercer.io.checks.formulas import harmless_row
 from mercer.source import Columns, TableSource
 from mercer.source.missing import is_missing
 from mercer.source.storage import open_file
@@ -62,5 +65,6 @@ def incomplete_rows(table: Columns, required: dict[str, str]) -> list[tuple[int,
 
 def write_rejected(path: str, rejected: list[tuple[str, Any, str, str]]) -> None:
     """Write the skipped rows to a CSV file: file, line (for tables `row 3`), reason and text."""
-    with open(path, "w", newline="", encoding="utf-8") as out:
-        csv.writer(out).writerows([("file", "line", "reason", "text"), *rejected])
+    out = io.StringIO(newline="")
+    csv.writer(out).writerows([("file", "line", "reason", "text"), *map(harmless_row, rejected)])
+    write_text(path, out.getvalue())

@@ -6,12 +6,14 @@ import csv
 import io
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from mercer._runtime.errors import MercerError, Message, Setting
 from mercer.io.atomic_file import atomic_write
+from mercer.io.checks.formulas import harmless_column, harmless_row, without_escapes
 
 _FORMATS = {
     "": "csv",
@@ -59,20 +61,40 @@ def open_rows(path: str | None, given: str | None = None) -> Iterator:
 
 
 class _Csv:
-    """CSV with quotes only around values that hold a delimiter, a quote or a line break."""
+    """CSV with quotes only around values that hold a delimiter, a quote or a line break.
+
+    Text that a spreadsheet would run gets an apostrophe, which a warning reports; text that would steer a terminal is
+    not printed there.
+    """
 
     delimiter = ","
 
     def __init__(self, file: BinaryIO):
         self._file, self._begun = file, False
+        self._on_terminal = file.isatty()
+        self._n_formulas = 0
 
     def write(self, columns: dict[str, Any]) -> None:
-        table = _table(columns)
+        table = self._harmless(_table(columns))
         if not self._begun:
             self._file.write(self._header(table.column_names))
             self._begun = True
         self._file.write(self._rows(table))
         self._file.flush()
+
+    def _harmless(self, table: Any) -> Any:
+        import pyarrow as pa
+
+        columns = []
+        for column in table.columns:
+            column, count = harmless_column(column)
+            self._n_formulas += count
+            columns.append(without_escapes(column) if self._on_terminal else column)
+        names = harmless_row(table.column_names)
+        self._n_formulas += sum(map(str.__ne__, names, table.column_names)) if not self._begun else 0
+        if self._on_terminal:
+            names = without_escapes(pa.array(names)).to_pylist()
+        return pa.table(columns, names=names)
 
     def _header(self, names: list[str]) -> bytes:
         text = io.StringIO()
@@ -95,7 +117,10 @@ class _Csv:
             return written("needed")  # this style quotes all text
 
     def close(self) -> None:
-        pass
+        if self._n_formulas:
+            what = "1 text" if self._n_formulas == 1 else f"{self._n_formulas:,} texts"
+            problem = f"{what} that a spreadsheet would run as a formula got an apostrophe in front."
+            warnings.warn(f"{problem} JSON and Parquet keep such text as it is.", UserWarning, stacklevel=2)
 
 
 class _Tsv(_Csv):

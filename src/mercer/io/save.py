@@ -72,12 +72,17 @@ def _plain(value: Any) -> Any:
 def load(path: str | os.PathLike) -> Any:
     """Load the model that was saved to `path`. Nothing in the file is executed, so any file is safe to open."""
     manifest, arrays = read_archive(path)
+    return restored(os.fspath(path), manifest, arrays)
+
+
+def restored(path: str, manifest: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    """The model of a manifest and its arrays, which were read from `path`."""
     if "model" not in manifest:
-        raise DataError(f"{os.fspath(path)} holds no model.", file=os.fspath(path))
+        raise DataError(f"{path} holds no model.", file=path)
     try:
         return unpack(manifest["model"], arrays)
     except (ValueError, RecursionError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError) as error:
-        raise DataError(f"{os.fspath(path)} cannot be loaded. {error}", file=os.fspath(path)) from error
+        raise DataError(f"{path} cannot be loaded. {error}", file=path) from error
 
 
 def _versions() -> dict[str, str]:

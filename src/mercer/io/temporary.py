@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mercer._runtime.errors import DataError
-from mercer.io.checks.litter import FOLDER_PREFIX, own_folder, remove_abandoned_folders
+from mercer.io.checks.litter import folder_prefix, own_folder, remove_abandoned_folders
 from mercer.io.column_types import TYPES, kind
 
 GROUP_ROWS = 65_536
@@ -30,7 +30,7 @@ class TemporaryFolder:
     def __init__(self) -> None:
         _clean_once(tempfile.gettempdir())
         with temporary_space():
-            self.path = tempfile.mkdtemp(prefix=FOLDER_PREFIX)
+            self.path = tempfile.mkdtemp(prefix=folder_prefix())
             handle = own_folder(self.path)
         self.remove = weakref.finalize(self, _remove, self.path, handle)
 

@@ -82,7 +82,13 @@ def median_distance(A: Any, p: float = 2) -> float:
         i = rng.integers(n, size=PAIRS)
         j = (i + rng.integers(1, n, size=PAIRS)) % n
     found = paired_distances(A[i], A[j], p)
-    middle = float(np.median(found))
+    with np.errstate(over="ignore"):
+        middle = _middle(found)
+    return middle if np.isfinite(middle) else 2.0**64 * _middle(found / 2.0**64)  # sums of such distances overflow
+
+
+def _middle(distances: np.ndarray) -> float:
+    middle = float(np.median(distances))
     if middle > 0:
         return middle
-    return float(found[found > 0].mean()) if found.any() else 1.0
+    return float(distances[distances > 0].mean()) if distances.any() else 1.0

@@ -9,11 +9,15 @@ import numpy as np
 from sklearn.utils import assert_all_finite, check_array
 
 from mercer._numeric.block import Block
+from mercer._runtime.errors import DataError
+from mercer._runtime.labels import refuse_unsorted
 from mercer.source import Source
 
 TASKS = ("auto", "regression", "classification")
 #: Whole numbers with more distinct values than this are a continuous target, not classes.
 MAX_CLASSES = 20
+#: Sums of squares of up to 2^23 such values are finite.
+_MAX_VALUE = 2.0**500
 
 
 def check_task(task: str) -> None:
@@ -30,6 +34,7 @@ def checked_target(y: Any) -> np.ndarray:
         return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if y.ndim != 1:
         raise ValueError(f"A target of labels must have one column, not the shape {y.shape}.")
+    refuse_unsorted(y)
     assert_all_finite(y, input_name="y")
     return y
 
@@ -68,9 +73,17 @@ def numeric_target(y: Any, classes: np.ndarray | None) -> np.ndarray:
     if classes is None:
         if y.dtype.kind not in "fiub":
             raise ValueError(f"A continuous target must be numeric, not {y.ravel()[0]!r}: use task='classification'.")
-        return y.astype(np.float64).reshape(len(y), -1)
+        return _squarable(y.astype(np.float64).reshape(len(y), -1))
     shown = classes[1:] if len(classes) == 2 else classes
     return (y[:, None] == shown).astype(np.float64)
+
+
+def _squarable(values: np.ndarray) -> np.ndarray:
+    """The values, refused if sums of their squares may overflow."""
+    if np.max(np.abs(values), initial=0.0) > _MAX_VALUE:
+        problem = "The squares of the target overflow, so nothing can be learned from it."
+        raise DataError(problem, remedy="Divide it by a constant, or leave out the rows with such values.")
+    return values
 
 
 def with_numeric_target(source: Source, classes: np.ndarray | None) -> Source:

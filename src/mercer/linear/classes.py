@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import assert_all_finite, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._runtime.blas import SingleThreadedVerbs
+from mercer._runtime.labels import class_labels
 from mercer.source import MemorySource, Source
 from mercer.stats import LabelCounts
 
@@ -20,10 +19,7 @@ class LinearClassifier(SingleThreadedVerbs, ClassifierMixin):
     """Scores X coef_' + intercept_: one column for two classes (positive for the second), else one per class."""
 
     def _checked_y(self, y: Any) -> np.ndarray:
-        y = column_or_1d(super()._checked_y(y), warn=True)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        return y
+        return class_labels(super()._checked_y(y))
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

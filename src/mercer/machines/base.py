@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import assert_all_finite, check_array, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._numeric.block import Block, concatenate, take_rows
@@ -121,14 +120,6 @@ def numeric_target(y: Any) -> np.ndarray:
     """A vector or matrix of numbers as float64."""
     y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
     return y.astype(np.float64, copy=False)
-
-
-def checked_labels(y: Any) -> np.ndarray:
-    """A vector of class labels."""
-    y = column_or_1d(y, warn=True)
-    assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
-    return y
 
 
 def known_classes(y: np.ndarray, learner: Any) -> tuple[np.ndarray, np.ndarray]:

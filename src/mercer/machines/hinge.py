@@ -16,10 +16,11 @@ from mercer._numeric.block import Block, take_rows
 from mercer._numeric.linalg.cholesky import solve_upper, upper_cholesky
 from mercer._numeric.linalg.gram import aligned_empty
 from mercer._runtime.checks import check_whole
+from mercer._runtime.labels import class_labels
 from mercer._runtime.pool import for_each, ordered_map
 from mercer.kernels import Kernel
 from mercer.machines import similarity
-from mercer.machines.base import KernelMachine, checked_labels, known_classes, predicted_classes
+from mercer.machines.base import KernelMachine, known_classes, predicted_classes
 
 #: The Gram matrix of more rows exceeds the memory of an ordinary machine.
 MAX_ROWS = 30_000
@@ -143,7 +144,7 @@ class KernelHinge(ClassifierMixin, KernelMachine):
         check_whole("max_iter", self.max_iter)
 
     def _target(self, y: Any) -> np.ndarray:
-        return checked_labels(y)
+        return class_labels(y)
 
     def _matrices(self, X: Any, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Similarities of the training rows, and the matrix Q of the dual: K itself or KWK'."""

@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._numeric.block import Block, take_rows
 from mercer._runtime.checks import check_whole
+from mercer._runtime.labels import class_labels
 from mercer.kernels import Kernel
 from mercer.machines import similarity
 from mercer.machines.base import (
     KernelMachine,
-    checked_labels,
     known_classes,
     predicted_classes,
     refuse_contradiction,
@@ -157,7 +157,7 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
             )
 
     def _target(self, y: Any) -> np.ndarray:
-        return checked_labels(y)
+        return class_labels(y)
 
     def _open(self, X: Any, y: Any) -> tuple[Source, Kernel, np.ndarray]:
         """The rows as a source, the resolved kernel and the labels."""

@@ -14,6 +14,7 @@ from mercer._numeric.block import Block
 from mercer._runtime.checks import check_weight, check_whole
 from mercer.base import seed_of
 from mercer.kernels import Kernel
+from mercer.linear.ridge.overflow import refuse_overflow
 from mercer.machines import exact, falkon, similarity
 from mercer.machines.base import KernelMachine, are_objects, numeric_target, refuse_contradiction
 from mercer.source import MemorySource, Source, StreamSource
@@ -167,6 +168,8 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             Y = root[:, None] * Y
             K *= root[:, None].astype(K.dtype)
             K *= root.astype(K.dtype)
+        with np.errstate(over="ignore"):
+            refuse_overflow(Y.astype(K.dtype))  # float64 targets of float32 rows
         coef = self._solve_exact(K, Y, np.ones(len(block)) if block.weight is None else block.weight)
         if block.weight is not None:
             coef *= root[:, None]

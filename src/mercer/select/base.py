@@ -13,13 +13,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import ClassifierTags, RegressorTags, Tags, assert_all_finite, check_array, column_or_1d
+from sklearn.utils import ClassifierTags, RegressorTags, Tags, check_array, column_or_1d
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._numeric.block import Block
 from mercer._runtime.blas import SingleThreadedVerbs, on_one_blas_thread
+from mercer._runtime.labels import class_labels
 from mercer.base import StreamingTransformer
 from mercer.linear.classes import at_least_two
 
@@ -51,10 +52,7 @@ def checked_target(y: Any, classification: bool) -> np.ndarray:
     if not classification:
         y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
         return column_or_1d(y, warn=True).astype(np.float64, copy=False)
-    y = column_or_1d(y, warn=True)
-    assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
-    return y
+    return class_labels(y)
 
 
 class LinearPredictor(SingleThreadedVerbs, BaseEstimator):

@@ -1,7 +1,8 @@
 """What killed processes leave behind: temporary folders and half-written files that no living process owns.
 
 An owner holds a lock on its folder or file. The system releases it with the process, however that ends. A folder shows
-its lock only once it is held, and what has no lock is left alone.
+its lock only once it is held. One that has none is left alone, unless its name tells that its process, of this machine,
+is gone.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ _FILE_PREFIX, _FILE_SUFFIX = ".mercer-", ".tmp"
 _LOCK = "owner.lock"
 
 
+def folder_prefix() -> str:
+    """The beginning of the names of temporary folders of this process."""
+    return f"{FOLDER_PREFIX}{_machine()}-{os.getpid()}-"
+
+
 def own_folder(path: str) -> int | None:
     """Lock a new temporary folder; the handle holds the lock until it is closed, or the process ends."""
     if fcntl is None:
@@ -39,10 +45,14 @@ def remove_abandoned_folders(parent: str) -> None:
     for entry in _entries(parent, FOLDER_PREFIX, ""):
         lock = os.path.join(entry.path, _LOCK)
         with contextlib.suppress(OSError):
-            if entry.is_dir(follow_symlinks=False) and os.path.isfile(lock):
+            if not entry.is_dir(follow_symlinks=False):
+                continue
+            if os.path.isfile(lock):
                 with _owned(lock) as owned:
                     if not owned:
                         shutil.rmtree(entry.path, ignore_errors=True)
+            elif entry.name.startswith(f"{FOLDER_PREFIX}{_machine()}-") and _owner_is_gone(entry.name):
+                shutil.rmtree(entry.path, ignore_errors=True)  # killed before it could lock the folder
 
 
 def temporary_file(folder: str) -> tuple[int, str]:
@@ -59,8 +69,7 @@ def remove_abandoned_files(folder: str) -> None:
     """Remove half-written files of processes of this machine that are gone."""
     for entry in _entries(folder, f"{_FILE_PREFIX}{_machine()}-", _FILE_SUFFIX):
         with contextlib.suppress(OSError):
-            owner = entry.name.removesuffix(_FILE_SUFFIX).rsplit("-", 2)[-2]
-            if owner.isdigit() and not _is_alive(int(owner)) and entry.is_file(follow_symlinks=False):
+            if _owner_is_gone(entry.name.removesuffix(_FILE_SUFFIX)) and entry.is_file(follow_symlinks=False):
                 with _owned(entry.path) as owned:
                     if not owned:
                         os.unlink(entry.path)
@@ -97,6 +106,12 @@ def _lock(handle: int) -> bool:
 
 def _machine() -> str:
     return "".join(letter if letter.isalnum() else "_" for letter in socket.gethostname())[:40]
+
+
+def _owner_is_gone(name: str) -> bool:
+    """Whether the process in a name, before its random end, is not running."""
+    owner = name.rsplit("-", 2)[-2]
+    return owner.isdigit() and not _is_alive(int(owner))
 
 
 def _is_alive(process: int) -> bool:
