@@ -42,8 +42,10 @@ from mercer.learn.additive.tables import AdditiveTables
 from mercer.learn.additive.terms import AdditiveTerms
 from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss, TreeLoss
 
-#: Levels of a number, and its levels in a pair; piecewise-linear bins of a column.
-N_LEVELS, N_PAIR_LEVELS, N_BINS = 240, 64, 24
+#: Levels of a number, and its levels in a pair.
+N_LEVELS, N_PAIR_LEVELS = 240, 64
+#: Piecewise-linear bins of a column, at least and at most, and of all columns: boosted terms have the details.
+_MIN_BINS, _MAX_BINS, _ALL_BINS = 8, 24, 600
 _NO_PAIRS = np.zeros((0, 2), np.int64)
 
 
@@ -100,7 +102,8 @@ def learn_glass(
     """Search on encoded rows, then fit the points to all of them."""
     glass = GlassRows.of(encoder, encoded, classify, seed)
     rows = glass.rows
-    effort = replace(sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide), n_bins=N_BINS)
+    n_bins = int(np.clip(_ALL_BINS // max(len(glass.table.axes), 1), _MIN_BINS, _MAX_BINS))
+    effort = replace(sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide), n_bins=n_bins)
     if len(np.unique(rows.folds)) < 2 or glass.target.scale == 0 or not np.any(rows.Y):
         return tabulated(constant(rows, glass.target), glass, None)
     search = Evaluator(rows, glass.labels, effort, clock, seed, steps)
