@@ -11,6 +11,8 @@ from mercer._numeric import isa
 
 ALL = [
     "explore",
+    "glass_box",
+    "intervals",
     "landmarks",
     "learned_metric",
     "learning_dictionary",

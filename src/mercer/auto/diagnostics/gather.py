@@ -10,6 +10,7 @@ from mercer.auto.diagnostics.reproduction import reproduction
 from mercer.auto.diagnostics.schema import FORMAT
 from mercer.auto.diagnostics.split import split_section
 from mercer.auto.diagnostics.without_rows import without_rows
+from mercer.auto.glass.section import scorecard_section
 from mercer.source import Source
 from mercer.tables.overview import overview
 
@@ -51,5 +52,7 @@ def gather(
         checks.sort(key=lambda check: _SEVERITIES.index(check["severity"]))
         found |= {"profiles": table.profiles, "checks": checks}
         found |= {} if table.target is None else {"target_profile": table.target}
+    if run.shape.explainable:
+        found["scorecard"] = scorecard_section(learned.encoder, learned.predictor)
     data, target, options = origin
     return found | {"reproduction": reproduction(data, target, options, ids, run.steps.log)}

@@ -26,7 +26,8 @@ from mercer.auto.final.linear import fit_linear
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.glass.axes import TableAxes
 from mercer.auto.glass.blocks import BoostedTermsBlock, PairSurfacesBlock
-from mercer.auto.glass.extract import tables_of
+from mercer.auto.glass.errors import FoldTerms, jackknife, models_without_folds
+from mercer.auto.glass.extract import Weights, tables_of
 from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.rows.targets import NumericTarget
 from mercer.auto.rows.training import TrainingRows
@@ -41,8 +42,11 @@ from mercer.learn.additive.tables import AdditiveTables
 from mercer.learn.additive.terms import AdditiveTerms
 from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss, TreeLoss
 
-#: Levels of a number, and its levels in a pair; piecewise-linear bins of a column.
-N_LEVELS, N_PAIR_LEVELS, N_BINS = 240, 64, 24
+#: Levels of a number, and its levels in a pair.
+N_LEVELS, N_PAIR_LEVELS = 240, 64
+#: Piecewise-linear bins of a column, at least and at most, and of all columns: boosted terms have the details.
+_MIN_BINS, _MAX_BINS, _ALL_BINS = 8, 24, 600
+_NO_PAIRS = np.zeros((0, 2), np.int64)
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,10 @@ class GlassRows:
         data = LevelRows.of(table.axes, table.codes(rows.X), rows.weight, N_PAIR_LEVELS)
         return cls(table, data, replace(rows, X=table.rows(data.codes)), labels, target)
 
+    def folds(self, n_folds: int) -> np.ndarray:
+        """The fold 0..K-1 that terms are boosted without, for each row."""
+        return np.unique(self.rows.random_folds(n_folds), return_inverse=True)[1]
+
     def loss(self) -> TreeLoss:
         """The loss that terms are boosted with."""
         if self.labels is None:
@@ -94,9 +102,10 @@ def learn_glass(
     """Search on encoded rows, then fit the points to all of them."""
     glass = GlassRows.of(encoder, encoded, classify, seed)
     rows = glass.rows
-    effort = replace(sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide), n_bins=N_BINS)
+    n_bins = int(np.clip(_ALL_BINS // max(len(glass.table.axes), 1), _MIN_BINS, _MAX_BINS))
+    effort = replace(sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide), n_bins=n_bins)
     if len(np.unique(rows.folds)) < 2 or glass.target.scale == 0 or not np.any(rows.Y):
-        return tabulated(constant(rows, glass.target), glass, np.zeros((0, 2), np.int64))
+        return tabulated(constant(rows, glass.target), glass, None)
     search = Evaluator(rows, glass.labels, effort, clock, seed, steps)
     first = state = search.first(Features([LinearBlock(rows.X.shape[1])]))
     state, grown, params = _add_terms(search, state, glass, max_pairs)
@@ -110,11 +119,11 @@ def learn_glass(
         # The points replace these features, so no map of them may be kept.
         known = (rows, glass.labels, glass.target, seed)
         made, tried = fit_linear(found, state.kept.equations, *known, clock=clock, constant_width=True)
-    pairs = np.zeros((0, 2), np.int64) if grown is None else grown.pairs
+    pairs = _NO_PAIRS if grown is None else grown.pairs
     names = glass.table.names
     cycles = (0, 0) if grown is None else (grown.n_cycles, grown.n_pair_cycles)
     config = GlassConfig(made.result, [(names[j], names[k]) for j, k in pairs.tolist()], cycles, params)
-    final = tabulated(made, glass, pairs)
+    final = tabulated(made, glass, grown, effort.tree_folds)
     return replace(final, candidates=[*found.candidates, *tried], result=config)
 
 
@@ -125,10 +134,9 @@ def _add_terms(
     params = term_params(search.effort, glass)
     if search.n < MIN_ROWS or not glass.table.axes or not search.clock.allows(TIME_FOR_TREES):
         return state, None, params
-    start, clock, rows = time.perf_counter(), search.clock, search.rows
+    start, clock = time.perf_counter(), search.clock
     with search.steps("trees"):
-        folds = rows.random_folds(search.effort.tree_folds)
-        folds = np.unique(folds, return_inverse=True)[1]
+        folds = glass.folds(search.effort.tree_folds)
         grown = boost_terms(
             glass.data, glass.loss(), folds, params, max_pairs, should_stop=lambda: not clock.allows(0.4)
         )
@@ -168,24 +176,24 @@ def learn_glass_again(
         [(index[a], index[b]) for a, b in config.pairs if a in index and b in index], dtype=np.int64
     ).reshape(-1, 2)
     effort = sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide)
-    features, trees = _blocks_again(config, glass, pairs, effort)
+    features, grown = _blocks_again(config, glass, pairs, effort)
+    trees = TreeSearch() if grown is None else TreeSearch(scores=grown.points)
     found = replace(config.found, features=features, trees=trees, penalties=config.found.penalties)
     made, _ = fit_linear(found, None, rows, glass.labels, glass.target, seed, predictor, clock, constant_width=True)
-    return replace(tabulated(made, glass, pairs), candidates=predictor.candidates, result=config)
+    final = tabulated(made, glass, grown, effort.tree_folds, pairs)
+    return replace(final, candidates=predictor.candidates, result=config)
 
 
 def _blocks_again(
     config: GlassConfig, glass: GlassRows, pairs: np.ndarray, effort: Effort
-) -> tuple[Features, TreeSearch]:
-    rows, trees = glass.rows, TreeSearch()
+) -> tuple[Features, BoostedTerms | None]:
+    rows, grown = glass.rows, None
     blocks: list[FeatureBlock] = []
     for block in config.found.features.blocks:
         if isinstance(block, BoostedTermsBlock):
             cycles = dict(zip(("max_cycles", "max_pair_cycles"), config.cycles, strict=True))
             params = replace(config.params, **cycles, early_stopping_cycles=None)
-            folds = np.unique(rows.random_folds(effort.tree_folds), return_inverse=True)[1]
-            grown = boost_terms(glass.data, glass.loss(), folds, params, pairs=pairs)
-            trees = TreeSearch(scores=grown.points)
+            grown = boost_terms(glass.data, glass.loss(), glass.folds(effort.tree_folds), params, pairs=pairs)
             blocks.append(BoostedTermsBlock(grown.tables))
         elif isinstance(block, PiecewiseBlock):
             blocks.append(PiecewiseBlock.fitted(rows.X, int(block.bins.n_bins), rows.weight) or block)
@@ -193,25 +201,41 @@ def _blocks_again(
             blocks.append(PairSurfacesBlock(glass.data, pairs))
         else:
             blocks.append(LinearBlock(rows.X.shape[1]))
-    return Features(blocks), trees
+    return Features(blocks), grown
 
 
-def tabulated(predictor: Predictor, glass: GlassRows, pairs: np.ndarray) -> Predictor:
-    """The predictor as a sum of points: features are the terms, in float32, and weights are one."""
-    tables, start = tables_of(predictor, glass.table, glass.data, pairs)
+def tabulated(
+    predictor: Predictor,
+    glass: GlassRows,
+    grown: BoostedTerms | None,
+    n_folds: int = 0,
+    pairs: np.ndarray | None = None,
+) -> Predictor:
+    """The predictor as a sum of points: features are the terms, in float32, and weights are one.
+
+    n_folds : folds of the jackknife of the errors of points; 0: no errors. pairs : those of `grown` if not given
+    """
+    if pairs is None:
+        pairs = _NO_PAIRS if grown is None else grown.pairs
+    if not predictor.features.has(BoostedTermsBlock.kind) and not predictor.features.has(PairSurfacesBlock.kind):
+        pairs = _NO_PAIRS
+    boosted = grown if predictor.features.has(BoostedTermsBlock.kind) else None
+    models = [Weights(predictor.coef, predictor.intercept, None if boosted is None else boosted.tables)]
+    if n_folds:
+        parts = ([], None) if boosted is None else (boosted.per_fold, boosted.points)
+        known = FoldTerms(glass.folds(n_folds), *parts)
+        models += models_without_folds(predictor, glass.rows, glass.target, glass.labels, known)
+    tables, start = tables_of(predictor.features, models, glass.table, glass.data, pairs)
     pure = purified(tables, glass.data.codes, glass.rows.weight)
-    rounded = [values.astype(np.float32).astype(np.float64) for values in pure.tables.mains]
-    cells = [pair.values.astype(np.float32).astype(np.float64) for pair in pure.tables.pairs]
-    final = pure.tables.with_values(rounded, cells)
+    n_outputs = predictor.coef.shape[1]
+    own, others = (pure.tables.of_outputs(part) for part in (slice(n_outputs), slice(n_outputs, None)))
+    final = own.rounded()
     transformer = AdditiveTerms.from_tables(final, glass.table.n_encoded, predictor.classes)
     counts = level_counts(final, glass.data.codes, glass.rows.weight)
-    errors = [np.zeros(table.shape) for table in [*final.mains, *(pair.values for pair in final.pairs)]]
-    block = TermsBlock(transformer, TermDetails(glass.table.columns, counts, errors))
-    n_outputs = final.n_outputs
+    block = TermsBlock(transformer, TermDetails(glass.table.columns, counts, jackknife(others, n_outputs)))
     coef = np.tile(np.eye(n_outputs), (final.n_terms, 1))
-    return replace(
-        predictor, features=Features([block]), coef=coef, intercept=start + pure.intercept, penalties=np.ones(1)
-    )
+    intercept = (start + pure.intercept)[:n_outputs]
+    return replace(predictor, features=Features([block]), coef=coef, intercept=intercept, penalties=np.ones(1))
 
 
 def level_counts(tables: AdditiveTables, codes: np.ndarray, weight: np.ndarray | None) -> list[np.ndarray]:

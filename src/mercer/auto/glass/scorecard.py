@@ -26,7 +26,8 @@ UNSEEN, MISSING = "(unseen)", "(missing)"
 class AxisLevels:
     """The levels of an axis in the units of the table.
 
-    `lower` and `upper` are the edges of bins, NaN where there are none; `kind` is number, date or category.
+    `lower` and `upper` are the edges of bins, NaN where there are none; `kind` is number, date or category. `values`
+    are the mean number, the date or the category of each level that is no missing value.
     """
 
     column: str
@@ -34,6 +35,7 @@ class AxisLevels:
     labels: list[str]
     lower: np.ndarray
     upper: np.ndarray
+    values: list[Any]
 
 
 def explainable_block(model: Model) -> TermsBlock:
@@ -46,9 +48,9 @@ def explainable_block(model: Model) -> TermsBlock:
     return block
 
 
-def axis_levels(model: Model, block: TermsBlock) -> list[AxisLevels]:
-    """The levels of each axis."""
-    encoder, start = model.encoder, 0
+def axis_levels(encoder: Any, block: TermsBlock) -> list[AxisLevels]:
+    """The levels of each axis of encoded rows."""
+    start = 0
     by_column: dict[int, tuple[Any, int]] = {}
     for part in encoder.column_encoders:
         for names in part.names:
@@ -65,17 +67,22 @@ def _levels(axis: Axis, column: str, encoder: Any, offset: int) -> AxisLevels:
     if axis.is_category:
         if isinstance(encoder, Indicators):
             names = [*(str(category) for category in encoder.categories), "other"][: len(axis.columns)]
-            return AxisLevels(column, "category", [UNSEEN, *names, *gone], nothing, nothing)
-        return AxisLevels(column, "category", ["present", "missing"], nothing, nothing)
+            return AxisLevels(column, "category", [UNSEEN, *names, *gone], nothing, nothing, [UNSEEN, *names])
+        shown = ["present", "missing"]
+        return AxisLevels(column, "category", shown, nothing, nothing, shown)
     padding = [np.nan] * len(gone)
     if isinstance(encoder, DateParts):
-        cuts = encoder.decoded(axis.cuts)
-        labels = [str(np.datetime_as_string(cut, unit="auto")) for cut in cuts]
-        return AxisLevels(column, "date", [*bins_between(labels), *gone], nothing, nothing)
-    cuts = encoder.decoded(axis.cuts) if isinstance(encoder, SmoothClipped) else axis.cuts
+        labels, values = (
+            [str(np.datetime_as_string(each, unit="auto")) for each in encoder.decoded(part)]
+            for part in (axis.cuts, axis.values)
+        )
+        return AxisLevels(column, "date", [*bins_between(labels), *gone], nothing, nothing, values)
+    cuts, values = axis.cuts, axis.values
+    if isinstance(encoder, SmoothClipped):
+        cuts, values = encoder.decoded(cuts), encoder.decoded(values)
     labels = [prefix_of(encoder) + label for label in bins_between(short_numbers(cuts))]
     lower, upper = np.array([-np.inf, *cuts, *padding]), np.array([*cuts, np.inf, *padding])
-    return AxisLevels(column, "number", [*labels, *gone], lower, upper)
+    return AxisLevels(column, "number", [*labels, *gone], lower, upper, values.tolist())
 
 
 def prefix_of(encoder: Any) -> str:
@@ -114,7 +121,7 @@ def short_numbers(values: np.ndarray) -> list[str]:
 def scorecard_columns(model: Model) -> dict[str, list]:
     """The scorecard as columns: feature, bin, for several outputs class or target, points, error, rows, edges."""
     block = explainable_block(model)
-    levels, tables, details = axis_levels(model, block), block.tables, block.details
+    levels, tables, details = axis_levels(model.encoder, block), block.tables, block.details
     temperature = 1.0 if model.classes_ is None else model.predictor.temperature
     n_outputs, unknown = tables.n_outputs, (np.nan, np.nan, np.nan)
     first = model.predictor.intercept[None]

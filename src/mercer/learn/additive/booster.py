@@ -73,9 +73,10 @@ class TermBooster:
         self.bins = np.column_stack(fine + coarse).astype(np.uint8)
         minimum = params.min_samples_leaf
         self.min_hessian = minimum if isinstance(loss, SquaredTreeLoss) else minimum / 10
-        base, self.loss, self.held_out_loss = loss.base(self.train), loss.at(self.train), loss.at(self.rows)
-        self.scores = np.tile(base, (len(order), 1))
-        self.n_outputs = len(base)
+        self.base, self.loss, self.held_out_loss = loss.base(self.train), loss.at(self.train), loss.at(self.rows)
+        self.row_weight = loss.weight
+        self.scores = np.tile(self.base, (len(order), 1))
+        self.n_outputs = len(self.base)
         self.cycles: list[tuple[np.ndarray, ...]] = []
 
     def _ranked(self, j: int, codes: np.ndarray) -> np.ndarray:

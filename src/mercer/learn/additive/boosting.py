@@ -11,6 +11,7 @@ import numpy as np
 from mercer._runtime.pool import ordered_map
 from mercer.learn.additive.booster import LevelRows, TermBooster, TermParams
 from mercer.learn.additive.pair_gains import cell_levels, pair_gains
+from mercer.learn.additive.smooth import smoothed
 from mercer.learn.additive.tables import AdditiveTables, mean_tables
 from mercer.learn.trees.fold_booster import never
 from mercer.learn.trees.losses import TreeLoss
@@ -66,6 +67,7 @@ def boost_terms(
         kept = _confirmed_pairs(boosters, per_fold)
         per_fold = [replace(tables, pairs=[tables.pairs[p] for p in kept]) for tables in per_fold]
         chosen = chosen[kept]
+    per_fold = smoothed(per_fold, boosters)
     points = _held_out_points(boosters, per_fold, len(folds))
     losses = (start / len(folds), after / len(folds), last / len(folds))
     return BoostedTerms(mean_tables(per_fold), per_fold, points, chosen, n_cycles, n_pair_cycles, losses)

@@ -79,6 +79,20 @@ class AdditiveTables:
         made = [replace(pair, values=values) for pair, values in zip(self.pairs, pairs, strict=True)]
         return replace(self, mains=mains, pairs=made)
 
+    def of_outputs(self, outputs: slice) -> AdditiveTables:
+        """The tables of some of the outputs."""
+        return self.with_values(
+            [main[..., outputs] for main in self.mains], [pair.values[..., outputs] for pair in self.pairs]
+        )
+
+    def rounded(self) -> AdditiveTables:
+        """The same tables with points that float32 has exactly."""
+
+        def rounded(values: np.ndarray) -> np.ndarray:
+            return values.astype(np.float32).astype(np.float64)
+
+        return self.with_values([rounded(main) for main in self.mains], [rounded(each.values) for each in self.pairs])
+
 
 def mean_tables(tables: list[AdditiveTables]) -> AdditiveTables:
     """The mean of tables of the same axes and pairs."""

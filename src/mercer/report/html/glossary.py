@@ -128,6 +128,18 @@ GLOSSARY = (
         "describes the model, not cause and effect.",
     ),
     (
+        "points",
+        "Points",
+        "What a value of a column, or of a pair of columns, adds to the score of an explainable model. The points of a "
+        "row and the intercept add up to its prediction, for classes to log-odds.",
+    ),
+    (
+        "points_error",
+        "Standard error of points",
+        "How far points would typically be from these if other rows of the same kind had been collected: the "
+        "jackknife, which fits the model without each part of the rows in turn.",
+    ),
+    (
         "interaction",
         "Interaction",
         "What the prediction depends on through two columns together, beyond the sum of their separate effects.",

@@ -22,6 +22,8 @@ class Limits:
     importances: int = 25
     effects: int = 12
     interactions: int = 4
+    curves: int = 12
+    pairs: int = 10
     term_lists: int = 12
     terms: int = 12
     examples: int = 5
@@ -39,10 +41,11 @@ class Limits:
 #: Tried in this order until the page is small enough. Even if each character of each text takes 5 bytes, the last is.
 TIERS = (
     Limits(),
-    replace(Limits(), name=60, sentence=300, listing=3000, profiles=100, candidates=40, checks=30, effects=8),
+    replace(Limits(), name=60, sentence=300, listing=3000, profiles=100, candidates=40, checks=30, effects=8, curves=8,
+        pairs=6),
     Limits(
         name=40, sentence=160, listing=1000, checks=15, where=5, notes=10, blocks=10, candidates=15, importances=15,
-        effects=6, interactions=2, term_lists=4, terms=8, examples=2, contributions=6, slices=5, points=15, classes=12,
-        certificates=5, profiles=40, versions=10, files=5, stages=12,
+        effects=6, interactions=2, curves=4, pairs=2, term_lists=4, terms=8, examples=2, contributions=6,
+        slices=5, points=15, classes=12, certificates=5, profiles=40, versions=10, files=5, stages=12,
     ),
 )  # fmt: skip

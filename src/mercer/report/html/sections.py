@@ -20,6 +20,7 @@ SECTIONS = (
     ("checks", "Checks", ("checks", "notes", "columns")),
     ("representations", "Representations tried", ("candidates", "blocks")),
     ("metrics", "All metrics", ("holdout", "other_data")),
+    ("scorecard", "Scorecard", ("scorecard",)),
     ("columns", "Which columns matter", ("importances", "effects", "interactions", "terms")),
     ("errors", "Where the model errs", ("residuals", "calibration", "confusion", "thresholds", "examples", "slices")),
     ("limits", "Limits of the model", ("learning_curve", "kernel_map", "boundary", "certificates")),

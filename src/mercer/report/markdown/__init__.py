@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mercer.report import format
-from mercer.report.markdown.columns import render_columns
+from mercer.report.markdown.columns import render_columns, render_scorecard
 from mercer.report.markdown.errors import render_errors
 from mercer.report.markdown.text import MAX_ROWS, code_block, escaped, estimate, sentence, table, value
 
@@ -176,6 +176,7 @@ _SECTIONS: tuple[Callable[[dict[str, Any]], list[str]], ...] = (
     _checks,
     _representations,
     _metrics,
+    render_scorecard,
     render_columns,
     render_errors,
     _limits,

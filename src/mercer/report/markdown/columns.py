@@ -20,6 +20,24 @@ def render_columns(report: dict[str, Any]) -> list[str]:
     return ["## Which columns matter", *found] if found else []
 
 
+def render_scorecard(report: dict[str, Any]) -> list[str]:
+    card = report.get("scorecard")
+    if not card:
+        return []
+    rows = [
+        (
+            escaped(each["term"]),
+            format.MISSING if each["output"] is None else escaped(each["output"], 40),
+            format.number(each["strength"], 3),
+            format.number(each["low"], 3),
+            format.number(each["high"], 3),
+        )
+        for each in card["terms"]
+    ]
+    about = f"The model is a sum of points, in units of the {escaped(card['unit'])}."
+    return ["## Scorecard", about, *table(("term", "of", "strength", "fewest points", "most points"), rows, 3)]
+
+
 def _effects(report: dict[str, Any]) -> list[str]:
     rows = []
     for each in report.get("effects") or []:

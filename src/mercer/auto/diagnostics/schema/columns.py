@@ -62,6 +62,58 @@ class Interaction(TypedDict):
     remainder: list[list[float]]
 
 
+class TermStrength(TypedDict):
+    """A term of an explainable model: standard deviation of its points over the rows, smallest and largest points."""
+
+    term: str
+    output: str | None
+    strength: float
+    low: float
+    high: float
+
+
+class TermCurve(TypedDict):
+    """The points of a column of an explainable model, with a band of two standard errors on either side."""
+
+    column: str
+    role: str
+    #: None for one target; else the class or target where the column is strongest.
+    output: str | None
+    strength: float
+    #: Numbers, ISO dates or categories.
+    x: list[Any]
+    mean: list[float]
+    low: list[float]
+    high: list[float]
+    density: Histogram
+    #: Points of a missing value; None if there was none.
+    missing: float | None
+
+
+class ScorecardPair(TypedDict):
+    """The points of a pair of columns of an explainable model."""
+
+    columns: list[str]
+    strength: float
+    output: str | None
+    x: list[Any]
+    y: list[Any]
+    #: One row per y.
+    remainder: list[list[float]]
+
+
+class Scorecard(TypedDict):
+    """The terms of an explainable model, from the strongest to the weakest; their points add up to the score."""
+
+    #: Of points: "prediction" or "log-odds"
+    unit: str
+    n_columns: int
+    n_pairs: int
+    terms: list[TermStrength]
+    curves: list[TermCurve]
+    pairs: list[ScorecardPair]
+
+
 class TermWeight(TypedDict):
     term: str
     weight: float

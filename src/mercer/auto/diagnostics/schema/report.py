@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from mercer.auto.diagnostics.schema.columns import ColumnReport, Effect, Importances, Interaction, TermList
+from mercer.auto.diagnostics.schema.columns import ColumnReport, Effect, Importances, Interaction, Scorecard, TermList
 from mercer.auto.diagnostics.schema.errors import (
     Boundary,
     Calibration,
@@ -71,6 +71,7 @@ class Report(TypedDict):
     checks: NotRequired[list[Check]]
     holdout: NotRequired[Holdout]
     intervals: NotRequired[Coverage]
+    scorecard: NotRequired[Scorecard]
     importances: NotRequired[Importances]
     effects: NotRequired[list[Effect]]
     interactions: NotRequired[list[Interaction]]

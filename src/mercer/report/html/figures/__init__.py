@@ -10,6 +10,7 @@ from mercer.report.html.figures.columns import (
 )
 from mercer.report.html.figures.errors import draw_calibration, draw_residual_histogram, draw_residuals, draw_thresholds
 from mercer.report.html.figures.maps import draw_boundary, draw_kernel_map
+from mercer.report.html.figures.points import draw_points
 from mercer.report.html.figures.profiles import draw_target
 from mercer.report.html.figures.scores import draw_learning_curve, draw_scores
 
@@ -22,6 +23,7 @@ __all__ = [
     "draw_interaction",
     "draw_kernel_map",
     "draw_learning_curve",
+    "draw_points",
     "draw_residual_histogram",
     "draw_residuals",
     "draw_scores",

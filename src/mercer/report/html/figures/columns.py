@@ -65,7 +65,7 @@ def draw_effect(effect: dict[str, Any], range_: tuple[float, float]) -> Markup:
         return Markup("")
     first, second = finding["first"], finding["second"]
     ends = [number(effect["mean"][i], 3) for i in (first, second)]
-    at = [_value(effect["x"][i]) for i in (first, second)]
+    at = [shown_value(effect["x"][i]) for i in (first, second)]
     words = {
         "rises": f"{what} rises from {ends[0]} to {ends[1]} as {column} grows from {at[0]} to {at[1]}.",
         "falls": f"{what} falls from {ends[0]} to {ends[1]} as {column} grows from {at[0]} to {at[1]}.",
@@ -75,7 +75,8 @@ def draw_effect(effect: dict[str, Any], range_: tuple[float, float]) -> Markup:
     return effect_chart(effect, range_, words[0].upper() + words[1:])
 
 
-def _value(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """A number with three digits, or a text."""
     return number(value, 3) if isinstance(value, (int, float)) else visible(value, 40)
 
 
