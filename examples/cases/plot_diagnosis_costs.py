@@ -2,9 +2,9 @@
 A diagnosis: costs decide, not accuracy
 =======================================
 
-Thirty measurements of 569 tumors ship with scikit-learn. A model gives probabilities; a decision needs costs. To overlook
-a malignant tumor is far worse than to examine a benign one once more. The decision with the smallest expected cost follows
-from the probabilities, and the probabilities stay those of the data.
+Thirty measurements of 569 tumors ship with scikit-learn. A model gives probabilities; a decision needs costs. To
+overlook a malignant tumor is far worse than to examine a benign one once more. The decision with the smallest expected
+cost follows from the probabilities, and the probabilities stay those of the data.
 """
 
 import matplotlib.pyplot as plt
@@ -31,9 +31,9 @@ for name in ("model", "linear"):
 # %%
 # From probabilities to decisions
 # -------------------------------
-# The costs are a matrix [true class, decided class] with the classes in sorted order: benign, malignant. An unnecessary
-# examination costs 1, an overlooked tumor 20. The expected costs of the two decisions are ``p @ costs``, and the smaller
-# one wins.
+# The costs are a matrix [true class, decided class] with the classes in sorted order: benign, malignant. An
+# unnecessary examination costs 1, an overlooked tumor 20. The expected costs of the two decisions are ``p @ costs``,
+# and the smaller one wins.
 
 costs = np.array([[0.0, 1.0], [20.0, 0.0]])
 p = model.predict_proba(X_new)
@@ -49,9 +49,9 @@ for name, decided in DECISIONS.items():
 # %%
 # The threshold that costs imply
 # ------------------------------
-# The expected cost of "benign" is 20 p, that of "malignant" 1 - p, with p the probability of a malignant tumor. They are equal
-# at p = 1/21. The curve shows the cost on new rows for every threshold: low around the one that theory gives, and
-# higher at 0.5. No threshold was tuned.
+# The expected cost of "benign" is 20 p, that of "malignant" 1 - p, with p the probability of a malignant tumor. They
+# are equal at p = 1/21. The curve shows the cost on new rows for every threshold: low around the one that theory
+# gives, and higher at 0.5. No threshold was tuned.
 
 malignant = p[:, list(model.classes_).index("malignant")]
 thresholds = np.linspace(0.005, 0.95, 190)

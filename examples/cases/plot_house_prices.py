@@ -2,9 +2,9 @@
 House prices: from a file to a decision
 =======================================
 
-An agency has 900 sales in a CSV file and 60 houses on offer. It wants to know what each house is worth, how sure that is, and
-which offers deserve a visit. The file is generated here, with the usual trouble: missing values, a column of categories, a
-date, a decimal comma, and a target that depends on the columns in curves and products.
+An agency has 900 sales in a CSV file and 60 houses on offer. It wants to know what each house is worth, how sure that
+is, and which offers deserve a visit. The file is generated here, with the usual trouble: missing values, columns of
+categories, a decimal comma, and a target that depends on the columns in curves and products.
 """
 
 import tempfile
@@ -43,8 +43,8 @@ lines = ["district;area;built;energy;price", *(f"{d};{a};{b};{e};{p:.0f}" for d,
 # %%
 # Look before you fit
 # -------------------
-# `mercer inspect` in a terminal, or `read_table` here, says how the file was read: the delimiter and the decimal comma were
-# found, and the types come from all rows.
+# `mercer inspect` in a terminal, or `read_table` here, says how the file was read: the delimiter and the decimal
+# comma were found, and the types come from all rows.
 
 print("\n".join(lines[:3]))
 table = mercer.read_table(folder / "sales.csv")
@@ -65,8 +65,8 @@ print("columns that matter:", ", ".join(sorted(model.importance(), key=model.imp
 # %%
 # Value the offers
 # ----------------
-# A price alone is not enough for a decision. `predict_interval` gives the range that contains the price of a new house with
-# probability 0.8. The asking prices are noisy here; offers below the whole interval are worth a visit.
+# A price alone is not enough for a decision. `predict_interval` gives the range that contains the price of a new
+# house with probability 0.8. The asking prices are noisy here; offers below the whole interval are worth a visit.
 
 new = {
     "district": [row[0] for row in offered],

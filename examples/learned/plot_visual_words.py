@@ -2,9 +2,10 @@ r"""
 Visual words
 ============
 
-A document is described by how often each word occurs. An image has no words, so we make some: cut patches out of all images,
-cluster them, and call each cluster a *visual word*. An image is then the histogram of its words, a row of numbers for a
-linear model. The notes describe it with the map :math:`\psi(x) \in \{0, 1\}^k`, one indicator per cluster.
+A document is described by how often each word occurs. An image has no words, so we make some: cut patches out of all
+images, cluster them, and call each cluster a *visual word*. An image is then the histogram of its words, a row of
+numbers for a linear model. The notes describe it with the map :math:`\psi(x) \in \{0, 1\}^k`, one indicator per
+cluster.
 """
 
 import matplotlib.pyplot as plt
@@ -36,9 +37,9 @@ fig.suptitle("32 visual words", fontsize=11)
 # %%
 # Describe images by their words
 # ------------------------------
-# Every image has 25 overlapping patches. The histogram over the whole image forgets where a word occurred; four histograms,
-# one per quarter, remember roughly. "Triangle" encoding replaces the one word of a patch by how much closer than average
-# each center is, and a sparse code writes the patch as a sum of a few atoms.
+# Every image has 25 overlapping patches. The histogram over the whole image forgets where a word occurred; four
+# histograms, one per quarter, remember roughly. "Triangle" encoding replaces the one word of a patch by how much
+# closer than average each center is, and a sparse code writes the patch as a sum of a few atoms.
 
 ENCODERS = {
     "one word per patch": words,
@@ -69,8 +70,8 @@ results_of_pixels = pixels.score(second.reshape(len(second), -1) / 16, y_second)
 # %%
 # What it is worth
 # ----------------
-# Without positions the words of a digit are not enough. With quarters, one word per patch comes close to the pixels, and the
-# soft assignment of the triangle encoding beats them.
+# Without positions the words of a digit are not enough. With quarters, one word per patch comes close to the pixels,
+# and the soft assignment of the triangle encoding beats them.
 
 fig, ax = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
 at = np.arange(len(ENCODERS))

@@ -6,9 +6,10 @@ Every set with a quadratic boundary in the plane is
 
 .. math:: \alpha_1 x_1 + \alpha_2 x_2 + \alpha_3 x_1^2 + \alpha_4 x_1 x_2 + \alpha_5 x_2^2 > \alpha_0 ,
 
-a halfspace in the five features of `PolynomialLift(2)`. The same linear classifier therefore finds an ellipse, a hyperbola or
-a parabola, whichever the data hold. The notes write the weights as :math:`(\alpha_0, \ldots, \alpha_5)` with the constant
-feature in front; its sign must then be :math:`-\alpha_0`, because the constant moves to the other side.
+a halfspace in the five features of `PolynomialLift(2)`. The same linear classifier therefore finds an ellipse, a
+hyperbola or a parabola, whichever the data hold. The notes write the weights as :math:`(\alpha_0, \ldots, \alpha_5)`
+with the constant feature in front; its sign must then be :math:`-\alpha_0`, because the constant moves to the other
+side.
 """
 
 import matplotlib.pyplot as plt
@@ -29,9 +30,9 @@ SHAPES = {
 # %%
 # One classifier, three curves
 # ----------------------------
-# A conic section :math:`ax^2 + bxy + cy^2 + \ldots` is an ellipse if :math:`b^2 - 4ac < 0`, a hyperbola if it is positive
-# and a parabola only if it is zero. The third fit is therefore an ellipse or a hyperbola that looks like a parabola in
-# this window: the discriminant below is small beside those of the others, but not zero.
+# A conic section :math:`ax^2 + bxy + cy^2 + \ldots` is an ellipse if :math:`b^2 - 4ac < 0`, a hyperbola if it is
+# positive and a parabola only if it is zero. The third fit is therefore an ellipse or a hyperbola that looks like a
+# parabola in this window: the discriminant below is small beside those of the others, but not zero.
 
 lift = PolynomialLift(2, include_bias=False).fit(X)
 Z = lift.transform(X)
@@ -51,8 +52,8 @@ for ax, (name, inside) in zip(axes, SHAPES.items(), strict=True):
 # %%
 # How many features
 # -----------------
-# Degree p in d columns needs :math:`\binom{d + p}{p} - 1` features without the constant: a polynomial in p for fixed d, and
-# in d for fixed p.
+# Degree p in d columns needs :math:`\binom{d + p}{p} - 1` features without the constant: a polynomial in p for fixed
+# d, and in d for fixed p.
 
 fig, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
 for d in (2, 5, 10, 20):

@@ -2,9 +2,10 @@
 Stems and stop words
 ====================
 
-A bag of words has one column per word form, so "sail", "sails" and "sailing" share nothing, and the most frequent columns are
-"the" and "and". Stems join the forms of a word; stop words leave out the ones that carry no topic; and weights by document
-frequency do the same more gently. This example shows what each of the three does to a small collection.
+A bag of words has one column per word form, so "sail", "sails" and "sailing" share nothing, and the most frequent
+columns are "the" and "and". Stems join the forms of a word; stop words leave out the ones that carry no topic; and
+weights by document frequency do the same more gently. This example shows what each of the three does to a small
+collection.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +18,7 @@ FORMS = {
     "sea": "sail sails sailed sailing ship ships shipping harbor harbors anchor anchored anchoring wave waves",
     "kitchen": "cook cooks cooked cooking bake bakes baked baking spice spices spiced pan pans boil boils boiling",
 }
-FILLERS = "the the the and and of of to to a a in is it was for on with that as".split()
+FILLERS = 3 * ["the"] + 2 * ["and", "of", "to", "a"] + ["in", "is", "it", "was", "for", "on", "with", "that", "as"]
 
 
 def message(topic):
@@ -51,8 +52,8 @@ for name, options in BAGS.items():
 # %%
 # Which words weigh most
 # ----------------------
-# Counts of all words are dominated by "the", "and" and "to". Weights by document frequency level them, but every second word
-# is still one. Stop words remove them, and stems put the forms of a word into one column.
+# Counts of all words are dominated by "the", "and" and "to". Weights by document frequency level them, but every
+# second word is still one. Stop words remove them, and stems put the forms of a word into one column.
 
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
 VIEWS = {
@@ -70,8 +71,8 @@ for ax, (name, options) in zip(axes, VIEWS.items(), strict=True):
 # %%
 # What it is worth
 # ----------------
-# Few documents, new word forms: a stem that was seen in one form helps with the others. With hundreds of documents every
-# form has been seen, and the four bags agree.
+# Few documents, new word forms: a stem that was seen in one form helps with the others. With hundreds of documents
+# every form has been seen, and the four bags agree.
 
 sizes = (10, 20, 40, 80, 160, 640)
 fig, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")

@@ -6,9 +6,9 @@ With one standardized column, the Lasso minimizes
 
 .. math:: \tfrac12 (w - c)^2 + \lambda |w| , \qquad c = \langle x, y\rangle / n ,
 
-and the minimum is the soft threshold :math:`w = \mathrm{sign}(c) \max(|c| - \lambda, 0)`: exactly zero until the column
-correlates with the target by more than :math:`\lambda`. A squared penalty only shrinks, :math:`w = c/(1 + 2\lambda)`, and never
-gives zero. This is why one selects columns and the other does not.
+and the minimum is the soft threshold :math:`w = \mathrm{sign}(c) \max(|c| - \lambda, 0)`: exactly zero until the
+column correlates with the target by more than :math:`\lambda`. A squared penalty only shrinks, :math:`w = c/(1 +
+2\lambda)`, and never gives zero. This is why one selects columns and the other does not.
 """
 
 import matplotlib.pyplot as plt
@@ -54,8 +54,8 @@ for penalty in (0.1, 0.5, 0.95):
 # %%
 # Many columns: the path
 # ----------------------
-# Three of twenty columns matter. From right to left the penalty falls and columns enter one by one, those that matter first.
-# Every column is thresholded, given all others.
+# Three of twenty columns matter. From right to left the penalty falls and columns enter one by one, those that matter
+# first. Every column is thresholded, given all others.
 
 X = rng.normal(size=(200, 20))
 X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -6,8 +6,8 @@ Add one feature to the two coordinates of the plane, a bump around a landmark,
 
 .. math:: \varphi(x) = \bigl(x_1, x_2, e^{-\|x - c\|^2 / (2 \sigma^2)}\bigr) ,
 
-and the points near the landmark rise out of the plane. A horizontal plane then cuts them off. With several landmarks each
-weight says how much its neighborhood speaks for a class.
+and the points near the landmark rise out of the plane. A horizontal plane then cuts them off. With several landmarks
+each weight says how much its neighborhood speaks for a class.
 """
 
 import matplotlib.pyplot as plt
@@ -44,10 +44,10 @@ ax.set(title=f"with the bump: {lifted.score(Z, y):.0%} correct", zlim=(0, 1), xt
 # %%
 # Three landmarks, one hyperplane
 # -------------------------------
-# Landmarks in the south-west, north and east give three features. *Find a hyperplane that predicts the first class only near
-# the north landmark*, the notes ask. The weights (0, 1, 0) with the intercept -0.5 do it: the score is positive where
-# the similarity to the north landmark exceeds one half. Other weights give other regions, and every one of them is a
-# plane in the space of the three similarities.
+# Landmarks in the south-west, north and east give three features. *Find a hyperplane that predicts the first class
+# only near the north landmark*, the notes ask. The weights (0, 1, 0) with the intercept -0.5 do it: the score is
+# positive where the similarity to the north landmark exceeds one half. Other weights give other regions, and every
+# one of them is a plane in the space of the three similarities.
 
 landmarks = np.array([[-1.2, -0.9], [0.0, 1.2], [1.3, -0.2]])
 near = Landmarks(kernel=Gaussian(0.8), landmarks=landmarks, whiten=False).fit(landmarks)

@@ -2,8 +2,9 @@ r"""
 The nearest-neighbor limit
 ==========================
 
-A kernel machine predicts the sign of :math:`f(x) = \sum_i \alpha_i\, k(x, x_i)`. For a tiny bandwidth the term of the closest
-row dominates all others, so the prediction is the label of the nearest neighbor. For a large one it is a global average.
+A kernel machine predicts the sign of :math:`f(x) = \sum_i \alpha_i\, k(x, x_i)`. For a tiny bandwidth the term of the
+closest row dominates all others, so the prediction is the label of the nearest neighbor. For a large one it is a
+global average.
 """
 
 import matplotlib.pyplot as plt
@@ -27,8 +28,9 @@ def nearest(rows):
 # %%
 # Four bandwidths and the limit
 # -----------------------------
-# Kernel least squares on the labels. At :math:`\sigma = 0.05` almost every point of the plane gets the label of its nearest
-# neighbor; the noise of single rows is copied. From left to right the boundary becomes smooth, then too stiff.
+# Kernel least squares on the labels. At :math:`\sigma = 0.05` almost every point of the plane gets the label of its
+# nearest neighbor; the noise of single rows is copied. From left to right the boundary becomes smooth, then too
+# stiff.
 
 fig, axes = plt.subplots(1, 5, figsize=(14, 2.6), layout="constrained")
 for ax, sigma in zip(axes, (None, 0.05, 0.3, 0.8, 3.0), strict=True):
@@ -44,9 +46,9 @@ for ax, sigma in zip(axes, (None, 0.05, 0.3, 0.8, 3.0), strict=True):
 # %%
 # Agreement, error, and where numbers end
 # ---------------------------------------
-# The sign follows the nearest neighbor, the value does not: between the rows :math:`f(x)` tends to zero. In floating point it
-# *is* zero beyond 38.6 bandwidths (14.4 in single precision), and a machine then has no opinion. The gray curve counts
-# the points of the plane where that happens; the agreement breaks down with it.
+# The sign follows the nearest neighbor, the value does not: between the rows :math:`f(x)` tends to zero. In floating
+# point it *is* zero beyond 38.6 bandwidths (14.4 in single precision), and a machine then has no opinion. The gray
+# curve counts the points of the plane where that happens; the agreement breaks down with it.
 
 sigmas = np.geomspace(0.003, 5.0, 17)
 agree, error, silent = [], [], []
@@ -64,7 +66,6 @@ ax.semilogx(sigmas, silent, color="gray", label="points where f(x) is exactly 0"
 ax.axhline(of_nearest, linestyle=":", color="black", label=f"error of 1-NN ({of_nearest:.1%})")
 ax.set(xlabel="bandwidth $\\sigma$", ylim=(0, 1.02))
 ax.legend(fontsize=8)
-print(
-    f"1-NN errs on {of_nearest:.1%} of new rows, the best bandwidth ({sigmas[np.argmin(error)]:.2g}) on {min(error):.1%}"
-)
+best = sigmas[np.argmin(error)]
+print(f"1-NN errs on {of_nearest:.1%} of new rows, the best bandwidth ({best:.2g}) on {min(error):.1%}")
 plt.show()

@@ -2,9 +2,9 @@ r"""
 Penalty and bandwidth
 =====================
 
-Every training row is a landmark, and the hinge loss with a penalty decides which matter. Two numbers control how wrinkled the
-boundary is: the bandwidth :math:`\sigma` of the Gaussian similarity and the weight :math:`\alpha` of the penalty. This is the
-grid of pictures of the notes, with the error on new rows below each.
+Every training row is a landmark, and the hinge loss with a penalty decides which matter. Two numbers control how
+wrinkled the boundary is: the bandwidth :math:`\sigma` of the Gaussian similarity and the weight :math:`\alpha` of the
+penalty. This is the grid of pictures of the notes, with the error on new rows below each.
 """
 
 import matplotlib.pyplot as plt
@@ -22,9 +22,9 @@ plane = np.column_stack([axis.ravel() for axis in grid])
 # %%
 # The grid of the notes
 # ---------------------
-# Read it by rows and by columns. To the left :math:`\sigma` is small: the model sees every row, and its boundary encircles
-# single points. To the right it blurs the plane. Downward :math:`\alpha` grows and flattens the weights. The best models
-# lie on a diagonal: a wide kernel needs a small penalty, because only large weights make it bend.
+# Read it by rows and by columns. To the left :math:`\sigma` is small: the model sees every row, and its boundary
+# encircles single points. To the right it blurs the plane. Downward :math:`\alpha` grows and flattens the weights.
+# The best models lie on a diagonal: a wide kernel needs a small penalty, because only large weights make it bend.
 
 sigmas, alphas = (0.1, 0.4, 1.5, 6.0), (0.001, 0.1, 10.0)
 fig, axes = plt.subplots(len(alphas), len(sigmas), figsize=(11, 6.2), layout="constrained")

@@ -2,10 +2,10 @@ r"""
 Ordinary and special updates of a kernel machine
 ================================================
 
-A linear model on features :math:`\varphi(x)` can be trained by updating its weights w (the *ordinary*, primal update), or by
-updating one coefficient per training row (the *special*, dual update), :math:`w = \sum_i a_i \varphi(x_i)`. Both give the same
-predictions after every step. The ordinary update of weights of the *similarities* themselves is a third method, with other
-predictions. This example shows all three for the perceptron, and the first two for the hinge loss.
+A linear model on features :math:`\varphi(x)` can be trained by updating its weights w (the *ordinary*, primal update),
+or by updating one coefficient per training row (the *special*, dual update), :math:`w = \sum_i a_i \varphi(x_i)`. Both
+give the same predictions after every step. The ordinary update of weights of the *similarities* themselves is a third
+method, with other predictions. This example shows all three for the perceptron, and the first two for the hinge loss.
 """
 
 import matplotlib.pyplot as plt
@@ -47,9 +47,9 @@ print(f"perceptron: scores differ by at most {max(differences):.1e} in {len(diff
 # %%
 # Three methods, two answers
 # --------------------------
-# Ten epochs over all rows in the same order. The first two boundaries agree to rounding. The third method takes the rows of K
-# as features of its own: the model class is the same, but a step in those weights is a step of another length
-# in every direction, so it ends somewhere else.
+# Ten epochs over all rows in the same order. The first two boundaries agree to rounding. The third method takes the
+# rows of K as features of its own: the model class is the same, but a step in those weights is a step of another
+# length in every direction, so it ends somewhere else.
 
 c = np.zeros(n)
 for _ in range(10):
