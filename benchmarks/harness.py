@@ -1,4 +1,7 @@
-"""Times of several methods that compute the same, measured in turn: medians, and ratios to a reference."""
+"""Times of several methods that compute the same, measured in turn: medians, and ratios to a reference.
+
+`size(full, small)` is the size of a problem: the small one where MERCER_BENCH_SMOKE is set, as in the tests.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,19 @@ import statistics
 import time
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
+from typing import Any
 
-REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "7"))
+from benchmarks import record
+
+SMOKE = bool(os.environ.get("MERCER_BENCH_SMOKE"))
+REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "1" if SMOKE else "7"))
+
+
+def size(full: Any, small: Any) -> Any:
+    """The full size of a problem, or the small one of a smoke test."""
+    return small if SMOKE else full
 
 
 @dataclass
@@ -35,6 +47,7 @@ class Row:
 
 def measure(methods: dict[str, Callable[[], object]], reference: str, repeats: int = REPEATS) -> list[Row]:
     """Median times of the methods, run in turn so that noise affects all alike."""
+    repeats = min(repeats, REPEATS) if SMOKE else repeats
     keep_freed_memory()
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in methods}
     for method in methods.values():
@@ -46,7 +59,11 @@ def measure(methods: dict[str, Callable[[], object]], reference: str, repeats: i
             times[name].append((time.perf_counter() - wall, os.times().user - user))
     medians = {name: tuple(map(statistics.median, zip(*runs, strict=True))) for name, runs in times.items()}
     slow, busy = medians[reference]
-    return [Row(name, wall, user, wall / slow, user / max(busy, 1e-9)) for name, (wall, user) in medians.items()]
+    tick = 0.01  # the clock of user time; below it a ratio means nothing
+    return [
+        Row(name, wall, user, wall / slow, user / busy if busy >= tick else wall / slow)
+        for name, (wall, user) in medians.items()
+    ]
 
 
 @cache
@@ -61,10 +78,30 @@ def keep_freed_memory() -> None:
         libc.mallopt(*never_trim)
 
 
-def show(title: str, rows: list[Row]) -> None:
+def show(title: str, rows: list[Row], same: str | None = None) -> None:
+    """Print and record a comparison; `same` says how the results of the methods were compared."""
     print(f"\n{title}")
     for row in rows:
         print(f"  {row}")
+    if same:
+        print(f"  {same}")
+    reference = min(rows, key=lambda row: abs(row.ratio - 1)).name
+    entry = {"title": title, "reference": reference, "rows": [asdict(row) for row in rows], "same": same}
+    record.add("comparisons", entry)
+
+
+def table(title: str, columns: list[str], rows: list[list[Any]]) -> None:
+    """Print and record a table of figures, such as scores; the first column is the name of the row."""
+    print(f"\n{title}")
+    widths = [max(len(_cell(each)) for each in column) for column in zip(columns, *rows, strict=True)]
+    for row in (columns, *rows):
+        cells = [_cell(each).rjust(width) for each, width in zip(row, widths, strict=True)]
+        print("  " + "  ".join([cells[0].strip().ljust(widths[0]), *cells[1:]]))
+    record.add("figures", {"title": title, "columns": columns, "rows": rows})
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 @contextmanager

@@ -9,16 +9,16 @@ import sys
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
-from benchmarks.harness import measure, show, threads
+from benchmarks.harness import measure, show, size, threads
 from mercer.expand import Landmarks
 from mercer.kernels import Gaussian
 
-N, D, OUT = 50_000, 50, 1000
-RIDGE_ROWS = int(os.environ.get("MERCER_BENCH_ROWS", "200000"))
+N, D, OUT = size((50_000, 50, 1000), (500, 5, 50))
+RIDGE_ROWS = int(os.environ.get("MERCER_BENCH_ROWS", size("200000", "1000")))
 RIDGE_COLUMNS, RIDGE_BANDWIDTH = 10, 3.0
 RIDGE_LANDMARKS = min(2000, RIDGE_ROWS // 20)
 MORE_CENTERS = RIDGE_LANDMARKS * 9 // 8
-DRAWS, DRAW_ROWS, DRAW_CENTERS = 8, min(20_000, RIDGE_ROWS), min(1000, RIDGE_ROWS // 20)
+DRAWS, DRAW_ROWS, DRAW_CENTERS = size(8, 2), min(20_000, RIDGE_ROWS), min(1000, RIDGE_ROWS // 20)
 
 
 def run() -> None:
@@ -50,7 +50,7 @@ def choosing() -> None:
     """The residual trace, and the time of the choice, on clusters of very different sizes."""
     rng = np.random.default_rng(0)
     sizes = rng.pareto(0.8, size=300) + 0.05
-    X = 4 * rng.normal(size=(300, 10))[rng.choice(300, size=20_000, p=sizes / sizes.sum())]
+    X = 4 * rng.normal(size=(300, 10))[rng.choice(300, size=size(20_000, 600), p=sizes / sizes.sum())]
     X = X + 0.3 * rng.normal(size=X.shape)
     ways = ("rpcholesky", "uniform", "kmeans")
     fits = {how: (lambda how=how: Landmarks(300, Gaussian(1.5), how).fit(X)) for how in ways}
@@ -93,7 +93,7 @@ def _r2(predicted, y):
 def ridge() -> None:
     """Run each method in its own process, to measure its memory."""
     print(f"\n{RIDGE_LANDMARKS} landmarks and ridge, n={RIDGE_ROWS:,}, d={RIDGE_COLUMNS}, float32, 2 threads")
-    for who in ("mercer", "falkon", "falkon+", "sklearn"):
+    for who in size(("mercer", "falkon", "falkon+", "sklearn"), ()):
         subprocess.run([sys.executable, "-m", "benchmarks.landmarks", who], check=True)
     print(f"  falkon+ has {MORE_CENTERS} centers, the others {RIDGE_LANDMARKS}")
 

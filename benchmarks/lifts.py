@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import PolynomialFeatures
 
-from benchmarks.harness import measure, show
+from benchmarks.harness import measure, show, size
 from mercer.expand import PolynomialLift
 
 PEER = "scikit-learn PolynomialFeatures"
@@ -17,11 +17,11 @@ REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "3"))
 
 def run() -> None:
     rng = np.random.default_rng(0)
-    dense("dense float32, 2,000 x 784, degree 2", rng.normal(size=(2000, 784)).astype(np.float32), 2)
-    dense("dense float64, 20,000 x 20, degree 3", rng.normal(size=(20_000, 20)), 3)
-    sparse("CSR, 20,000 x 1,000 at 1 %, degree 2", (20_000, 1000), 0.01, 2)
-    sparse("CSR, 2,000 x 200 at 5 %, degree 3", (2000, 200), 0.05, 3)
-    sparse("CSR, 200 x 12 at 5 %, degree 4", (200, 12), 0.05, 4, repeats=1)
+    dense("dense float32, 2,000 x 784, degree 2", rng.normal(size=size((2000, 784), (20, 30))).astype(np.float32), 2)
+    dense("dense float64, 20,000 x 20, degree 3", rng.normal(size=size((20_000, 20), (50, 5))), 3)
+    sparse("CSR, 20,000 x 1,000 at 1 %, degree 2", size((20_000, 1000), (50, 40)), 0.01, 2)
+    sparse("CSR, 2,000 x 200 at 5 %, degree 3", size((2000, 200), (50, 20)), 0.05, 3)
+    sparse("CSR, 200 x 12 at 5 %, degree 4", size((200, 12), (20, 6)), 0.05, 4, repeats=1)
     wide()
 
 
@@ -50,7 +50,7 @@ def check(ours, peer, X) -> None:
 
 def wide() -> None:
     """100,000 columns: five billion products, of which a row stores only the nonzero ones."""
-    X = sp.random(2000, 100_000, 0.0005, format="csr", random_state=0)
+    X = sp.random(*size((2000, 100_000), (20, 2000)), 0.0005, format="csr", random_state=0)
     lift = PolynomialLift(2).fit(X)
     rows = measure({"PolynomialLift": lambda: lift.transform(X)}, "PolynomialLift", REPEATS)
     show(f"CSR, 2,000 x 100,000 at 0.05 %, degree 2: {lift.n_output_features_:,} columns", rows)

@@ -8,11 +8,11 @@ import time
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.harness import measure, show
+from benchmarks.harness import measure, show, size
 from mercer.linear import LogisticClassifier, RidgeRegressor
 
-ROWS = int(os.environ.get("MERCER_BENCH_ROWS", "200000"))
-COLUMNS = 1000
+ROWS = int(os.environ.get("MERCER_BENCH_ROWS", size("200000", "600")))
+COLUMNS = size(1000, 20)
 
 
 def run():
@@ -21,7 +21,7 @@ def run():
     logistic()
 
 
-def ridge_path(dtype, d=2000, n_alphas=100):
+def ridge_path(dtype, d=size(2000, 60), n_alphas=100):
     """All penalties on five folds and the refit, relative to the product X'X that any method needs."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, d)).astype(dtype)

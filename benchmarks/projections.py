@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
-from benchmarks.harness import measure, show, threads
+from benchmarks.harness import measure, show, size, threads
 from mercer import _numeric
 from mercer.project import FeatureHashing, GaussianProjection, HadamardProjection, SparseProjection
 
@@ -22,7 +22,7 @@ def run() -> None:
         names()
 
 
-def sparse_rows(n_threads, n=20_000, d=1_000_000, stored=100, m=1024, s=8):
+def sparse_rows(n_threads, n=size(20_000, 50), d=size(1_000_000, 5000), stored=100, m=1024, s=8):
     """CSR rows: no fit and nothing stored, against a stored matrix of the same density."""
     rng = np.random.default_rng(0)
     columns = np.sort(rng.integers(0, d, size=(n, stored)), axis=1).astype(np.int32).ravel()
@@ -52,7 +52,7 @@ def peer_of(d, m, s):
     return peer
 
 
-def dense_rows(n_threads, n=4000, d=4096, m=1024):
+def dense_rows(n_threads, n=size(4000, 40), d=size(4096, 256), m=size(1024, 64)):
     """Dense rows: every projection against the Gaussian one of scikit-learn."""
     X = np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
     maps = [GaussianRandomProjection(m, random_state=0), GaussianProjection(m), SparseProjection(m)]
@@ -62,7 +62,7 @@ def dense_rows(n_threads, n=4000, d=4096, m=1024):
     show(f"dense {n:,} x {d:,} float32 -> {m}, {n_threads} thread(s)", rows)
 
 
-def transforms(entries=1 << 21):
+def transforms(entries=size(1 << 21, 1 << 13)):
     """H S x, once and three times in a row, against the dense product of the same shape."""
     for dtype in (np.float32, np.float64):
         for d in (512, 1024, 2048, 4096):
@@ -80,7 +80,7 @@ def transforms(entries=1 << 21):
             show(f"{dtype.__name__}, {len(X):,} rows, one thread", rows)
 
 
-def names(n=5000, tokens=100):
+def names(n=size(5000, 50), tokens=100):
     """Rows of tokens against scikit-learn's FeatureHasher."""
     words = np.array([f"word{k}" for k in range(50_000)])
     drawn = np.minimum(np.random.default_rng(0).zipf(1.3, size=(n, tokens)), len(words)) - 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from sklearn.kernel_approximation import RBFSampler
 
-from benchmarks.harness import busy_core, measure, show, threads
+from benchmarks.harness import busy_core, measure, show, size, threads
 from mercer.expand import RandomFeatures
 from mercer.kernels import Gaussian
 
-N, D, OUT = 50_000, 64, 4096
+N, D, OUT = size((50_000, 64, 4096), (300, 16, 64))
 
 
 def run() -> None:
@@ -50,12 +50,12 @@ def check(X):
         Z = features.fit_transform(rows)
         error = np.sqrt(np.mean((Z @ Z.T - exact) ** 2))
         print(f"  root mean square error of the kernel, {type(features).__name__}: {error:.4f}")
-        assert error < 0.05
+        assert error < 3 / OUT**0.5
 
 
 def wide():
     """Rows of thousands of columns: structured frequencies need neither the product nor the memory of dense ones."""
-    X = np.random.default_rng(0).normal(size=(2_000, 2048)).astype(np.float32)
+    X = np.random.default_rng(0).normal(size=size((2_000, 2048), (50, 128))).astype(np.float32)
     maps = {
         way: RandomFeatures(Gaussian(64.0), n_components=OUT, sampling=way).fit(X)
         for way in ("orthogonal", "structured")
@@ -73,5 +73,5 @@ def busy():
         alone = measure({"one thread, machine quiet": lambda: features.transform(X)}, "one thread, machine quiet")
     with busy_core(), threads(2):
         taken = measure({"two threads, one core busy": lambda: features.transform(X)}, "two threads, one core busy")
-    taken[0].ratio, taken[0].user_ratio = taken[0].wall / alone[0].wall, taken[0].user / alone[0].user
+    taken[0].ratio, taken[0].user_ratio = taken[0].wall / alone[0].wall, taken[0].user / max(alone[0].user, 0.01)
     show("one core kept busy by another process (float32)", alone + taken)

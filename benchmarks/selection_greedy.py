@@ -11,14 +11,16 @@ from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.linear_model import LinearRegression
 from sklearn.linear_model import OrthogonalMatchingPursuit as PeerPursuit
 
-from benchmarks.harness import measure, show, threads
+from benchmarks.harness import measure, show, size, threads
 from mercer._numeric.block import Block
 from mercer.select import AdaBoost, GreedySelector, OrthogonalMatchingPursuit
 from mercer.source import StreamSource
 
-ROWS, COLUMNS, CHOSEN = 2000, 20_000, 100
-WIDTH = int(os.environ.get("MERCER_BENCH_COLUMNS", "5000"))
-REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "3"))
+ROWS, COLUMNS, CHOSEN = size((2000, 20_000, 100), (200, 60, 8))
+NARROW = size((5000, 200, 10), (200, 12, 3))
+STUMPS = size((10_000, 50, 100), (200, 5, 5))
+WIDTH = int(os.environ.get("MERCER_BENCH_COLUMNS", size("5000", "120")))
+REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", size("3", "1")))
 
 
 def run() -> None:
@@ -63,43 +65,46 @@ def wide() -> None:
 
 def narrow() -> None:
     """10 of 200 columns of 5,000 rows."""
-    X, y = _planted(5000, 200, 10)
-    ours = GreedySelector(10).fit(X, y)
-    methods = {"GreedySelector": lambda: GreedySelector(10).fit(X, y)}
-    if _fastcan(10) is not None:
-        methods["fastcan FastCan"] = lambda: _fastcan(10).fit(X, y)
-    show("10 of 200 columns, n=5,000, 1 thread", measure(methods, "GreedySelector", repeats=REPEATS))
+    n, d, k = NARROW
+    X, y = _planted(n, d, k)
+    ours = GreedySelector(k).fit(X, y)
+    methods = {"GreedySelector": lambda: GreedySelector(k).fit(X, y)}
+    if _fastcan(k) is not None:
+        methods["fastcan FastCan"] = lambda: _fastcan(k).fit(X, y)
+    show(f"{k} of {d} columns, n={n:,}, 1 thread", measure(methods, "GreedySelector", repeats=REPEATS))
     wall, user = time.perf_counter(), os.times().user
-    peer = SequentialFeatureSelector(LinearRegression(), n_features_to_select=10, cv=5).fit(X, y)
+    peer = SequentialFeatureSelector(LinearRegression(), n_features_to_select=k, cv=5).fit(X, y)
     wall, user = time.perf_counter() - wall, os.times().user - user
     assert np.array_equal(peer.get_support(), ours.support_), "scikit-learn selected other columns"
-    fast = min(_user(lambda: GreedySelector(10).fit(X, y)) for _ in range(5))
-    ratio = f"{user / fast:.0f} x GreedySelector (best of 5)"
+    fast = min(_user(lambda: GreedySelector(k).fit(X, y)) for _ in range(5))
+    ratio = f"{user / max(fast, 1e-6):.0f} x GreedySelector (best of 5)"
     print(f"  SequentialFeatureSelector(cv=5) {wall:.2f} s wall {user:.2f} s user: {ratio}")
 
 
 def boosting() -> None:
     """100 rounds over stumps."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(10_000, 50)).round(2)
-    y = (X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=10_000) > 0).astype(int)
+    n, d, rounds = STUMPS
+    X = rng.normal(size=(n, d)).round(2)
+    y = (X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=n) > 0).astype(int)
     methods = {
-        "AdaBoost": lambda: AdaBoost(100).fit(X, y),
-        "scikit-learn AdaBoostClassifier": lambda: AdaBoostClassifier(n_estimators=100).fit(X, y),
+        "AdaBoost": lambda: AdaBoost(rounds).fit(X, y),
+        "scikit-learn AdaBoostClassifier": lambda: AdaBoostClassifier(n_estimators=rounds).fit(X, y),
     }
-    show("100 rounds over stumps, 10,000 x 50, 1 thread", measure(methods, "AdaBoost", repeats=1))
-    ours, peer = AdaBoost(100).fit(X, y), AdaBoostClassifier(n_estimators=100).fit(X, y)
+    show(f"{rounds} rounds over stumps, {n:,} x {d}, 1 thread", measure(methods, "AdaBoost", repeats=1))
+    ours, peer = AdaBoost(rounds).fit(X, y), AdaBoostClassifier(n_estimators=rounds).fit(X, y)
     print(f"  accuracy on the training rows: {ours.score(X, y):.4f} and {peer.score(X, y):.4f}")
 
 
 def streamed() -> None:
     """Selection from a Gram matrix of many columns: the pass over the data, and the selection."""
-    X, y = _planted(2 * 8192, WIDTH, 50)
+    length = size(8192, 512)
+    X, y = _planted(2 * length, WIDTH, 50)
     passes = []
 
     def start():
         passes.append(1)
-        return (Block(X[i : i + 8192], y[i : i + 8192]) for i in range(0, len(X), 8192))
+        return (Block(X[i : i + length], y[i : i + length]) for i in range(0, len(X), length))
 
     model = GreedySelector(100)
     wall = time.perf_counter()
@@ -112,7 +117,7 @@ def streamed() -> None:
         f"{chosen:.3f} s of CPU for the selection; the stream was opened {len(passes)} times (a probe of its first "
         "block, and the pass)"
     )
-    assert set(model.path_.feature[:40]) <= set(range(50))
+    assert set(model.path_.feature[: size(40, 10)]) <= set(range(50))
 
 
 def _user(work) -> float:

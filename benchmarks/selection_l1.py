@@ -13,10 +13,10 @@ from functools import cache
 import numpy as np
 from scipy import sparse
 
-from benchmarks.harness import measure, show, threads
+from benchmarks.harness import SMOKE, measure, show, size, threads
 from mercer.select import lasso_path
 
-REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "3"))
+REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", size("3", "1")))
 TOL = float(os.environ.get("MERCER_BENCH_GAP", "1e-4"))
 
 
@@ -57,12 +57,16 @@ def peers():
     """The other libraries that are installed."""
     found = {}
     try:
+        if SMOKE:
+            raise ImportError("compiling takes longer than the small problems")
         from celer import celer_path
 
         found["celer"] = lambda X, y, alphas: celer_path(centered(X), y, "lasso", alphas=alphas, tol=TOL)[1].T
     except ImportError:
         print("  celer is not installed: pip install celer")
     try:
+        if SMOKE:
+            raise ImportError("compiling takes longer than the small problems")
         from skglm.datafits import Quadratic
         from skglm.penalties import L1
         from skglm.solvers import AndersonCD
@@ -102,9 +106,9 @@ def gap(X, y, w, alpha):
     return best / (y @ y / n)
 
 
-def planted(X, rng, columns, size=1.0, among=None):
+def planted(X, rng, columns, scale=1.0, among=None):
     w = np.zeros(X.shape[1])
-    w[rng.choice(among or X.shape[1], columns, replace=False)] = size * rng.normal(size=columns)
+    w[rng.choice(among or X.shape[1], columns, replace=False)] = scale * rng.normal(size=columns)
     y = X @ w
     return y + 0.5 * y.std() * rng.normal(size=len(y))
 
@@ -116,19 +120,19 @@ def correlated(n, d, rng, rho=0.5):
     return X
 
 
-def wide(n=1000, d=20_000):
+def wide(n=size(1000, 60), d=size(20_000, 100)):
     rng = np.random.default_rng(0)
     X = correlated(n, d, rng)
     return f"wide dense {n:,} x {d:,}", X, planted(X, rng, 50), 1e-2
 
 
-def tall(n=50_000, d=500):
+def tall(n=size(50_000, 300), d=size(500, 60)):
     rng = np.random.default_rng(1)
     X = correlated(n, d, rng)
     return f"tall dense {n:,} x {d:,}", X, planted(X, rng, 50), 1e-3
 
 
-def text(n=10_000, d=50_000, words=100):
+def text(n=size(10_000, 200), d=size(50_000, 2500), words=size(100, 20)):
     """Documents of words with Zipf's frequencies, weighted by tf-idf."""
     rng = np.random.default_rng(2)
     frequency = 1.0 / np.arange(1, d + 1) ** 0.9
@@ -139,4 +143,4 @@ def text(n=10_000, d=50_000, words=100):
     X.data = (1 + np.log(X.data)) * (np.log((1 + n) / (1 + seen)) + 1)[X.indices]
     length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
     X = sparse.csc_matrix(sparse.diags(1 / length) @ X)
-    return f"sparse text {n:,} x {d:,}", X, planted(X, rng, 100, size=3.0, among=2000), 1e-2
+    return f"sparse text {n:,} x {d:,}", X, planted(X, rng, 100, scale=3.0, among=2000), 1e-2

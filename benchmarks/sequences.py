@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from benchmarks.harness import measure, show, threads
+from benchmarks.harness import measure, show, size, threads
 from mercer.expand import lift
 from mercer.kernels import Mismatch, Spectrum, Subsequence, WeightedDegree
 from mercer.linear import LogisticClassifier
@@ -43,7 +43,7 @@ def counted(X, k):
     return (counts @ counts.T).toarray()
 
 
-def spectra(n=2000):
+def spectra(n=size(2000, 20)):
     """Gram matrices of 2,000 sequences of 100 to 200 letters."""
     for kind, k in (("dna", 3), ("dna", 5), ("dna", 8), ("protein", 3), ("protein", 5)):
         X = drawn(n, kind)
@@ -55,7 +55,7 @@ def spectra(n=2000):
         show(f"spectrum, {kind}, k = {k}, {n:,} rows, one thread", measure(methods, f"Spectrum({k})", 3))
 
 
-def mismatches(n=2000, few=30):
+def mismatches(n=size(2000, 12), few=size(30, 6)):
     """The same with mismatches; strkernel, in Python, on fewer rows of equal length."""
     for kind, k, m in (("dna", 5, 1), ("dna", 8, 1), ("protein", 5, 1)):
         X = drawn(n, kind)
@@ -83,7 +83,7 @@ def mismatches(n=2000, few=30):
     show(f"mismatch, dna, {few} rows of 100, one thread", measure(methods, "Mismatch(4, 1, 'dna')", 3))
 
 
-def subsequences(n=100, k=4):
+def subsequences(n=size(100, 6), k=4):
     """Pairs per second of the gapped kernel, against its definition on fewer pairs."""
     from mercer._numeric.text import sequences as definition
     from mercer.kernels.discrete.letters import read_letters
@@ -100,7 +100,7 @@ def subsequences(n=100, k=4):
     show(f"Subsequence({k}), rows of 100 to 200 letters", measure(methods, "one pair by the definition", 3))
 
 
-def hashing(n=5000, tokens=100):
+def hashing(n=size(5000, 30), tokens=100):
     """Token lists, pairs, dicts and tables against scikit-learn's FeatureHasher."""
     rng = np.random.default_rng(0)
     words = np.array([f"word{k}" for k in range(50_000)])

@@ -6,26 +6,29 @@ import numpy as np
 from scipy import sparse
 from sklearn.kernel_approximation import PolynomialCountSketch
 
-from benchmarks.harness import measure, show, threads
+from benchmarks.harness import measure, show, size, threads
 from mercer.expand import RandomFeatures
 from mercer.kernels import Polynomial
 
-N, D, OUT = 20_000, 256, 4096
-SEEDS = 10
+N, D, OUT = size((20_000, 256, 4096), (200, 16, 512))
+TRIED = size((1028, 1280, 1536, 2048, 3072, OUT, 4352), (256, OUT))
+SEEDS = size(10, 3)
 
 
 def run() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, D))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    for dtype in (np.float32, np.float64):
-        for degree in (2, 3):
+    for dtype in size((np.float32, np.float64), (np.float32,)):
+        for degree in size((2, 3), (2,)):
             equal_columns(X.astype(dtype), degree)
             equal_error(X.astype(dtype), degree, "rows of norm 1")
             equal_error(4 * X.astype(dtype), degree, "rows of norm 4, beside which the offset is small")
-    thin = sparse.random(1000, 100_000, density=1e-3, format="csr", random_state=0)  # scikit-learn makes it dense
+    thin = sparse.random(
+        *size((1000, 100_000), (20, 2000)), density=1e-3, format="csr", random_state=0
+    )  # scikit-learn makes it dense
     with threads(1):
-        show("degree 2, CSR 1,000 x 100,000 with 100 entries per row", measure(methods(thin, 2, 1024), "Mercer", 3))
+        show("degree 2, CSR 1,000 x 100,000 with 100 entries per row", measure(methods(thin, 2, OUT // 4), "Mercer", 3))
 
 
 def equal_columns(X, degree):
@@ -40,7 +43,7 @@ def equal_columns(X, degree):
 
 def equal_error(X, degree, which):
     """The smallest tried number of Mercer's columns whose measured error is no larger than scikit-learn's."""
-    for few in (1028, 1280, 1536, 2048, 3072, OUT, 4352):
+    for few in TRIED:
         ours, theirs = errors(X, degree, few)
         if ours <= theirs:
             break

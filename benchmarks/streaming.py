@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from benchmarks.harness import threads
+from benchmarks.harness import size, threads
 from mercer._numeric.block import Block
 from mercer.expand import RandomFeatures
 from mercer.kernels import Gaussian
@@ -16,7 +16,7 @@ from mercer.linear import RidgeRegressor
 from mercer.normalize import Standardize
 from mercer.source import MemorySource, ParquetSource, StreamSource
 
-N, D, OUT = 150_000, 10, 256
+N, D, OUT = size((150_000, 10, 256), (3000, 4, 32))
 
 
 def run() -> None:
@@ -72,5 +72,5 @@ def written(folder, X, y):
 
     path = os.path.join(folder, "rows.parquet")
     columns = {f"x{j}": X[:, j] for j in range(D)}
-    pq.write_table(pa.table({**columns, "y": y}), path, row_group_size=40_000)
+    pq.write_table(pa.table({**columns, "y": y}), path, row_group_size=size(40_000, 700))
     return path

@@ -8,11 +8,11 @@ import tempfile
 import numpy as np
 import pandas as pd
 
-from benchmarks.harness import measure, show, threads
+from benchmarks.harness import measure, show, size, threads
 from mercer.io import read_table
 from mercer.tables import TableEncoder
 
-ROWS = int(os.environ.get("MERCER_BENCH_ROWS", "200000"))
+ROWS = int(os.environ.get("MERCER_BENCH_ROWS", size("200000", "3000")))
 
 
 def run():
@@ -20,9 +20,9 @@ def run():
     with tempfile.TemporaryDirectory() as folder, threads(1):
         path = os.path.join(folder, "rows.csv")
         frame.to_csv(path, index=False)
-        size = os.path.getsize(path) / 1e6
+        megabytes = os.path.getsize(path) / 1e6
         _check_the_same(path, frame)
-        show(f"reading {ROWS:,} rows of {frame.shape[1]} mixed columns, {size:.0f} MB of CSV", _race_reading(path))
+        show(f"reading {ROWS:,} rows of {frame.shape[1]} mixed columns, {megabytes:.0f} MB of CSV", _race_reading(path))
         show("encoding them for a linear model", _race_encoding(frame))
 
 

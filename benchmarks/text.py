@@ -15,11 +15,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from benchmarks.harness import REPEATS, measure, show, threads
+from benchmarks.harness import REPEATS, SMOKE, measure, show, size, threads
 from mercer.linear import HingeClassifier
 from mercer.text import TextFeatures
 
-MEGABYTES = float(os.environ.get("MERCER_TEXT_MB", "50"))
+MEGABYTES = float(os.environ.get("MERCER_TEXT_MB", size("50", "0.02")))
 WRITTEN = (".po", ".rst", ".md", ".txt", ".html", ".pod", ".py")
 SETS = ("sms_spam", "reuters_r8", "trec_questions", "movie_polarity_mr", "ag_news_17k")
 
@@ -46,8 +46,8 @@ def comparisons():
 
 def speed(name, ours, peer, documents):
     """fit_transform of both, which must agree in every entry."""
-    size = sum(len(document.encode()) for document in documents) / 1e6
-    some = documents[::50]
+    megabytes = sum(len(document.encode()) for document in documents) / 1e6
+    some = documents[:: size(50, 2)]
     assert abs(ours.fit_transform(some) - peer.fit_transform(some)).sum() == 0
 
     def on(n):
@@ -57,9 +57,11 @@ def speed(name, ours, peer, documents):
     methods = {f"scikit-learn {type(peer).__name__}": lambda: peer.fit_transform(documents)}
     methods |= {f"TextFeatures, {n} thread(s)": lambda n=n: on(n) for n in (1, 2)}
     rows = measure(methods, "TextFeatures, 2 thread(s)", repeats=min(REPEATS, 2))
-    show(f"{name}, {len(documents):,} documents, {size:.1f} MB", rows)
+    show(f"{name}, {len(documents):,} documents, {megabytes:.1f} MB", rows)
     for row in rows:
-        print(f"    {row.name:<44} {size / row.wall:8.1f} MB/s wall {size / row.user:8.1f} MB/s user")
+        print(
+            f"    {row.name:<44} {megabytes / row.wall:8.1f} MB/s wall {megabytes / max(row.user, 1e-9):8.1f} MB/s user"
+        )
 
 
 def accuracy() -> None:
@@ -98,7 +100,7 @@ def splits(path):
         yield (a, ya), (b, yb), seed
 
 
-def corpus(size: int) -> list[str]:
+def corpus(length: int) -> list[str]:
     """Real text of many languages: the sets of `--data`, then text files of this machine, in documents of 1 KB.
 
     Text that runs out is repeated in another order.
@@ -109,14 +111,14 @@ def corpus(size: int) -> list[str]:
         some = texts(path)
         documents += some
         found += sum(map(len, some))
-        if found > size:
+        if found > length:
             break
     rng = np.random.default_rng(0)
     documents = [documents[i] for i in rng.permutation(len(documents))]
     ends = np.cumsum([len(document.encode()) for document in documents])
     print(f"{len(documents):,} documents of real text, {ends[-1] / 1e6:.1f} MB")
-    documents = documents[: int(np.searchsorted(ends, size))]
-    missing = size - min(ends[-1], size)
+    documents = documents[: int(np.searchsorted(ends, length))]
+    missing = length - min(ends[-1], length)
     if missing > 0:
         again = [documents[i] for i in rng.permutation(len(documents))]
         ends = np.cumsum([len(document.encode()) for document in again])
@@ -132,6 +134,8 @@ def sets() -> list[Path]:
 
 def written():
     """Files of prose, then of code, under the libraries of Python and /usr/share."""
+    if SMOKE:
+        return [Path(__file__)]
     roots = [*{sysconfig.get_paths()[name] for name in ("stdlib", "purelib")}, "/usr/share", *sys.path]
     found = {path for root in roots if root and Path(root).is_dir() for path in Path(root).rglob("*") if path.is_file()}
     files = sorted(path for path in found if path.suffix in WRITTEN)

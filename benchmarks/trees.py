@@ -9,27 +9,28 @@ import numpy as np
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import accuracy_score, r2_score
 
-from benchmarks.harness import measure, show, threads
+from benchmarks.harness import measure, show, size, threads
 from mercer.learn import TreeFeatures
 from mercer.learn.trees.boosting import boost
 from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss
 from mercer.learn.trees.params import TreeParams
 
-REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "3"))
-TREES, LEAVES = 100, 24
+REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", size("3", "1")))
+TREES, LEAVES = size((100, 24), (4, 4))
+TALL, MIDDLE, SHORT = size((20_000, 10_000, 5000), (300, 300, 300))
 
 
 def run() -> None:
     with threads(1):
-        scores("regression, 20,000 x 20", *problem(20_000, 20))
-        scores("two classes, 20,000 x 20", *problem(20_000, 20, classes=2))
-        scores("seven classes, 10,000 x 20", *problem(10_000, 20, classes=7))
-        leaves("leaves, 5,000 x 10", *problem(5000, 10))
+        scores(f"regression, {TALL:,} x 20", *problem(TALL, 20))
+        scores(f"two classes, {TALL:,} x 20", *problem(TALL, 20, classes=2))
+        scores(f"seven classes, {MIDDLE:,} x 20", *problem(MIDDLE, 20, classes=7))
+        leaves(f"leaves, {SHORT:,} x 10", *problem(SHORT, 10))
         if find_spec("lightgbm") is None:
             print("\nout of fold: skipped, lightgbm is not installed")
             return
-        out_of_fold("regression, 16,000 x 10", *problem(16_000, 10)[:2])
-        out_of_fold("two classes, 16,000 x 10", *problem(16_000, 10, classes=2)[:2])
+        out_of_fold("regression, 16,000 x 10", *problem(size(16_000, 400), 10)[:2])
+        out_of_fold("two classes, 16,000 x 10", *problem(size(16_000, 400), 10, classes=2)[:2])
 
 
 def problem(n, d, classes=0):

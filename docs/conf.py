@@ -1,10 +1,20 @@
-"""Sphinx settings."""
+"""Sphinx settings. Pages need no network: formulas are MathML with a font that the build copies, search is local."""
 
 import re
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
 
+import ziamath
 from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
+from fontTools import subset
+from sphinx_gallery.sorting import ExplicitOrder
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from _sections import GALLERY, in_order  # noqa: E402
 
 project = "Mercer"
 author = "The Mercer developers"
@@ -17,7 +27,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/*.ipynb"]
+exclude_patterns = ["_build", "gallery/**/*.ipynb"]
 default_role = "code"
 
 autosummary_generate = True
@@ -25,27 +35,45 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 templates_path = ["templates"]
 napoleon_use_rtype = False
-napoleon_use_ivar = True
 html_math_renderer = "mathml"
 # Words of parameter types, such as "list of names", match attributes of several classes.
 suppress_warnings = ["ref.python"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Mercer"
-html_theme_options = {"show_prev_next": False, "navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"]}
+html_static_path = ["_static"]
+html_css_files = ["mercer.css"]
+html_theme_options = {
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": []}
 html_show_sourcelink = False
+html_copy_source = False
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "download_all_examples": False,
     "show_memory": False,
+    "show_signature": False,
     "min_reported_time": 60,
+    "subsection_order": ExplicitOrder([f"../examples/{name}" for name in GALLERY]),
+    "within_subsection_order": in_order,
 }
+
+_SECTION = re.compile(r"(Parameters|Attributes|Other Parameters)$")
+_ENTRY = re.compile(r"(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (?P<kind>.+))?$")
 
 
 def _prepare_sections(app, what, name, obj, options, lines):
-    """Show indented formulas line by line; end the parameters before an example that follows them."""
+    """Show parameters and attributes as definition lists and indented formulas line by line.
+
+    Napoleon would read the underscore at the end of ``classes_`` as a link, and "the labels in sorted order" as a type.
+    """
     sections = [i for i, line in enumerate(lines) if set(line) == {"-"}] or [len(lines)]
     for i in range(sections[0] - 1, 1, -1):
         text, blank, formula = lines[i - 2 : i + 1]
@@ -54,6 +82,30 @@ def _prepare_sections(app, what, name, obj, options, lines):
     starts = [i for i, line in enumerate(lines) if line.startswith(">>>")]
     if starts and "Parameters" in lines[: starts[0]] and "Examples" not in lines[: starts[0]]:
         lines[starts[0] : starts[0]] = ["Examples", "--------"]
+    for i in reversed(range(len(lines) - 1)):
+        if _SECTION.match(lines[i]) and set(lines[i + 1]) == {"-"}:
+            end = next((j - 1 for j in range(i + 2, len(lines)) if set(lines[j]) == {"-"}), len(lines))
+            lines[i:end] = [f".. rubric:: {lines[i]}", "", *_definitions(lines[i + 2 : end], name), ""]
+
+
+def _definitions(entries, name):
+    """A definition list of the entries of a numpydoc section."""
+    found = []
+    for at, line in enumerate(entries):
+        if not line.strip() or line.startswith(" "):
+            found.append(line)
+            continue
+        entry = _ENTRY.match(line)
+        if entry is None:
+            raise ValueError(f"{name}: {line!r} is no 'name : type' of its section; indent it or move it")
+        names = ", ".join(f"``{each}``" for each in entry["names"].split(", "))
+        described = at + 1 < len(entries) and entries[at + 1].startswith(" ")
+        kind = entry["kind"]
+        if described:
+            found.append(names + (f" : {kind}" if kind else ""))
+        else:
+            found += [names, f"    {kind or 'See the description above.'}"]
+    return found
 
 
 def _escape_formulas(app, what, name, obj, options, lines):
@@ -85,7 +137,24 @@ def _mathml(display):
     return visit, None
 
 
+def _write_math_font(app, error):
+    """Copy the letters of STIX Two Math (SIL Open Font License) that formulas need: parentheses grow only with it."""
+    if error is not None or app.builder.format != "html":
+        return
+    source = Path(ziamath.__file__).parent / "fonts" / "STIXTwoMath-Regular.ttf"
+    options = subset.Options(layout_features=["*"], flavor="woff", notdef_outline=True)
+    font = subset.load_font(str(source), options)
+    ranges = ((0x20, 0x17F), (0x2B0, 0x3FF), (0x2000, 0x2BFF), (0x1D400, 0x1D7FF))
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(unicodes=[code for low, high in ranges for code in range(low, high + 1)])
+    subsetter.subset(font)
+    folder = Path(app.outdir) / "_static"
+    folder.mkdir(parents=True, exist_ok=True)
+    subset.save_font(font, str(folder / "stix-two-math.woff"), options)
+
+
 def setup(app):
     app.add_html_math_renderer("mathml", inline_renderers=_mathml(False), block_renderers=_mathml(True))
     app.connect("autodoc-process-docstring", _prepare_sections, priority=400)  # before napoleon reads the sections
     app.connect("autodoc-process-docstring", _escape_formulas, priority=600)  # after it
+    app.connect("build-finished", _write_math_font)

@@ -94,13 +94,14 @@ class HashCache {
     size_t count_ = 0;
 };
 
-// The UTF-8 bytes of a str; `buffer` holds them where the object does not.
+// The UTF-8 bytes of a str; `buffer` holds them where the object cannot, because it has lone surrogates.
 std::string_view utf8_of(PyObject* text, std::string& buffer) {
-    if (PyUnicode_IS_COMPACT_ASCII(text))
-        return {static_cast<const char*>(PyUnicode_DATA(text)), static_cast<size_t>(PyUnicode_GET_LENGTH(text))};
+    Py_ssize_t size = 0;
+    if (const char* data = PyUnicode_AsUTF8AndSize(text, &size)) return {data, static_cast<size_t>(size)};
+    PyErr_Clear();
     const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"));
     if (!bytes.is_valid()) throw nb::python_error();
-    buffer.assign(PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr())));
+    buffer.assign(PyBytes_AsString(bytes.ptr()), static_cast<size_t>(PyBytes_Size(bytes.ptr())));
     return buffer;
 }
 
@@ -113,7 +114,7 @@ class Entries {
         size_t total = 0;
         for (nb::handle row : rows) {
             if (PyDict_CheckExact(row.ptr())) total += static_cast<size_t>(PyDict_Size(row.ptr()));
-            if (PyList_CheckExact(row.ptr())) total += static_cast<size_t>(PyList_GET_SIZE(row.ptr()));
+            if (PyList_CheckExact(row.ptr())) total += static_cast<size_t>(NB_LIST_GET_SIZE(row.ptr()));
         }
         keys.reserve(total);
         values.reserve(total);
@@ -126,7 +127,7 @@ class Entries {
             keys.resize(before);
             values.resize(before);
             for (nb::handle entry : read_(nb::handle(row), number)) {
-                if (!add(PyTuple_GET_ITEM(entry.ptr(), 0), PyTuple_GET_ITEM(entry.ptr(), 1)))
+                if (!add(NB_TUPLE_GET_ITEM(entry.ptr(), 0), NB_TUPLE_GET_ITEM(entry.ptr(), 1)))
                     throw nb::type_error("read must give tuples of a name and a finite number.");
             }
         }
@@ -148,10 +149,10 @@ class Entries {
         }
         const bool is_list = PyList_CheckExact(row);
         if (!is_list && !PyTuple_CheckExact(row)) return false;
-        const Py_ssize_t n = is_list ? PyList_GET_SIZE(row) : PyTuple_GET_SIZE(row);
+        const Py_ssize_t n = is_list ? NB_LIST_GET_SIZE(row) : NB_TUPLE_GET_SIZE(row);
         for (Py_ssize_t i = 0; i < n; ++i) {
-            PyObject* item = is_list ? PyList_GET_ITEM(row, i) : PyTuple_GET_ITEM(row, i);
-            if (!(are_cells_ ? add(PyList_GET_ITEM(names, i), item) : add_item(item))) return false;
+            PyObject* item = is_list ? NB_LIST_GET_ITEM(row, i) : NB_TUPLE_GET_ITEM(row, i);
+            if (!(are_cells_ ? add(NB_LIST_GET_ITEM(names, i), item) : add_item(item))) return false;
         }
         return true;
     }
@@ -161,8 +162,8 @@ class Entries {
             push(utf8_of(item, first_), 1.0);
             return true;
         }
-        return PyTuple_CheckExact(item) && PyTuple_GET_SIZE(item) == 2 &&
-               add(PyTuple_GET_ITEM(item, 0), PyTuple_GET_ITEM(item, 1));
+        return PyTuple_CheckExact(item) && NB_TUPLE_GET_SIZE(item) == 2 &&
+               add(NB_TUPLE_GET_ITEM(item, 0), NB_TUPLE_GET_ITEM(item, 1));
     }
 
     bool add(PyObject* name, PyObject* value) {
@@ -176,7 +177,7 @@ class Entries {
         }
         double number;
         if (PyFloat_Check(value)) {
-            number = PyFloat_AS_DOUBLE(value);
+            number = PyFloat_AsDouble(value);
             if (are_cells_ && number != number) return true;  // a missing value in a table of objects
         } else if (PyLong_Check(value)) {
             number = PyLong_AsDouble(value);

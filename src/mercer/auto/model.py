@@ -34,7 +34,7 @@ _MAX_SHUFFLED, _MIN_SHUFFLED, _SHUFFLED_ENTRIES = 300, 50, 6000
 
 
 class Model(SingleThreadedVerbs):
-    """A linear model on explicit features, and how it was found.
+    """A linear model on explicit features, and how it was found; `mercer.fit` returns one.
 
     Attributes
     ----------
@@ -44,8 +44,6 @@ class Model(SingleThreadedVerbs):
     classes_ : the classes, or None
     schema : dict of input columns to their kind and role
     baseline : the mean encoded row, from which explanations start
-
-    `mercer.fit` makes one.
     """
 
     _former = {"_told": "_report"}

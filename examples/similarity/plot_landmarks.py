@@ -3,7 +3,7 @@ Similarity to landmarks
 =======================
 
 The similarities of a row to a few landmarks are features, and a linear model on them is a kernel machine. Which rows
-should be landmarks, and how does the bandwidth matter?
+should be landmarks?
 """
 
 import matplotlib.pyplot as plt
@@ -69,21 +69,4 @@ for ax, choose in zip(axes, ("uniform", "rpcholesky"), strict=False):
     axes[2].semilogy(counts[::4], left, "o-", label=choose)
 axes[2].set(xlabel="landmarks", title="fraction of the trace unexplained")
 axes[2].legend()
-
-# %%
-# Small bandwidths: the nearest neighbor
-# --------------------------------------
-# Every training row is a landmark, and the score of a row is the mean label weighted by similarity. For large
-# bandwidths it is close to the overall mean, for small ones to the label of the nearest row.
-
-labels = np.where(y == 1, 1.0, -1.0)
-nearest = labels[np.argmin(((plane[:, None] - X) ** 2).sum(axis=2), axis=1)]
-fig, axes = plt.subplots(1, 4, figsize=(13, 2.6), layout="constrained")
-for ax, bandwidth in zip(axes, (1.0, 0.3, 0.05), strict=False):
-    everyone = mercer.Landmarks(kernel=Gaussian(bandwidth), choose="all", whiten=False).fit(X)
-    similarity = everyone.transform(plane)
-    score = similarity @ labels / np.maximum(similarity.sum(axis=1), 1e-300)
-    agree = np.mean(np.sign(score) == nearest)
-    draw(ax, score, f"bandwidth {bandwidth:g}: {agree:.0%} as 1-NN")
-draw(axes[3], nearest, "nearest neighbor")
 plt.show()

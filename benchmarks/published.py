@@ -1,0 +1,194 @@
+"""Published results about feature maps, repeated: error and accuracy against the number of features.
+
+- Orthogonal and other random features (Rahimi and Recht 2007; Yu et al. 2016; Avron et al. 2016): measured errors
+beside
+  the published formulas of the variance.
+- Landmarks by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023) beside uniform ones and the best rank
+k. - Distortion of hashing with s nonzeros per column (Weinberger et al. 2009; Kane and Nelson 2014) beside the exact
+law. - Accuracy on handwritten digits: those of scikit-learn, and with `--data` those of USPS, where a support vector
+machine with
+  a Gaussian kernel errs on 4.2 % of the official test rows (Schoelkopf et al., A.I. Memo 1599, 1996).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse, stats
+from sklearn.datasets import load_digits
+
+from benchmarks.harness import size, table
+from mercer.expand import Landmarks, RandomFeatures
+from mercer.kernels import Gaussian
+from mercer.linear import RidgeClassifier
+from mercer.machines import KernelRegressor
+from mercer.project import SparseProjection
+
+SAMPLINGS = ("iid", "orthogonal", "structured", "quasi")
+SIZES = size((32, 64, 128, 256, 512, 1024, 2048), (32, 64))
+SEEDS = size(8, 2)
+
+
+def run() -> None:
+    kernel_errors()
+    orthogonal_variance()
+    landmarks()
+    hashing()
+    digits()
+    usps()
+
+
+def kernel_errors() -> None:
+    """Root mean square error of the Gaussian kernel over pairs of rows, for four ways to draw frequencies."""
+    for d, n in size(((8, 300), (64, 300)), ((4, 30),)):
+        X = np.random.default_rng(0).normal(size=(n, d))
+        kernel = Gaussian(float(np.sqrt(d)))
+        exact = kernel(X)
+        expected = np.sqrt(np.mean(1 + kernel(2 * X) - 2 * exact**2))
+        rows = []
+        for columns in SIZES:
+            found = [float(_rms(kernel, X, exact, columns, sampling)) for sampling in SAMPLINGS]
+            rows.append([columns, *found, float(expected / np.sqrt(columns))])
+        table(f"error of the Gaussian kernel, {d} columns", ["features", *SAMPLINGS, "iid, formula"], rows)
+        assert all(abs(row[1] / row[-1] - 1) < size(0.25, 1.0) for row in rows), (
+            "the variance is not that of the formula"
+        )
+
+
+def _rms(kernel, X, exact, columns, sampling):
+    squares = []
+    for seed in range(SEEDS):
+        Z = RandomFeatures(kernel, n_components=columns, sampling=sampling, random_state=seed).fit_transform(X)
+        squares.append(np.mean((Z @ Z.T - exact) ** 2))
+    return np.sqrt(np.mean(squares))
+
+
+def orthogonal_variance(d=size(64, 16), draws=size(400, 20)) -> None:
+    """Variance with orthogonal frequencies relative to independent ones, at d frequencies.
+
+    Yu et al. (2016): 1 - ((m - 1)/d) z^4 exp(-z^2) / (1 - exp(-z^2))^2 up to O(1/d), for m <= d frequencies and the
+    distance z in bandwidths.
+    """
+    rows = []
+    for z in (0.5, 1.0, 1.5, 2.0, 3.0):
+        x = np.zeros((2, d))
+        x[1, 0] = z
+        found = {}
+        for sampling in ("iid", "orthogonal"):
+            errors = []
+            for seed in range(draws):
+                Z = RandomFeatures(
+                    Gaussian(1.0), n_components=2 * d, sampling=sampling, random_state=seed
+                ).fit_transform(x)
+                errors.append(float(Z[0] @ Z[1]) - np.exp(-(z**2) / 2))
+            found[sampling] = np.mean(np.square(errors))
+        formula = 1 - (d - 1) / d * z**4 * np.exp(-(z**2)) / (1 - np.exp(-(z**2))) ** 2
+        rows.append([z, float(found["orthogonal"] / found["iid"]), float(formula)])
+    table(
+        f"variance, orthogonal / independent, {d} frequencies in {d} columns",
+        ["distance", "measured", "published"],
+        rows,
+    )
+
+
+def landmarks() -> None:
+    """Fraction of the trace that k landmarks leave: uniform, pivoted Cholesky, and the best possible of rank k."""
+    rng = np.random.default_rng(0)
+    n = size(1500, 120)
+    turn = rng.uniform(0, 1, n) ** 2 * 6 * np.pi
+    spiral = np.column_stack([turn * np.cos(turn), turn * np.sin(turn)]) / 10
+    kernel = Gaussian(0.1)
+    eigenvalues = np.linalg.eigvalsh(kernel(spiral))[::-1]
+    rows = []
+    for k in size((10, 20, 40, 80, 120, 160), (5, 10)):
+        left = []
+        for choose in ("uniform", "rpcholesky"):
+            some = [Landmarks(k, kernel, choose, random_state=seed).fit(spiral) for seed in range(SEEDS)]
+            left.append(float(np.mean([each.residual(spiral).mean() for each in some])))
+        rows.append([k, *left, float(np.clip(eigenvalues[k:], 0, None).sum() / n)])
+    table("spiral: fraction of the trace that k landmarks leave", ["k", "uniform", "rpcholesky", "best rank k"], rows)
+
+
+def hashing(n=size(20_000, 300), m=64) -> None:
+    """Tails of the distortion of vectors with two equal entries, against the exact law of collisions.
+
+    Each of the s copies of the two columns collides with probability s/m, and a collision moves the squared length by a
+    random sign over s.
+    """
+    columns = np.arange(2 * n)
+    X = sparse.csr_matrix((np.full(2 * n, 0.5**0.5), columns, np.arange(0, 2 * n + 1, 2)))
+    rows = []
+    for s in (1, 2, 4, 8):
+        errors = np.abs(np.sum(SparseProjection(m, nonzeros=s).fit_transform(X) ** 2, axis=1) - 1)
+        exact = _far(s, m, 0.3)
+        rows.append([s, float(np.mean(errors > 0.3)), exact, float(np.sqrt(np.mean(errors**2))), float(np.sqrt(1 / m))])
+        assert abs(rows[-1][1] - exact) < 5 * np.sqrt(exact * (1 - exact) / n) + 1e-3
+    names = ["s", "P(error > 0.3)", "exact", "root mean square", "formula"]
+    table(f"hashing of two equal entries to {m} columns, {n:,} vectors", names, rows)
+
+
+def _far(s: int, m: int, limit: float) -> float:
+    """P(|sum of C random signs| > limit s), C the number of collisions, binomial(s, s/m)."""
+    total = 0.0
+    for count in range(s + 1):
+        signs = stats.binom.pmf(np.arange(count + 1), count, 0.5)
+        far = np.abs(2 * np.arange(count + 1) - count) > limit * s
+        total += stats.binom.pmf(count, s, s / m) * float(signs[far].sum())
+    return total
+
+
+def digits() -> None:
+    """Accuracy of ridge classification on scikit-learn's digits against the number of features."""
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(X))[: size(len(X), 300)]
+    X, y = X[order] / 16, y[order]
+    half = len(X) // 2
+    _curve(
+        "digits of scikit-learn",
+        X[:half],
+        y[:half],
+        X[half:],
+        y[half:],
+        size((16, 32, 64, 128, 256, 512, 1024), (16, 32)),
+    )
+
+
+def usps() -> None:
+    """The official split of USPS, where the data are there."""
+    path = Path(os.environ.get("MERCER_BENCH_DATA", "")) / "usps.parquet"
+    if not path.is_file():
+        print("\nusps: left out, there is no usps.parquet (give its folder with --data)")
+        return
+    import pandas as pd
+
+    frame = pd.read_parquet(path)
+    train = (frame["split"] == "train").to_numpy()
+    X = frame.drop(columns=["target", "split"]).to_numpy(np.float64)
+    y = frame["target"].to_numpy()
+    _curve("USPS, official split (published: 0.958)", X[train], y[train], X[~train], y[~train], (128, 512, 2048))
+
+
+def _curve(title, X, y, X_test, y_test, sizes) -> None:
+    kernel = Gaussian("median").resolve(X)
+    kernel = Gaussian(kernel.bandwidth / 2)
+    linear = RidgeClassifier().fit(X, y).score(X_test, y_test)
+    rows = []
+    for columns in sizes:
+        row = [columns]
+        for features in (
+            RandomFeatures(kernel, n_components=columns, sampling="iid"),
+            RandomFeatures(kernel, n_components=columns),
+            Landmarks(min(columns, len(X)), kernel, "uniform"),
+            Landmarks(min(columns, len(X)), kernel),
+        ):
+            Z = features.fit_transform(X)
+            row.append(float(RidgeClassifier().fit(Z, y).score(features.transform(X_test), y_test)))
+        rows.append(row)
+    machine = KernelRegressor(kernel, alpha=1e-3).fit(X, (y[:, None] == np.unique(y)).astype(float))
+    limit = float(np.mean(np.unique(y)[machine.predict(X_test).argmax(axis=1)] == y_test))
+    rows.append(["linear model", linear, linear, linear, linear])
+    rows.append(["kernel ridge", limit, limit, limit, limit])
+    names = ["features", "random, iid", "random, orthogonal", "landmarks, uniform", "landmarks, rpcholesky"]
+    table(f"accuracy, {title}", names, rows)

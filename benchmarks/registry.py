@@ -1,0 +1,52 @@
+"""All benchmarks: one row each, a module of this folder with a function `run`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+GROUPS = ("speed", "accuracy", "memory", "scale")
+
+
+class Benchmark(NamedTuple):
+    """A module with `run()`, its group, what it compares, and whether a small form of it runs as a test."""
+
+    name: str
+    group: str
+    title: str
+    smoke: bool = True
+
+
+BENCHMARKS = (
+    Benchmark("random_features", "speed", "random features against RBFSampler and the bare product"),
+    Benchmark("sketches", "speed", "polynomial sketches against PolynomialCountSketch"),
+    Benchmark("lifts", "speed", "polynomial lifts against PolynomialFeatures"),
+    Benchmark("landmarks", "speed", "landmarks against Nystroem; Falkon against Nystroem and Ridge"),
+    Benchmark("projections", "speed", "projections against scikit-learn's"),
+    Benchmark("machines", "speed", "kernel machines against KernelRidge and SVC"),
+    Benchmark("linear", "speed", "ridge paths and logistic regression against scikit-learn"),
+    Benchmark("trees", "speed", "boosted trees against scikit-learn and LightGBM"),
+    Benchmark("learning_dictionary", "speed", "sparse codes, dictionaries and PCA against scikit-learn and SPAMS"),
+    Benchmark("selection_filters", "speed", "filters against SciPy and scikit-learn"),
+    Benchmark("selection_greedy", "speed", "forward selection against fastcan and scikit-learn"),
+    Benchmark("selection_l1", "speed", "paths of the Lasso against celer, skglm and scikit-learn"),
+    Benchmark("sequences", "speed", "string kernels and hashing against scikit-learn"),
+    Benchmark("text", "speed", "text features against scikit-learn's vectorizers"),
+    Benchmark("tables", "speed", "reading and encoding tables against pandas, polars and scikit-learn"),
+    Benchmark("serving", "speed", "predictions of one row and of many against boosted trees", smoke=False),
+    Benchmark("explore", "speed", "answers of the interactive page in a browser", smoke=False),
+    Benchmark("published", "accuracy", "error and accuracy against the number of features, beside published figures"),
+    Benchmark("learned_metric", "accuracy", "random features in a learned metric against plain ones"),
+    Benchmark("selection_known", "accuracy", "relevant columns found in tables where they are known", smoke=False),
+    Benchmark("two_sample", "accuracy", "level and power of the test for changed data", smoke=False),
+    Benchmark("wide_tables", "accuracy", "few rows of many columns against RidgeCV and LassoCV", smoke=False),
+    Benchmark("leaderboard", "accuracy", "27 tables against boosted trees, kernel machines and linear models"),
+    Benchmark("memory_limit", "memory", "growth of a process relative to memory=", smoke=False),
+    Benchmark("streaming", "scale", "the same bits from memory, blocks, files and merged halves"),
+)
+NAMES = tuple(benchmark.name for benchmark in BENCHMARKS)
+
+
+def find(group: str | None, only: list[str]) -> list[Benchmark]:
+    """The benchmarks of a group, or those named in `only`."""
+    chosen = [each for each in BENCHMARKS if group in (None, "all", each.group)]
+    return [each for each in chosen if each.name in only] if only else chosen
