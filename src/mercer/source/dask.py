@@ -64,6 +64,9 @@ class DaskEngine(Engine):
         future = self._started(value)
         return self._patiently(lambda seconds: future.result(timeout=seconds)) if future is not value else value
 
+    def put(self, state: Any) -> Any:
+        return self._submit(Shipped.of, dumps(state))
+
     def merge(self, first: Any, second: Any) -> Any:
         return self._submit(merge_states, first, second)
 
