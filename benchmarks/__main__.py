@@ -20,6 +20,7 @@ ALL = [
     "memory_limit",
     "projections",
     "random_features",
+    "scale",
     "sequences",
     "selection_greedy",
     "selection_filters",

@@ -23,7 +23,7 @@ from mercer.source.recording import FoldRecord
 from mercer.source.shipping import dumps, loads
 
 #: Fraction of the portions in progress where their rows come back, which take more memory than states.
-_ROWS_AHEAD = 0.5
+_ROWS_AHEAD = 0.25
 
 
 class EngineError(MercerError):
