@@ -83,7 +83,7 @@ def test_the_number_of_workers_does_not_matter(cluster, parquet):
 
     class OneWorker(DaskEngine):
         def _submit(self, function, *args):
-            return self.client.submit(function, *args, pure=False, workers=[first])
+            return super()._submit(function, *args, workers=[first])
 
     for engine in (OneWorker(cluster.client), DaskEngine(cluster.client)):
         assert bits(guarded(lambda engine=engine: source.on(engine).fold(Gram(3)))) == here
@@ -139,6 +139,31 @@ def test_all_workers_killed_at_once(cluster, parquet):
     killer.start()
     there = guarded(lambda: bits(slow.on(cluster.client).fold(Gram(3)).finish()))
     killer.join()
+    assert there == bits(source.fold(Gram(3)).finish())
+
+
+def _stuck(block):
+    """Never ends on the workers that the environment names."""
+    import os
+    import time
+
+    if os.environ.get("MERCER_TEST_STUCK"):
+        time.sleep(3600)
+    return block
+
+
+def test_a_slow_worker_does_not_stall_the_others(tmp_path, parquet, monkeypatch):
+    """A worker that sleeps for an hour in every part: its parts are computed by the other one."""
+    monkeypatch.setattr("mercer.source.dask._STRAGGLER_SECONDS", 0.5)
+    source = ParquetSource(parquet, target="y")
+    cluster = Cluster(tmp_path)
+    try:
+        cluster.start_worker(MERCER_TEST_STUCK="1")
+        cluster.start_worker()
+        cluster.wait_for_workers(2)
+        there = guarded(lambda: bits(source.map(_stuck).on(cluster.client).fold(Gram(3)).finish()))
+    finally:
+        cluster.stop()
     assert there == bits(source.fold(Gram(3)).finish())
 
 

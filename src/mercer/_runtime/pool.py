@@ -121,7 +121,10 @@ class _Task:
         if self._future is None or not self._future.cancel():
             return False
         self._future = Future()
-        self._future.set_result(self._run())
+        try:
+            self._future.set_result(self._run())
+        except Exception as error:  # raised in its turn: an earlier item may fail as well
+            self._future.set_exception(error)
         return True
 
     def cancel(self) -> None:

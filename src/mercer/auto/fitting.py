@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Real
@@ -17,6 +18,7 @@ from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS, Effort
 from mercer.auto.budget.memory import gigabytes
 from mercer.auto.budget.progress import Steps
+from mercer.auto.checkpointing import resumable
 from mercer.auto.diagnostics.gather import gather
 from mercer.auto.model import Model
 from mercer.auto.options import ModelShape, Objective, Splitting
@@ -31,6 +33,7 @@ from mercer.source import Source
 
 
 @on_one_blas_thread
+@resumable
 def fit(
     data: Any,
     target: Any = None,
@@ -59,6 +62,7 @@ def fit(
     explainable: bool = False,
     max_pairs: int = 10,
     max_classes: int | None = None,
+    checkpoint: str | os.PathLike | None = None,
 ) -> Model:
     """Fit a linear model on features found for the data, and evaluate it on rows it has never seen.
 
@@ -135,6 +139,9 @@ def fit(
     max_classes : int, default=None
         Confirm a target of up to so many classes: each has weights and scores of its own. None allows 100 classes of
         numbers, which may rather be a quantity, and 1000 of text. Beyond 100 classes no trees are grown.
+    checkpoint : path of a folder, default=None
+        Keep the progress of a long fit there, for data in files. If the fit is interrupted, the same call continues
+        and gives the same bits, on the same or another engine. The folder is removed when the fit is complete.
 
     Returns
     -------

@@ -44,8 +44,9 @@ from mercer.auto.options import ModelShape, Objective, Splitting
 from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.search.learning import learn, learn_again
 from mercer.auto.text.sparse_model import SparsePredictor, encode_training_rows, learn_terms
-from mercer.source import Source, split_holdout
+from mercer.source import MemorySource, Source, split_holdout
 from mercer.source.holdout import split_by_position
+from mercer.source.recording import recording, remembered
 from mercer.source.table import first_block
 
 #: Fraction of the time left that encoding may take, and the fewest rows to search with.
@@ -106,14 +107,14 @@ class FitRun:
         independent = self.splitting.plain  # other folds than those of the hashes are not streamed
         rest = sample_of(train, fraction, self.seed)[1] if fraction < in_memory and independent else None
         share = self._search_fraction(held_out if rest is None else None, fraction)
-        learned = self._learn(self._part(train, fraction), self.clock.part(share), rest)
+        learned = self._searched(lambda: self._learn(self._part(train, fraction), self.clock.part(share), rest))
         excluded, scores = 0.0, None
         if held_out is not None:
             with self.steps("holdout"):
                 found = self._evaluated(learned, held_out, holdout)
                 learned = replace(learned, predictor=found.model.predictor)
             scores = found.section
-            diagnosed = partial(self._diagnosed, found, learned, train)
+            diagnosed = partial(self._diagnosed, found, learned, train, fraction)
             self.sections |= diagnosed() if self.clock.budget is None else {}
             again = None if self.from_all else self._refit(lambda: self._part(source, fraction), learned, holdout)
             learned, excluded = (learned, holdout) if again is None else (again.calibrated_like(learned), 0.0)
@@ -162,7 +163,8 @@ class FitRun:
         if fraction >= 1:
             return source
         with self.steps("sample"):
-            return gathered(sample_of(source, fraction, self.seed)[0])
+            sample = sample_of(source, fraction, self.seed)[0]
+            return MemorySource.of(remembered("sample", lambda: gathered(sample).collect()))
 
     def _fraction_in_time(self, train: Source, fraction: float, trained: float) -> float:
         """The fraction of the rows that a part of the time is enough to encode, and another part to search with.
@@ -220,6 +222,18 @@ class FitRun:
             self.notes.append(LINEAR_IS_BETTER)
         return Learned(encoder, rows, predictor)
 
+    def _searched(self, search: Callable[[], Learned]) -> Learned:
+        """What a search has learned, with what it notes; or what it had learned before an interruption."""
+        n_notes = len(self.notes)
+
+        def found() -> tuple[Learned, dict[str, Any]]:
+            learned = search()
+            return learned, {"notes": self.notes[n_notes:], "roles": self.roles, "from_all": self.from_all}
+
+        learned, noted = remembered("search", found)
+        self.notes[n_notes:], self.roles, self.from_all = noted["notes"], noted["roles"], noted["from_all"]
+        return learned
+
     def _linear_of_all(self, encoder: Any, rows: EncodedRows, rest: Source) -> LinearOfAll | None:
         with self.steps("linear"):
             plain, clock = columns_alone(rows, self.classify), self.clock.part(_EVALUATED)
@@ -233,6 +247,7 @@ class FitRun:
         clock = self.clock.part(_ENDED)
         with self.steps("all rows"):
             every = StreamedRows(learned.predictor, learned.encoder, learned.rows, rest, self.n_rows, self.seed, clock)
+            every.n_classes = self.n_classes
             predictor = weights_from_all(every, self.steps.seconds_of(_ALL_ROWS), self.notes)
         return replace(learned, predictor=predictor)
 
@@ -257,12 +272,12 @@ class FitRun:
         predictor = calibrated_on_holdout(learned.predictor, outputs.scores[0], outputs.y, outputs.weight)
         return replace(found, model=replace(found.model, predictor=predictor))
 
-    def _diagnosed(self, found: HoldoutEvaluation, learned: Learned, train: Source) -> dict[str, Any]:
-        """Sections of the report that need rows the model has not seen."""
-        with self.steps("diagnostics"):
-            return self._sections(found, learned, train)
+    def _diagnosed(self, found: HoldoutEvaluation, learned: Learned, train: Source, searched: float) -> dict[str, Any]:
+        """Sections of the report that need rows the model has not seen; a fraction of the rows was searched with."""
+        with self.steps("diagnostics"), recording(None):  # the clock decides how many there are
+            return self._sections(found, learned, train, searched)
 
-    def _sections(self, found: HoldoutEvaluation, learned: Learned, train: Source) -> dict[str, Any]:
+    def _sections(self, found: HoldoutEvaluation, learned: Learned, train: Source, searched: float) -> dict[str, Any]:
         baseline_row = np.asarray(learned.rows.X.mean(axis=0)).ravel()
         rows = found.rows(baseline_row, self.seed)
         gains: dict[str, Any] = {"block_gains": block_gains(rows)}
@@ -277,8 +292,8 @@ class FitRun:
         curve = learning_curve(
             rows,
             found.predictions(),
-            self.n_rows - found.section["n"],
-            lambda fraction: self._fitted_part(train, learned, fraction),
+            round(searched * (self.n_rows - found.section["n"])),
+            lambda fraction: self._fitted_part(train, learned, fraction * searched),
             lambda fraction: MARGIN * fraction * self.steps.seconds_of(_REFIT) < clock.left(),
         )
         if curve is None:
@@ -312,7 +327,7 @@ class FitRun:
         if needed <= self.clock.left():
             try:
                 with self.steps("refit"):
-                    return self._learned_again(source(), learned)
+                    return self._searched(lambda: self._learned_again(source(), learned))
             except TimeUp:
                 needed = np.inf
         time = "more" if np.isinf(needed) else f"about {needed:.2g} s, more"

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mercer.cli.keep import keep_option
-from mercer.cli.options import display_name, quiet_option, reading, reading_options, show
+from mercer.cli.options import display_name, engine_options, quiet_option, reading, reading_options, show
 from mercer.cli.streaming import (
     RowSelection,
     load_model,
@@ -39,6 +39,7 @@ _SHOWN_ROWS = 10
     help="A table of a few rows, or all rows with a column for each column of the model. JSON is one object per line.",
 )
 @keep_option
+@engine_options
 @quiet_option
 @reading_options
 def explain(
@@ -88,6 +89,13 @@ class _Contributions:
 
     def __init__(self, output_class: str | None):
         self.output_class = output_class
+
+    def check(self, model: Any) -> None:
+        """Refuse a class that the model does not know."""
+        _class_named(model, self.output_class)
+
+    def add(self, model: Any, rows: Any, found: dict[str, Any]) -> None:
+        """Nothing to note."""
 
     def __call__(self, model: Any, rows: Any) -> dict[str, Any]:
         return self.explanations(model, rows).to_dict()

@@ -21,6 +21,7 @@ from mercer.cli.options import (
     seed_option,
     started_engine,
 )
+from mercer.cli.progress_kept import kept_progress, resume_option
 from mercer.cli.report import page_path, print_report, rows_option, verbose_option, with_options, write_report
 from mercer.cli.scorecard import check_scorecard, write_scorecard
 
@@ -93,6 +94,7 @@ _ROWS = 3
 )
 @decision_options
 @engine_options
+@resume_option
 @click.option(
     "--format",
     "form",
@@ -132,7 +134,11 @@ def fit_file(data: str, target: str, options: dict[str, Any]) -> dict[str, Any]:
     check_scorecard(data, options, (path, page))
     how, budget = reading(options), options["time_budget"]
     search = {name: options[name] for name in _SEARCH} | decisions(options)
-    with step_progress("fit", options["quiet"], budget) as announce, started_engine(options) as engine:
+    with (
+        kept_progress(data, path, {"target": target, **how, **options}),
+        step_progress("fit", options["quiet"], budget) as announce,
+        started_engine(options) as engine,
+    ):
         import mercer
 
         source: Any = mercer.io.read_table(data, target, options["weight"], engine=engine, **how)

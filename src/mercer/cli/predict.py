@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mercer.cli.keep import keep_option
-from mercer.cli.options import quiet_option, reading_options
+from mercer.cli.options import engine_options, quiet_option, reading_options
 from mercer.cli.streaming import output_option, rows_format_option, stream_rows
 
 
@@ -27,6 +27,7 @@ from mercer.cli.streaming import output_option, rows_format_option, stream_rows
     help="Prediction intervals of this level, such as 0.9; for classes, sets.",
 )
 @keep_option
+@engine_options
 @quiet_option
 @reading_options
 def predict(
@@ -60,6 +61,7 @@ def predict(
 @click.argument("data")
 @output_option
 @rows_format_option
+@engine_options
 @quiet_option
 @reading_options
 def transform(model: str, data: str, output: str | None, form: str | None, quiet: bool, **options: Any) -> None:
@@ -74,15 +76,21 @@ class _Predictions:
         self.proba, self.level = proba, level
         self.known: Any = None
 
-    def __call__(self, model: Any, rows: Any) -> dict[str, Any]:
-        from mercer.auto.holdout.labeled_rows import LabeledRows
-
+    def check(self, model: Any) -> None:
+        """Refuse probabilities of a model that has none."""
         if self.proba and model.classes_ is None:
             raise click.UsageError("This is a regression model, which has no class probabilities: omit --proba.")
-        found = {"prediction": model.predict(rows)}
+
+    def add(self, model: Any, rows: Any, found: dict[str, Any]) -> None:
+        """Score the rows that contain the target."""
+        from mercer.auto.holdout.labeled_rows import LabeledRows
+
         if model.target is not None:
             self.known = self.known or LabeledRows(model.target, model.task)
             self.known.add(rows, found["prediction"])
+
+    def __call__(self, model: Any, rows: Any) -> dict[str, Any]:
+        found = {"prediction": model.predict(rows)}
         if self.proba:
             for name, column in zip(model.classes_, model.predict_proba(rows).T, strict=True):
                 found[f"probability_{name}"] = column
@@ -112,6 +120,12 @@ class _Features:
     """Computes the columns to write."""
 
     notes: tuple[str, ...] = ()
+
+    def check(self, model: Any) -> None:
+        """Every model has features."""
+
+    def add(self, model: Any, rows: Any, found: dict[str, Any]) -> None:
+        """Nothing to note."""
 
     def __call__(self, model: Any, rows: Any) -> dict[str, Any]:
         found, names = model.transform(rows), model.get_feature_names_out()

@@ -11,6 +11,7 @@ from mercer.cli.messages import in_options
 from mercer.cli.options import (
     display_name,
     echo_json,
+    engine_options,
     format_options,
     quiet_option,
     reading,
@@ -18,6 +19,7 @@ from mercer.cli.options import (
     refuse_overwrite,
     seed_option,
     show,
+    started_engine,
 )
 
 _HOW = ("greedy", "lasso", "filter")
@@ -42,6 +44,7 @@ _SCORES = ("pearson", "spearman", "mutual_information", "pair_information", "squ
 )
 @format_options
 @seed_option
+@engine_options
 @quiet_option
 @reading_options
 def select(
@@ -69,11 +72,11 @@ def select(
         refuse_overwrite(output, data)
         format_of(output)
     rules = reading(options)
-    with step_progress("select", quiet) as announce:
+    with step_progress("select", quiet) as announce, started_engine(options) as engine:
         from mercer.io import read_table
         from mercer.report.selection import gather_selection, render_selection
 
-        source = read_table(data, target, **rules)
+        source = read_table(data, target, engine=engine, **rules)
         try:
             found = gather_selection(source, display_name(data), target, k, how, score, seed, announce)
         except MercerError as error:

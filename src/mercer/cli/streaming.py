@@ -12,7 +12,7 @@ import click
 
 from mercer.cli.keep import KeptColumns
 from mercer.cli.messages import in_options, printable, warning_text
-from mercer.cli.options import display_name, reading, refuse_overwrite
+from mercer.cli.options import display_name, reading, refuse_overwrite, started_engine
 
 output_option = click.option(
     "--output",
@@ -55,12 +55,20 @@ class RowSelection:
 
 
 class RowComputation(Protocol):
-    """Computes the columns to write for a block of rows; `notes` are printed at the end."""
+    """Computes the columns to write for a block of rows, on any thread or machine.
+
+    `check` refuses a model before any row is read. `add` sees the results of all blocks in order; the `notes` that it
+    gathers are printed at the end.
+    """
 
     @property
     def notes(self) -> Any: ...
 
+    def check(self, model: Any) -> None: ...
+
     def __call__(self, model: Any, rows: Any) -> dict[str, Any]: ...
+
+    def add(self, model: Any, rows: Any, found: dict[str, Any]) -> None: ...
 
 
 def stream_rows(
@@ -82,16 +90,20 @@ def stream_rows(
     how, form = reading(options), format_of(output, form)
     refuse_overwrite(output, path, data)
     model = load_model(path)
+    compute.check(model)
     if output and output != "-":
         check_writable(output)
     kept, chosen = KeptColumns(keep, form), selection or RowSelection()
-    with notes_at_end(quiet, compute) as unseen:
+    with notes_at_end(quiet, compute) as unseen, started_engine(options) as engine:
         quiet = quiet or _on_terminal(output)
-        source = open_data(model, data, how, title, quiet)
+        source = open_data(model, data, how, title, quiet).on(engine)
         kept.choose(list(source.schema), display_name(data))
         numbered = how["on_bad_rows"] == "skip"  # the output has fewer rows than the input
+        carried = [*kept.names, *([] if model.target is None else [model.target])]
         with open_rows(output, form) as out:
-            for rows, found, index in mapped_rows(model, source, title, quiet, compute, chosen, unseen, kept.names):
+            each = (model, source, title, quiet, compute, chosen, unseen, kept.names, carried)
+            for rows, found, index in mapped_rows(*each):
+                compute.add(model, rows, found)
                 out.write(kept.beside(rows, {**_row_numbers(source, index, found), **found} if numbered else found))
 
 
@@ -172,33 +184,36 @@ def mapped_rows(
     selection: RowSelection,
     unseen: dict[str, Any],
     kept: Iterable[str] = (),
+    carried: Iterable[str] | None = None,
 ) -> Iterator[tuple[Any, Any, Any]]:
-    """The selected rows of each block, what `compute` returns, and the indices of the rows.
+    """The selected rows of each block, what `compute` returns, and the indices of the rows, in order.
 
-    The unseen categories by column are added to `unseen`.
+    Blocks are computed on all cores, or on the engine of the source. Of the rows `carried` names the columns that are
+    needed; None is all. The unseen categories by column are added to `unseen`.
 
     Columns that are kept and that the model does not use are not shown to it: it would warn that they are ignored.
     """
     from mercer._runtime.errors import RowError
+    from mercer.cli.row_results import RowFunction, show_warnings
     from mercer.report.progress import row_progress
     from mercer.tables.unseen import merge_unseen
 
     selection.check(source.n_rows)
     used = {*model.encoder.schema_, model.target}
     shown = [name for name in source.schema if name in used or name not in set(kept)]
+    carried = None if carried is None else [name for name in source.schema if name in set(carried)]
+    function = RowFunction(model, compute, selection, shown, carried)
+    if source.engine is not None:
+        show_warnings(source, function)
     with row_progress(title, source.n_rows, quiet) as advance:
-        for block in source.blocks():
-            chosen = selection.within(block.start, len(block))
-            if len(chosen):
-                rows = block.X if len(chosen) == len(block) else block.X[chosen]
-                try:
-                    read = rows.select(shown)
-                    found = compute(model, read)
-                    unseen.update(merge_unseen(unseen, model.unseen_categories(read)))
-                except RowError as error:
-                    at = block.start + chosen
-                    raise error.located(lambda row, at=at: source.locate(int(at[row]))) from error  # type: ignore[misc]
-                yield rows, found, block.start + chosen
-            if selection.stop is not None and block.start + len(block) >= selection.stop:
-                break
-            advance(len(block))
+        try:
+            for block in source.map(function).blocks():
+                found = block.X
+                if len(found):
+                    unseen.update(merge_unseen(unseen, found.unseen))
+                    yield found.rows, found.columns, found.index
+                if selection.stop is not None and block.start + found.n_read >= selection.stop:
+                    break
+                advance(found.n_read)
+        except RowError as error:
+            raise error.located(source.locate) from error

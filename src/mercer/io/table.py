@@ -230,6 +230,12 @@ def partition_columns(files: list[tuple[str, str]], names: list[str], spool: Spo
 
 def spool_if_text(files: list[tuple[str, str]], spool: Spool, form: dict[str, Any]) -> tuple[list[str], list[str]]:
     """The Parquet files to read, converted from text if needed, and the names of their columns."""
+    from mercer.io.checkpoint.converted import converted_once
+
+    return converted_once(spool, lambda: _spooled(files, spool, form))
+
+
+def _spooled(files: list[tuple[str, str]], spool: Spool, form: dict[str, Any]) -> tuple[list[str], list[str]]:
     kinds = {is_parquet(path) for path, _ in files}
     if len(kinds) == 2:
         problem = "Parquet files and text files cannot be read as one table:"

@@ -15,7 +15,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mercer._runtime.errors import DataError
-from mercer.io.checks.litter import folder_prefix, own_folder, remove_abandoned_folders
+from mercer.io.checks.litter import (
+    FOLDER_PREFIX,
+    adopt_folder,
+    folder_prefix,
+    is_kept,
+    keep_folder,
+    own_folder,
+    remove_abandoned_folders,
+)
 from mercer.io.column_types import TYPES, kind
 
 GROUP_ROWS = 65_536
@@ -34,6 +42,22 @@ class TemporaryFolder:
             handle = own_folder(self.path)
         self.remove = weakref.finalize(self, _remove, self.path, handle)
 
+    def keep_for(self, checkpoint: str) -> None:
+        """Keep the folder beyond this process, as long as the folder of a checkpoint exists."""
+        keep_folder(self.path, checkpoint)
+
+    @classmethod
+    def adopted(cls, path: str) -> TemporaryFolder | None:
+        """A folder that an interrupted process has kept; None if it is gone, or in use."""
+        ours = os.path.basename(path).startswith(FOLDER_PREFIX)
+        handle = adopt_folder(path) if ours and is_kept(path) else None
+        if handle is None:
+            return None
+        folder = cls.__new__(cls)
+        folder.path = path
+        folder.remove = weakref.finalize(folder, _remove, path, handle)
+        return folder
+
 
 @cache
 def _clean_once(parent: str) -> None:
@@ -41,7 +65,8 @@ def _clean_once(parent: str) -> None:
 
 
 def _remove(path: str, handle: int | None) -> None:
-    shutil.rmtree(path, ignore_errors=True)
+    if not is_kept(path):
+        shutil.rmtree(path, ignore_errors=True)
     if handle is not None:
         os.close(handle)
 

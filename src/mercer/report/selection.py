@@ -12,11 +12,13 @@ from rich.table import Table
 from rich.text import Text
 from sklearn.decomposition import TruncatedSVD
 
+from mercer._numeric.block import Block
 from mercer._runtime.errors import DataError, Message, Setting
 from mercer.auto.rows.task import profile_target
 from mercer.learn.targets import classes_in
 from mercer.select import FilterSelector, GreedySelector, Lasso
-from mercer.source import Source
+from mercer.source import MemorySource, Source
+from mercer.source.table import first_block
 from mercer.tables import TableEncoder
 
 #: Text columns of more encoded features are reduced to this many components (truncated SVD) for joint selection.
@@ -47,27 +49,31 @@ def gather_selection(
 
 @dataclass(frozen=True)
 class _Encoded:
-    """The encoded table: features (dense or CSR), target, classes if any, and the column of each feature."""
+    """The encoded table: a source of its features in float64 (or CSR) and targets, classes if any, and the column of
+    each feature."""
 
-    X: Any
-    y: np.ndarray
+    rows: Source
     classes: np.ndarray | None
     columns: list[str]
+    sparse: bool = False
 
     @classmethod
     def of(cls, encoder: TableEncoder, source: Source) -> _Encoded:
-        rows = encoder.fit_transform(source).collect()
-        X, y = rows.X.astype(np.float64), np.asarray(rows.y)
-        columns = [""] * X.shape[1]
+        rows = encoder.fit_transform(source).map(_in_float64)
+        columns: list[str] = []
         for block in encoder.blocks_:
-            columns[block.start : block.stop] = [block.column] * (block.stop - block.start)
-        return cls(X, y, classes_in(source, "auto"), columns)
+            columns += [block.column] * (block.stop - block.start)
+        first = first_block(rows)
+        sparse = first is not None and hasattr(first.X, "tocsr")
+        rows = MemorySource.of(rows.collect()) if sparse else rows
+        return cls(rows, classes_in(source, "auto"), columns, sparse)
 
     def reduced(self, seed: int) -> _Encoded:
-        """The same as a dense array, with high-dimensional texts reduced by truncated SVD."""
-        if not hasattr(self.X, "tocsr"):
+        """The same as dense features, with high-dimensional texts reduced by truncated SVD."""
+        if not self.sparse:
             return self
-        X, names = self.X.tocsc(), np.array(self.columns)
+        whole = self.rows.collect()
+        X, names = whole.X.tocsc(), np.array(self.columns)
         parts: list[np.ndarray] = []
         columns: list[str] = []
         for name in dict.fromkeys(self.columns):
@@ -76,35 +82,51 @@ class _Encoded:
             svd = TruncatedSVD(_MAX_TEXT_FEATURES, random_state=seed)
             parts.append(svd.fit_transform(part) if large else part.toarray())
             columns.extend([name] * parts[-1].shape[1])
-        return replace(self, X=np.hstack(parts), columns=columns)
+        return replace(self, rows=MemorySource(np.hstack(parts), whole.y), columns=columns, sparse=False)
 
     @property
     def kind(self) -> str:
         """The kind of target, as selectors name it."""
         return "numbers" if self.classes is None else "classes"
 
-    @property
-    def target(self) -> np.ndarray:
-        return self.y.astype(np.float64) if self.classes is None else self.y
+    def with_target(self) -> Source:
+        """The rows with numbers in float64, or classes, as targets."""
+        return self.rows if self.classes is not None else self.rows.map(_Numbers())
 
-    @property
-    def numeric_target(self) -> np.ndarray:
-        """The target as numbers: two classes as -1 and 1."""
+    def with_numbers(self) -> Source:
+        """The rows with targets as numbers: two classes as -1 and 1."""
         if self.classes is None:
-            return self.target
+            return self.with_target()
         if len(self.classes) > 2:
             raise DataError(
                 f"The target has {len(self.classes)} classes, but the lasso separates only two.",
                 remedy=Message("Use ", Setting("how", "greedy", "filter"), "."),
             )
-        return np.where(self.y == self.classes[-1], 1.0, -1.0)
+        return self.rows.map(_Numbers(self.classes[-1]))
+
+
+def _in_float64(block: Block) -> Block:
+    """Encoded rows in float64, identified by their encoded values."""
+    return Block(block.X.astype(np.float64), np.asarray(block.y), start=block.start)
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """Maps targets to float64; where there is a class, to 1 for it and -1 for the other."""
+
+    positive: Any = None
+
+    def __call__(self, block: Block) -> Block:
+        y: Any = np.asarray(block.y)
+        y = y.astype(np.float64) if self.positive is None else np.where(y == self.positive, 1.0, -1.0)
+        return replace(block, y=y)
 
 
 def _greedy(encoded: _Encoded, k: int, score: str, seed: int) -> list[dict[str, Any]]:
     encoded = encoded.reduced(seed)
     columns = encoded.columns
     how: dict[str, Any] = {"stop": "folds", "solver": "gram", "random_state": seed, "target": encoded.kind}
-    selector = GreedySelector(min(k, len(set(columns))), groups=columns, **how).fit(encoded.X, encoded.target)
+    selector = GreedySelector(min(k, len(set(columns))), groups=columns, **how).fit(encoded.with_target())
     groups = np.asarray(selector.groups_).tolist()
     return [
         {"column": str(groups[int(step.feature)]), "risk": float(step.risk), "score": float(step.score)}
@@ -113,7 +135,7 @@ def _greedy(encoded: _Encoded, k: int, score: str, seed: int) -> list[dict[str, 
 
 
 def _lasso(encoded: _Encoded, k: int, score: str, seed: int) -> list[dict[str, Any]]:
-    model, columns = Lasso(random_state=seed).fit(encoded.X, encoded.numeric_target), encoded.columns
+    model, columns = Lasso(random_state=seed).fit(encoded.with_numbers()), encoded.columns
     found: dict[str, dict[str, Any]] = {}
     coefs = model.path_.coefs
     for j in model.path_.entered():
@@ -127,9 +149,14 @@ def _lasso(encoded: _Encoded, k: int, score: str, seed: int) -> list[dict[str, A
 def _filter(encoded: _Encoded, k: int, score: str, seed: int) -> list[dict[str, Any]]:
     if score == "pair_information":  # a table for each pair of columns
         encoded = encoded.reduced(seed)
-    selector = FilterSelector(score, k="all", target=encoded.kind).fit(encoded.X, encoded.target)
+    selector, rows = FilterSelector(score, k="all", target=encoded.kind), encoded.with_target()
+    if score == "spearman":  # ranks of all rows, instead of those in a sample
+        whole = rows.collect()
+        selector.fit(whole.X, whole.y)
+    else:
+        selector.fit(rows)
     best: dict[str, dict[str, Any]] = {}
-    pvalues = selector.pvalues_ if selector.pvalues_ is not None else np.full(encoded.X.shape[1], np.nan)
+    pvalues = selector.pvalues_ if selector.pvalues_ is not None else np.full(len(encoded.columns), np.nan)
     for j in np.argsort(-selector.scores_, kind="stable"):
         name, p = encoded.columns[j], float(pvalues[j])
         each = {"column": name, "score": float(selector.scores_[j]), "p_value": None if np.isnan(p) else p}

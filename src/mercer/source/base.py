@@ -14,9 +14,10 @@ from mercer._runtime.blas import single_threaded_blas
 from mercer._runtime.errors import Location
 from mercer._runtime.pool import ordered_map
 from mercer.source.accumulator import BLOCK_ROWS, PART_ROWS, Accumulator
-from mercer.source.engine import Engine, accumulate_on, as_engine, blocks_on
+from mercer.source.engine import Engine, accumulate_on, as_engine, blocks_on, remaining
 from mercer.source.portions import SentBlocks
 from mercer.source.progress import report_progress
+from mercer.source.recording import fold_record
 
 
 class BlockTask(NamedTuple):
@@ -115,25 +116,31 @@ class Source(ABC):
 
     def accumulate(self, statistic: Any) -> Accumulator:
         """Like `fold`, in a form that more rows can be added to and that merges with others."""
+        record = fold_record(self, statistic)
         if self.engine is not None:
-            return accumulate_on(self.engine, self, statistic)
-        total, done = Accumulator(statistic), 0
-        pieces = self._one_by_one(total) if statistic.parallel_inside else self._all_cores(total)
+            return accumulate_on(self.engine, self, statistic, record)
+        total = Accumulator(statistic)
+        done, total.subtrees = record.restored()
+        tasks = remaining(((task.rows, task) for task in self.tasks()), done)
+        pieces = self._one_by_one(total, tasks) if statistic.parallel_inside else self._all_cores(total, tasks)
         for rows, part in pieces:
             done += rows
             total.push(part, rows)
             report_progress(done, self.n_rows)
+            if total.part_rows == 0:
+                record.part_done(done, total.subtrees)
         total.close()
+        record.finished(done, total.subtrees)
         return total
 
-    def _one_by_one(self, total: Accumulator) -> Iterator[tuple[int, Any]]:
+    def _one_by_one(self, total: Accumulator, tasks: Iterator[tuple[int, BlockTask]]) -> Iterator[tuple[int, Any]]:
         with single_threaded_blas():
-            for task in self.tasks():
-                yield task.rows, total.part.absorb(task.read())
+            for rows, task in tasks:
+                yield rows, total.part.absorb(task.read())
 
-    def _all_cores(self, total: Accumulator) -> Iterator[tuple[int, Any]]:
+    def _all_cores(self, total: Accumulator, tasks: Iterator[tuple[int, BlockTask]]) -> Iterator[tuple[int, Any]]:
         of = total.empty.of
-        for rows, piece in ordered_map(lambda task: (task.rows, of(task.read())), self.tasks(), type(total.empty)):
+        for rows, piece in ordered_map(lambda task: (task[0], of(task[1].read())), tasks, type(total.empty)):
             yield rows, total.part.merge(piece)
 
 

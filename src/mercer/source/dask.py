@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from mercer._runtime.errors import DataError, ParameterError
@@ -25,8 +26,27 @@ PACKAGES = ("python", "mercer", "numpy", "scipy", "pyarrow")
 _WAIT_SECONDS, _ANSWER_SECONDS = 5.0, 10.0
 #: Seconds without a single worker after which a pass is given up.
 _NO_WORKER_SECONDS = 60.0
-#: Parts in progress for each thread of the cluster: one slow worker does not keep the others waiting.
-_PARTS_PER_THREAD = 4
+#: Parts in progress for each thread of the cluster: a worker that is so many times slower does not keep others waiting.
+_PARTS_PER_THREAD = 8
+#: A call is tried elsewhere as well after so many times the longest one so far, and so many seconds.
+_STRAGGLER, _STRAGGLER_SECONDS = 2.0, 5.0
+#: Seconds between two looks at which of two calls has ended.
+_POLL_SECONDS = 0.02
+
+
+@dataclass
+class Attempt:
+    """A call on the cluster: what was called, its future, when it was started, and a second future if it was slow."""
+
+    call: tuple
+    future: Any
+    started: float
+    other: Any = None
+
+
+def _is_open(value: Any) -> bool:
+    """Whether a value is a call that has not ended."""
+    return isinstance(value, Attempt) and bool(value.call) and not value.future.done()
 
 
 class DaskEngine(Engine):
@@ -43,6 +63,8 @@ class DaskEngine(Engine):
             raise ParameterError("engine", client, "must be a client that waits for results", remedy=remedy)
         self.client, self.n_ahead = client, _PARTS_PER_THREAD
         self._without_workers: float | None = None
+        #: The longest time from the start to the end of a call so far.
+        self._longest = 0.0
         compare_versions(self._versions())
 
     def broadcast(self, function: Callable[[Any], Any]) -> Any:
@@ -50,11 +72,19 @@ class DaskEngine(Engine):
         self.n_ahead = _PARTS_PER_THREAD * max(1, sum(worker["nthreads"] for worker in workers.values()))
         return self._submit(Shipped.of, dumps(function))
 
-    def submit(self, function: Any, portion: Any) -> Any:
+    def submit(self, function: Any, portion: Any) -> Attempt:
         if not isinstance(portion, DelayedChunks):
-            return self._submit(run_part, function, dumps(portion))
+            return self._attempt(run_part, function, dumps(portion))
         chunks = [self._started(value) for value in portion.chunks]
-        return self._submit(run_chunks, function, dumps(portion._replace(chunks=[])), *chunks)
+        return self._attempt(run_chunks, function, dumps(portion._replace(chunks=[])), *chunks)
+
+    def _attempt(self, *call: Any) -> Attempt:
+        return Attempt(call, self._submit(*call), time.monotonic())
+
+    def _again(self, attempt: Attempt, **where: Any) -> Any:
+        """The future of a call that is made once more, and of the calls before it that have not ended."""
+        args = [Attempt((), self._again(arg, **where), 0.0) if _is_open(arg) else arg for arg in attempt.call]
+        return self._submit(*args, **where)
 
     def _started(self, value: Any) -> Any:
         with self._explained():
@@ -64,25 +94,59 @@ class DaskEngine(Engine):
         future = self._started(value)
         return self._patiently(lambda seconds: future.result(timeout=seconds)) if future is not value else value
 
-    def merge(self, first: Any, second: Any) -> Any:
-        return self._submit(merge_states, first, second)
+    def put(self, state: Any) -> Attempt:
+        return self._attempt(Shipped.of, dumps(state))
 
-    def _submit(self, function: Callable, *args: Any) -> Any:
+    def merge(self, first: Attempt, second: Attempt) -> Attempt:
+        for each in (first, second):
+            each.call = each.call if _is_open(each) else ()  # what has ended needs no recipe here: states are released
+        return self._attempt(merge_states, first, second)
+
+    def _submit(self, function: Callable, *args: Any, **where: Any) -> Any:
         import dask
 
+        args = tuple(arg.future if isinstance(arg, Attempt) else arg for arg in args)
         with self._explained(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1PB"}):
-            return self.client.submit(function, *args, pure=False)
+            return self.client.submit(function, *args, pure=False, **where)
 
-    def wait(self, future: Any) -> None:
-        error = self._patiently(lambda seconds: future.exception(timeout=seconds))
+    def wait(self, future: Attempt) -> None:
+        error = self._patiently(lambda seconds: self._first_error(future, seconds))
         if isinstance(error, CancelledError):
             raise _lost(self._address, error)
         if error is not None:
             raise _explained_failure(error)
+        if future.other is None:
+            self._longest = max(self._longest, time.monotonic() - future.started)
 
-    def result(self, future: Any) -> Any:
+    def _first_error(self, attempt: Attempt, seconds: float) -> BaseException | None:
+        """The error, or None, of the call that ends first; a call that takes far too long is made elsewhere as well."""
+        late = attempt.started + _STRAGGLER * self._longest + _STRAGGLER_SECONDS - time.monotonic()
+        if attempt.other is None:
+            try:
+                return attempt.future.exception(timeout=min(seconds, max(late, 0.1)))
+            except TimeoutError:
+                if late > seconds:
+                    raise
+            attempt.other = self._elsewhere(attempt)
+        end = time.monotonic() + seconds
+        while not attempt.future.done():
+            if attempt.other.done():
+                attempt.future = attempt.other
+            elif time.monotonic() > end:
+                raise TimeoutError
+            time.sleep(_POLL_SECONDS)
+        return attempt.future.exception(timeout=seconds)
+
+    def _elsewhere(self, attempt: Attempt) -> Any:
+        """The future of the same call on other workers, if there are any."""
+        with self._explained():
+            busy = self.client.processing()
+        others = [worker for worker, keys in busy.items() if attempt.future.key not in keys]
+        return self._again(attempt, **({"workers": others, "allow_other_workers": True} if others else {}))
+
+    def result(self, future: Attempt) -> Any:
         self.wait(future)
-        return self._patiently(lambda seconds: future.result(timeout=seconds)).value
+        return self._patiently(lambda seconds: future.future.result(timeout=seconds)).value
 
     def _patiently(self, ask: Callable[[float], Any]) -> Any:
         """The answer to a question, however long it takes as long as the cluster is alive."""

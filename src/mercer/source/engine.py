@@ -19,7 +19,11 @@ from mercer._runtime.pool import as_worker, n_threads
 from mercer.source.accumulator import Accumulator
 from mercer.source.portions import PartFold, PartRows, computed
 from mercer.source.progress import report_progress
+from mercer.source.recording import FoldRecord
 from mercer.source.shipping import dumps, loads
+
+#: Fraction of the portions in progress where their rows come back, which take more memory than states.
+_ROWS_AHEAD = 0.25
 
 
 class EngineError(MercerError):
@@ -41,6 +45,10 @@ class Engine(ABC):
     @abstractmethod
     def submit(self, function: Any, portion: Any) -> Any:
         """Start a broadcast function on a portion; return a future."""
+
+    @abstractmethod
+    def put(self, state: Any) -> Any:
+        """The future of a state that is known here."""
 
     @abstractmethod
     def merge(self, first: Any, second: Any) -> Any:
@@ -80,16 +88,20 @@ class _RemoteState:
         return self.engine.result(self.future)
 
 
-def accumulate_on(engine: Engine, source: Any, statistic: Any) -> Accumulator:
+def accumulate_on(engine: Engine, source: Any, statistic: Any, record: FoldRecord) -> Accumulator:
     """The statistic of all rows of a source, its parts folded on an engine."""
     root, maps = source.origin()
-    total, done = Accumulator(statistic), 0
-    remote = Accumulator(None)
-    for rows, future in _in_order(engine, PartFold(root.reader(), maps, statistic), root):
+    total, remote = Accumulator(statistic), Accumulator(None)
+    done, known = record.restored()
+    remote.subtrees = [(level, _RemoteState(engine, engine.put(state))) for level, state in known]
+    for rows, future in _in_order(engine, PartFold(root.reader(), maps, statistic), root, done):
         remote.push(_RemoteState(engine, future), rows)
         done += rows
         report_progress(done, source.n_rows)
+        if remote.part_rows == 0:
+            record.part_done(done, remote.subtrees)
     remote.close()
+    record.finished(done, remote.subtrees)
     total.subtrees = [(level, state.result()) for level, state in remote.subtrees]
     return total
 
@@ -97,12 +109,27 @@ def accumulate_on(engine: Engine, source: Any, statistic: Any) -> Accumulator:
 def blocks_on(engine: Engine, source: Any) -> Iterator[Any]:
     """The mapped blocks of a source in order, computed on an engine."""
     root, maps = source.origin()
-    for _, future in _in_order(engine, PartRows(root.reader(), maps), root):
+    for _, future in _in_order(engine, PartRows(root.reader(), maps), root, ahead=_ROWS_AHEAD):
         yield from engine.result(future)
 
 
-def _in_order(engine: Engine, function: Callable[[Any], Any], root: Any) -> Iterator[tuple[int, Any]]:
-    """(rows, future) of each portion when it is done, in order; at most `n_ahead` more are in progress."""
+def remaining(parts: Iterable[tuple[int, Any]], done: int) -> Iterator[tuple[int, Any]]:
+    """The (rows, part) that follow the first `done` rows.
+
+    >>> list(remaining([(2, "a"), (2, "b"), (1, "c")], 4))
+    [(1, 'c')]
+    """
+    for rows, part in parts:
+        if done > 0:
+            done -= rows
+        else:
+            yield rows, part
+
+
+def _in_order(
+    engine: Engine, function: Callable[[Any], Any], root: Any, done: int = 0, ahead: float = 1.0
+) -> Iterator[tuple[int, Any]]:
+    """(rows, future) of each portion when it is done, in order; at most `ahead * n_ahead` more are in progress."""
     handle, pending = engine.broadcast(function), deque[tuple[int, Any]]()
 
     def first() -> tuple[int, Any]:
@@ -113,9 +140,9 @@ def _in_order(engine: Engine, function: Callable[[Any], Any], root: Any) -> Iter
             raise error.located(root.locate) from error
         return rows, future
 
-    for rows, portion in root.portions():
+    for rows, portion in remaining(root.portions(), done):
         pending.append((rows, engine.submit(handle, portion)))
-        if len(pending) > engine.n_ahead:
+        if len(pending) > ahead * engine.n_ahead:
             yield first()
     while pending:
         yield first()
@@ -143,6 +170,9 @@ class ExecutorEngine(Engine):
             return [self.executor.submit(run_shipped, function, dumps(portion))]
         except RuntimeError as error:  # the pool is broken or was shut down
             raise _broken(error) from error
+
+    def put(self, state: Any) -> list:
+        return [state]
 
     def merge(self, first: list, second: list) -> list:
         return [first[0].merge(second[0])]

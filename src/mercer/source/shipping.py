@@ -72,6 +72,8 @@ def _reduced(obj: Any) -> Any:
         return _laid_out, _layout(obj)
     if type(obj).__module__ == "pyarrow.lib" and type(obj).__name__ == "Table":
         return _read_table, (_written(obj),)  # pickle would send the whole buffers of a slice
+    if type(obj).__module__ == "pyarrow.lib" and type(obj).__name__.endswith("Array"):
+        return _read_array, (_written(_as_table(obj)), type(obj).__name__ == "ChunkedArray")
     return NotImplemented
 
 
@@ -105,6 +107,17 @@ def _written(table: Any) -> bytes:
     with pa.ipc.new_stream(out, table.schema) as writer:
         writer.write_table(table)
     return out.getvalue().to_pybytes()
+
+
+def _as_table(array: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.table({"": array})
+
+
+def _read_array(data: bytes, chunked: bool) -> Any:
+    column = _read_table(data).column(0)
+    return column if chunked else column.combine_chunks()
 
 
 def _read_table(data: bytes) -> Any:

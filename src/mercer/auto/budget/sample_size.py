@@ -40,8 +40,8 @@ _PER_WEIGHT, _WEIGHTS = 400.0, 0.25
 _MIN_SAMPLE_ROWS = 100
 #: Fraction of the time left that a pass for the roles of columns may take, and its time in units of that of reading.
 _ROLES, _ROLES_READ = 0.25, 1.5
-#: Fraction of memory for the scores of held-out rows.
-_SCORES = 1 / 3
+#: Fraction of memory for the scores of held-out rows, and bytes of a score: three models and the target, three copies.
+_SCORES, _PER_SCORE = 1 / 3, 96
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,15 @@ def features_of_classes(room: float, n_classes: int, effort: Effort) -> Effort:
 
 
 def held_out_rows(memory: float | None, n_classes: int) -> float:
-    """Held-out rows whose scores fit into memory, where classes are many.
+    """Held-out rows whose scores fit into memory.
 
-    >>> held_out_rows(4.0, 10), round(held_out_rows(4.0, 1000))
-    (inf, 20833)
+    >>> round(held_out_rows(4.0, 0)), round(held_out_rows(4.0, 10)), round(held_out_rows(4.0, 1000))
+    (13888889, 1388889, 20833)
     """
-    if memory is None or n_classes <= MAX_TREE_CLASSES:
+    if memory is None:
         return math.inf
-    return _SCORES * memory * 1e9 / (BYTES_PER_CLASS * n_classes)
+    each = BYTES_PER_CLASS if n_classes > MAX_TREE_CLASSES else _PER_SCORE
+    return _SCORES * memory * 1e9 / (each * max(n_classes, 1))
 
 
 def search_rows(
@@ -148,7 +149,8 @@ def short_of_time(n_rows: int, most: float, budget: float, fraction: float) -> s
 
 def many_scores(n_classes: int, fraction: float) -> str:
     """A note that a fraction of the holdout was evaluated."""
-    return f"The scores of {n_classes:,} classes take much memory: about {fraction:.0%} of the holdout were evaluated."
+    what = f"The scores of {n_classes:,} classes" if n_classes > MAX_TREE_CLASSES else "The scores of all held-out rows"
+    return f"{what} take much memory: about {fraction:.2%} of the holdout were evaluated."
 
 
 def _bytes_of_classes(n_classes: int) -> float:

@@ -29,6 +29,7 @@ from mercer.auto.text.sparse_model import SparsePredictor
 from mercer.linear.optimize.streamed import Descent, descend
 from mercer.linear.ridge.fold_loss import GramFoldLoss
 from mercer.source import MemorySource, Source, in_holdout
+from mercer.source.recording import current_recorder
 from mercer.stats import Gram, LabelCounts
 
 #: The sample must not read the bits of a row's hash that the holdout reads.
@@ -65,6 +66,8 @@ class StreamedRows:
     clock: Clock = field(default_factory=Clock)
     #: Rows of the rest by classes that the sample does not have.
     unknown: dict = field(default_factory=dict)
+    #: Classes of all rows, where they were counted.
+    n_classes: int | None = None
 
     def __post_init__(self) -> None:
         classes = self.predictor.classes
@@ -88,7 +91,13 @@ class StreamedRows:
             timer.block()
             return made
 
-        return self.encoder.transform(self.rest.map(self._counting)).map(featured)
+        known = KnownRows(self.predictor.classes) if self._counts_apart else self._counting
+        return self.encoder.transform(self.rest.map(known)).map(featured)
+
+    @property
+    def _counts_apart(self) -> bool:
+        """Whether this process does not see every block: workers do, or a checkpoint has the states of the first."""
+        return self.rest.engine is not None or current_recorder() is not None
 
     def _counting(self, block: Block) -> Block:
         """The rows of positive weight and of classes that the sample has; rows of other classes are counted."""
@@ -99,8 +108,11 @@ class StreamedRows:
         return known(block)
 
     def count_unknown(self) -> None:
-        """Count the rows of unknown classes in a pass of its own, where workers process the others."""
-        if self.rest.engine is not None and self.predictor.classes is not None:
+        """Count the rows of unknown classes in a pass of its own, where it was not done in the others."""
+        classes = self.predictor.classes
+        if classes is None or (self.n_classes is not None and len(classes) >= self.n_classes):
+            return
+        if self._counts_apart:
             others = self.rest.map(OtherClasses(self.predictor.classes)).fold(LabelCounts()).finish()
             self.unknown = {(0, label): int(n) for label, n in zip(others.levels, others.counts, strict=True)}
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from mercer._numeric.block import Block
 from mercer._runtime.errors import DataError, Message, ParameterError, RowError, Setting
+from mercer.auto.rows.target_counts import FEW_DISTINCT, TargetCounts
 from mercer.auto.rows.weights import refuse_extreme_weight
 from mercer.learn.targets import MAX_CLASSES
-from mercer.source import Columns, Source
+from mercer.source import Source
 
 #: Names of tasks that are accepted, and what they are called.
 TASKS = {
@@ -22,11 +18,8 @@ TASKS = {
     "classify": "classification",
     "regress": "regression",
 }
-#: Sizes of targets whose squares can be represented.
-_HUGE, _TINY = 1e120, 1e-120
-#: Distinct rows below which whole groups of equal rows would be held out together.
-FEW_DISTINCT = 50
-_FIRST_ROWS = 4096
+#: Targets whose squares vanish.
+_TINY = 1e-120
 #: Classes of numbers, and of others, from which on `max_classes` has to confirm them.
 _MAX_NUMERIC_CLASSES, _MAX_TEXT_CLASSES = 100, 1000
 #: Rows of a class below which not every fold can have one.
@@ -44,19 +37,6 @@ class TargetProfile:
     notes: list[str]
 
 
-@dataclass
-class _Counts:
-    """What one pass has counted: rows, their weight, and the distinct targets while they may be classes."""
-
-    n: int = 0
-    weight: float = 0.0
-    values: dict = field(default_factory=dict)
-    fractional: bool = False
-    several: bool = False  # columns of targets
-    largest: float = 0.0  # absolute value
-    ids: set = field(default_factory=set)  # of distinct rows, while there are few
-
-
 def checked_task(task: str | None) -> str | None:
     """The name of a task, None to infer it from the target."""
     if task is not None and task not in TASKS:
@@ -72,12 +52,10 @@ def profile_target(source: Source, task: str | None = None, max_classes: int | N
     """
     task, name = checked_task(task), source.target
     called = "The target" if name is None else f"The target {name!r}"
-    counts = _Counts()
-    for block in source.blocks():
-        try:
-            _count(block, counts, called)
-        except RowError as error:
-            raise error.located(source.locate, block.start) from error
+    try:
+        counts = source.fold(TargetCounts(called))
+    except RowError as error:
+        raise error.located(source.locate) from error
     if counts.n == 0:
         raise ValueError("The source has no rows.")
     if counts.weight <= 0:
@@ -92,7 +70,7 @@ def profile_target(source: Source, task: str | None = None, max_classes: int | N
     return TargetProfile(found, counts.n, len(counts.values), n_distinct, _notes(counts, called, found))
 
 
-def _notes(counts: _Counts, called: str, task: str) -> list[str]:
+def _notes(counts: TargetCounts, called: str, task: str) -> list[str]:
     """Notes on rare classes and on a constant target."""
     notes = []
     rare = [value for value, times in counts.values.items() if times is not None and times < _RARE]
@@ -104,78 +82,6 @@ def _notes(counts: _Counts, called: str, task: str) -> list[str]:
     return notes
 
 
-def _count(block: Block, counts: _Counts, called: str) -> None:
-    if len(block) == 0:
-        return
-    if block.y is None:
-        raise ValueError("There is no target to learn: name one of the columns, or give an array.")
-    y = np.asarray(block.y)
-    _refuse_unusable(y, counts, called)
-    counts.n += len(y)
-    _count_distinct(block, counts)
-    counts.weight += _weight(block)
-    counts.several |= y.ndim == 2
-    counts.fractional |= y.dtype.kind == "f" and bool(np.any(y != np.rint(y)))
-    if not counts.several and not counts.fractional:
-        found, times = np.unique(y, return_counts=True)
-        for value, each in zip(found.tolist(), times.tolist(), strict=True):
-            counts.values[value] = (counts.values.get(value) or 0) + each
-    elif len(counts.values) < 2:  # continuous: two values are enough to know that they differ
-        counts.values.update(dict.fromkeys(y.ravel()[[0, int(np.argmax(y.ravel() != y.ravel()[0]))]].tolist()))
-    if isinstance(block.X, Columns):
-        _refuse_infinity(block.X)
-
-
-def _refuse_unusable(y: np.ndarray, counts: _Counts, called: str) -> None:
-    if y.dtype.kind == "M":
-        raise ValueError(f"{called} is a date. Learn a number made of it instead, such as the days from a fixed one.")
-    if y.ndim == 2 and y.dtype.kind not in "fiub":
-        raise ValueError(f"{called} has {y.shape[1]} columns: several targets are learned together if all are numbers.")
-    if y.dtype.kind not in "fiub":
-        return
-    bad = ~np.isfinite(y.reshape(len(y), -1)).all(axis=1)
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        raise RowError(f"{called} is {y[row]} at ", row, ". Correct the value, or drop the row.")
-    size = np.abs(y.reshape(len(y), -1).astype(np.float64)).max(axis=1)
-    counts.largest = max(counts.largest, float(size.max()))
-    if counts.largest > _HUGE:  # very small targets are refused at the end, if all are so
-        row = int(np.argmax(size))
-        raise RowError(f"{called} is {size[row]:g} at ", row, ". Its square overflows: divide it by a power of ten.")
-
-
-def _count_distinct(block: Block, counts: _Counts) -> None:
-    for part in (slice(0, _FIRST_ROWS), slice(_FIRST_ROWS, None)):  # the rest is seldom needed
-        if len(counts.ids) < FEW_DISTINCT:
-            counts.ids.update(block.rows(part).ids.tolist())
-
-
-def _weight(block: Block) -> float:
-    if block.weight is None:
-        return float(len(block))
-    weight = np.asarray(block.weight)
-    if weight.dtype.kind not in "fiub":
-        raise RowError(f"A weight is {str(weight[0])!r} at ", 0, ". Weights are numbers: is another column the weight?")
-    weight = weight.astype(np.float64)
-    bad = ~np.isfinite(weight) | (weight < 0)
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        raise RowError(f"A weight is {weight[row]} at ", row, ". Weights are finite and at least zero.")
-    return float(weight.sum())
-
-
-def _refuse_infinity(table: Columns) -> None:
-    for name in table.columns:
-        column = table.table[name]
-        if pa.types.is_floating(column.type):
-            infinite = pc.is_inf(column)
-            if pc.any(infinite).as_py():
-                row = pc.index(infinite, True).as_py()
-                raise RowError(
-                    f"Column {name!r} contains infinity, first at ", row, ". Make it missing, or drop the row."
-                )
-
-
 def _is_number(text: Any) -> bool:
     try:
         float(text)
@@ -184,7 +90,7 @@ def _is_number(text: Any) -> bool:
     return True
 
 
-def _refuse_many_classes(counts: _Counts, called: str, max_classes: int | None) -> None:
+def _refuse_many_classes(counts: TargetCounts, called: str, max_classes: int | None) -> None:
     """Refuse classes whose number is probably a mistake, and costly: each takes weights, scores and time of its own."""
     n = len(counts.values)
     numeric = not {type(value) for value in counts.values} & {str, bytes, bool}
@@ -200,7 +106,7 @@ def _refuse_many_classes(counts: _Counts, called: str, max_classes: int | None) 
     )
 
 
-def _task(counts: _Counts, called: str, task: str | None, name: str | None) -> str:
+def _task(counts: TargetCounts, called: str, task: str | None, name: str | None) -> str:
     kinds = {type(value) for value in counts.values}
     strings = bool(kinds & {str, bytes})
     if task == "regression" and strings:

@@ -23,6 +23,8 @@ except ImportError:  # no locks on this system: nothing is removed
 FOLDER_PREFIX = "mercer-"
 _FILE_PREFIX, _FILE_SUFFIX = ".mercer-", ".tmp"
 _LOCK = "owner.lock"
+#: Names the checkpoint that needs a temporary folder.
+_KEPT = "checkpoint.path"
 
 
 def folder_prefix() -> str:
@@ -40,8 +42,33 @@ def own_folder(path: str) -> int | None:
     return handle
 
 
+def adopt_folder(path: str) -> int | None:
+    """Lock a folder whose owner is gone; None if another process has it. The handle is that of `own_folder`."""
+    lock = os.path.join(path, _LOCK)
+    if fcntl is None or not os.path.isfile(lock):
+        return os.open(path, os.O_RDONLY)
+    handle = os.open(lock, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    if _lock(handle):
+        return handle
+    os.close(handle)
+    return None
+
+
+def keep_folder(path: str, checkpoint: str) -> None:
+    """Keep a temporary folder beyond its process, as long as the folder of a checkpoint exists that needs it."""
+    with open(os.path.join(path, _KEPT), "w", encoding="utf-8") as file:
+        file.write(checkpoint)
+
+
+def is_kept(path: str) -> bool:
+    """Whether a checkpoint needs a temporary folder."""
+    with contextlib.suppress(OSError, ValueError), open(os.path.join(path, _KEPT), encoding="utf-8") as file:
+        return os.path.isdir(file.read())
+    return False
+
+
 def remove_abandoned_folders(parent: str) -> None:
-    """Remove temporary folders of this user whose owners are gone."""
+    """Remove temporary folders of this user whose owners are gone, unless a checkpoint needs them."""
     for entry in _entries(parent, FOLDER_PREFIX, ""):
         lock = os.path.join(entry.path, _LOCK)
         with contextlib.suppress(OSError):
@@ -49,7 +76,7 @@ def remove_abandoned_folders(parent: str) -> None:
                 continue
             if os.path.isfile(lock):
                 with _owned(lock) as owned:
-                    if not owned:
+                    if not owned and not is_kept(entry.path):
                         shutil.rmtree(entry.path, ignore_errors=True)
             elif entry.name.startswith(f"{FOLDER_PREFIX}{_machine()}-") and _owner_is_gone(entry.name):
                 shutil.rmtree(entry.path, ignore_errors=True)  # killed before it could lock the folder

@@ -1,0 +1,25 @@
+"""Sizes of the benchmark."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Options:
+    """Small sizes by default; the figures of the documentation are those of the full sizes.
+
+    gigabytes : size of the generated CSV, limit : resident size in gigabytes, efforts : of the fits
+    enforced : also run each fit with RLIMIT_DATA at the limit
+    rows : of throughput and workers, predicted : rows to predict, data : folder of Parquet tables for samples
+    """
+
+    gigabytes: float = 0.3
+    limit: float = 1.0
+    efforts: tuple[str, ...] = ("fast",)
+    enforced: bool = False
+    rows: int = 400_000
+    predicted: int = 500_000
+    folder: str | None = None
+    data: str | None = os.environ.get("MERCER_BENCH_DATA")

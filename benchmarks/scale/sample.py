@@ -1,0 +1,71 @@
+"""What a search on a sample costs: the score on the holdout with all rows in memory, and with samples of them."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator
+from unittest import mock
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import mercer
+from benchmarks.scale.generate import table, workplace
+from benchmarks.scale.options import Options
+
+#: Names of targets in tables of others.
+_TARGETS = ("target", "y", "class", "price", "Cover_Type")
+_FRACTIONS = (1.0, 0.5, 0.25, 0.1)
+
+
+def sample(options: Options) -> None:
+    """Scores on the same holdout; the linear weights come from all rows in every case."""
+    print(f"  {'table':<34} {'metric':<9}" + "".join(f"{fraction:>9.0%}" for fraction in _FRACTIONS))
+    with workplace(options.folder) as folder:
+        for name, path, target in _tables(folder, options):
+            for effort in options.efforts:
+                scores = [_score(path, target, effort, fraction) for fraction in _FRACTIONS]
+                values = "".join(f"{value:9.4f}" for _, value in scores)
+                print(f"  {name + ' ' + effort:<34} {scores[0][0]:<9}{values}", flush=True)
+
+
+def _score(path: str, target: str, effort: str, fraction: float) -> tuple[str, float]:
+    """Metric and value of the final model on new rows: the file beside, with the ending .new.parquet."""
+    n = pq.ParquetFile(path).metadata.num_rows
+
+    def rows(*_: object) -> tuple[float, object]:
+        return (np.inf if fraction == 1 else fraction * n), _[2]
+
+    with mock.patch("mercer.auto.run.search_rows", rows):  # the number of rows that fit
+        model = mercer.fit(path, target, effort=effort, holdout=0, report=False)
+    new = pq.read_table(path.replace(".parquet", ".new.parquet"))
+    predicted, y = model.predict(new.drop([target])), new[target].to_numpy(zero_copy_only=False)
+    if model.classes_ is not None:
+        return "accuracy", float(np.mean(predicted.astype(str) == y.astype(str)))
+    return "R2", float(1 - np.mean((y - predicted) ** 2) / np.var(y))
+
+
+def _tables(folder: str, options: Options) -> Iterator[tuple[str, str, str]]:
+    rows = table(np.random.default_rng(3), options.rows)
+    yield _split(folder, "generated", rows, "y")
+    label = pa.array(np.where(rows["y"].to_numpy() > 0, "high", "low"))
+    yield _split(folder, "generated classes", rows.set_column(rows.num_columns - 1, "y", label), "y")
+    for path in sorted(glob.glob(os.path.join(options.data, "*.parquet"))) if options.data else ():
+        found = pq.read_table(path)
+        target = next(
+            (name for name in ("target", "y", "class", "price", "Cover_Type") if name in found.column_names), None
+        )
+        if target is not None and found.num_rows >= 20_000:
+            yield _split(folder, os.path.basename(path)[:-8], found, target)
+
+
+def _split(folder: str, name: str, rows: pa.Table, target: str) -> tuple[str, str, str]:
+    """Four fifths of the rows to fit, the others to predict."""
+    order = np.random.default_rng(0).permutation(rows.num_rows)
+    cut = rows.num_rows * 4 // 5
+    path = os.path.join(folder, f"{name.replace(' ', '-')}.parquet")
+    pq.write_table(rows.take(order[:cut]), path, row_group_size=65_536)
+    pq.write_table(rows.take(order[cut:]), path.replace(".parquet", ".new.parquet"))
+    return f"{name} ({cut:,} rows)", path, target

@@ -1,0 +1,103 @@
+"""Streaming against its lower bound, and Dask workers against threads."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.scale.generate import workplace
+from benchmarks.scale.options import Options
+from mercer.expand import RandomFeatures
+from mercer.kernels import Gaussian
+from mercer.linear import RidgeRegressor
+from mercer.source import ParquetSource
+from mercer.stats import Gram
+
+_D, _GROUP, _REPEATS = 100, 65_536, 3
+
+
+def throughput(options: Options) -> None:
+    """Gram matrices of five folds from a file, against reading its row groups and one product of each block."""
+    with workplace(options.folder) as folder:
+        for dtype in (np.float32, np.float64):
+            source = ParquetSource(_written(folder, options.rows, dtype), target="y", dtype=dtype)
+            ways = {
+                "reading and the bare product": lambda source=source: _bare(source),
+                "one Gram matrix": lambda source=source: source.fold(Gram(1)),
+                "five Gram matrices by hash": lambda source=source: source.fold(Gram(5)),
+            }
+            _compare(f"{options.rows:,} x {_D} {np.dtype(dtype)}", ways)
+
+
+def _bare(source: ParquetSource) -> None:
+    total = np.zeros((len(source.names) + 1,) * 2)
+    for block in source.blocks():
+        Z = np.column_stack([block.X, np.ones(len(block), block.X.dtype)])
+        for start in range(0, len(Z), 1024):
+            rows = Z[start : start + 1024]
+            total += rows.T @ rows
+
+
+def _compare(title: str, ways: dict[str, Callable[[], Any]]) -> None:
+    best: dict[str, tuple[float, float]] = {}
+    for _ in range(_REPEATS):
+        for name, way in ways.items():
+            wall, cpu = time.perf_counter(), time.process_time()
+            way()
+            spent = (time.perf_counter() - wall, time.process_time() - cpu)
+            best[name] = tuple(map(min, zip(best.get(name, spent), spent, strict=True)))  # type: ignore[assignment]
+    reference = next(iter(best.values()))
+    print(f"  {title}")
+    for name, (wall, cpu) in best.items():
+        ratios = f"{wall / reference[0]:5.2f} x wall {cpu / reference[1]:5.2f} x CPU"
+        print(f"    {name:<32} {wall:7.2f} s wall {cpu:7.2f} s CPU   {ratios}", flush=True)
+
+
+def _written(folder: str, n: int, dtype: Any) -> str:
+    path, rng = os.path.join(folder, f"{np.dtype(dtype)}.parquet"), np.random.default_rng(0)
+    names = [f"x{j}" for j in range(_D)]
+    kind = pa.from_numpy_dtype(np.dtype(dtype))
+    with pq.ParquetWriter(path, pa.schema([*((name, kind) for name in names), ("y", pa.float64())])) as out:
+        for start in range(0, n, _GROUP):
+            X = rng.normal(size=(min(_GROUP, n - start), _D)).astype(dtype)
+            out.write_table(pa.table({**dict(zip(names, X.T.copy(), strict=True)), "y": X[:, 0].astype(float)}))
+    return path
+
+
+def workers(options: Options) -> None:
+    """Random features and their Gram matrix, a fit bound by computing: threads, and one and two workers."""
+    from distributed import Client, LocalCluster
+
+    with workplace(options.folder) as folder:
+        source = ParquetSource(_written(folder, options.rows, np.float32), target="y", dtype=np.float32)
+        here = _fitted("threads", source, lambda: time.process_time())
+        for n in (1, 2):
+            local = {"host": "127.0.0.1", "dashboard_address": None, "local_directory": folder}
+            with LocalCluster(n, threads_per_worker=1, **local) as cluster, Client(cluster) as client:
+                on = source.on(client)
+                _warm(on)
+
+                def cpu(client: Any = client) -> float:
+                    return time.process_time() + sum(client.run(time.process_time).values())
+
+                there = _fitted(f"{n} Dask worker{'s' * (n > 1)}", on, cpu)
+                print(f"      the same bits as on threads: {there == here}", flush=True)
+
+
+def _warm(source: Any) -> None:
+    """Let workers import what they need."""
+    source.map(lambda block: block.rows(slice(0, 10))).fold(Gram(1))
+
+
+def _fitted(name: str, source: Any, cpu: Callable[[], float]) -> bytes:
+    features = RandomFeatures(Gaussian(10.0), n_components=1024).fit(source)
+    wall, before = time.perf_counter(), cpu()
+    ridge = RidgeRegressor().fit(features.transform(source))
+    print(f"    {name:<16} {time.perf_counter() - wall:7.2f} s wall {cpu() - before:7.2f} s CPU", flush=True)
+    return ridge.coef_.tobytes()

@@ -1,0 +1,78 @@
+"""States as bytes and back. Loading creates objects of Mercer, arrays and tables, and calls nothing else.
+
+The bytes are those that engines send (`mercer.source.shipping`), in the format of pickle, which by itself calls any
+function that a file names. Here a file may name classes of Mercer, whose constructors are not called, and a closed list
+of functions that rebuild arrays, tables and values of the standard library.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from importlib import import_module
+from typing import Any
+
+from mercer.source.shipping import dumps
+
+__all__ = ["dumps", "load_state"]
+
+#: What may be called, by module: with any arguments they make a value and have no other effect.
+_CALLED = {
+    "builtins": ("set", "frozenset", "slice", "complex", "bytearray"),
+    "collections": ("OrderedDict", "Counter", "deque"),
+    "datetime": ("date", "datetime", "timedelta", "timezone"),
+    "mercer.source.shipping": ("_nothing", "_laid_out", "_read_array", "_read_table"),
+    "mercer.source.table": ("Columns",),
+    "numpy": ("dtype",),
+    "numpy._core.multiarray": ("_reconstruct", "scalar"),
+    "numpy.core.multiarray": ("_reconstruct", "scalar"),
+    "numpy._core.numeric": ("_frombuffer",),
+    "numpy.core.numeric": ("_frombuffer",),
+    "threading": ("local", "Lock"),
+}
+#: Classes of other packages whose objects are made without a call.
+_CREATED = {
+    "builtins": ("object", "tuple", "list", "dict", "str", "int", "float", "bool"),
+    "numpy": ("ndarray", "recarray"),
+    "scipy.sparse._csr": ("csr_matrix", "csr_array"),
+}
+_REFUSED = (pickle.INST, pickle.OBJ, pickle.EXT1, pickle.EXT2, pickle.EXT4, pickle.PERSID, pickle.BINPERSID)
+
+
+class StateUnpickler(pickle._Unpickler):  # the one in Python: the other decides by itself what a file may call
+    """Restores a state; anything that is not on the lists above is an error."""
+
+    dispatch = dict(pickle._Unpickler.dispatch)
+
+    def find_class(self, module: str, name: str) -> Any:
+        known = name in _CALLED.get(module, ()) or name in _CREATED.get(module, ())
+        if not known and module.split(".")[0] != "mercer":
+            raise pickle.UnpicklingError(f"a checkpoint cannot hold {module}.{name}")
+        found = getattr(import_module(module), name, None)
+        if name in _CALLED.get(module, ()):
+            self.called = [*getattr(self, "called", ()), found]
+        if not known and not (isinstance(found, type) and found.__module__.split(".")[0] == "mercer"):
+            raise pickle.UnpicklingError(f"{module}.{name} is no class of Mercer")
+        return found
+
+    def load_reduce(self) -> None:
+        if not any(self.stack[-2] is each for each in getattr(self, "called", ())):
+            raise pickle.UnpicklingError(f"a checkpoint cannot call {self.stack[-2]!r}")
+        super().load_reduce()  # type: ignore[misc]
+
+    def refuse(self) -> None:
+        """Refuse an instruction that `dumps` never writes."""
+        raise pickle.UnpicklingError("a checkpoint holds plain states")
+
+    dispatch[pickle.REDUCE[0]] = load_reduce
+    dispatch.update(dict.fromkeys((opcode[0] for opcode in _REFUSED), refuse))
+
+
+def load_state(data: bytes) -> Any:
+    """The value of `dumps`, its arrays aligned; `pickle.UnpicklingError` for any other bytes."""
+    try:
+        return StateUnpickler(io.BytesIO(data)).load()
+    except pickle.UnpicklingError:
+        raise
+    except Exception as error:  # damaged bytes fail in any way
+        raise pickle.UnpicklingError(f"{type(error).__name__}: {error}") from error
