@@ -50,6 +50,8 @@ def fit(
     report_rows: int = 3,
     engine: Any = None,
     metric: Any = None,
+    loss: str = "squared",
+    quantiles: Any = None,
     class_weight: Any = None,
     costs: Any = None,
     groups: Any = None,
@@ -112,6 +114,12 @@ def fit(
     metric : str or scorer of scikit-learn, default=None
         What matters: "r2", "rmse", "mae" or "pinball" for regression; "accuracy", "balanced_accuracy", "auc",
         "log_loss", "brier" or "f1" for classes. It leads the report, and decisions between classes maximize it.
+    loss : {"squared", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie"}, default="squared"
+        What the final linear model and the boosted trees minimize. Any loss but the default means regression. Poisson,
+        gamma and Tweedie (of power 1.5) have a logarithmic link.
+    quantiles : list of numbers between 0 and 1, default=None
+        For `loss="quantile"`: None is [0.1, 0.5, 0.9]. `Model.predict_quantiles` returns all of them, which never cross,
+        `predict` the median, or the one next to it.
     class_weight : "balanced" or dict of classes to weights, default=None
         Factors on the weights of rows. Probabilities are corrected back: they stay those of the data.
     costs : matrix [true class, predicted class] in sorted order of the classes, or dict, default=None
@@ -161,7 +169,7 @@ def fit(
         check_whole("max_classes", max_classes)
     run = FitRun(
         roles, sizes, random_state, steps, clock, report=bool(report), report_rows=int(report_rows),
-        objective=Objective(metric=metric, class_weight=class_weight, costs=costs),
+        objective=Objective(metric, loss, quantiles, class_weight, costs),
         splitting=Splitting(groups, time, gap, cv),
         shape=ModelShape(explainable=explainable, max_pairs=max_pairs),
     )  # fmt: skip
@@ -169,7 +177,7 @@ def fit(
         source = read_table(data, target, weight, engine=engine)
         _refuse_no_columns(source)
         run.notes += source.notes
-        profile = profile_target(source, task, max_classes)
+        profile = profile_target(source, run.objective.task(task), max_classes, loss)
     run.objective.check_task(profile.task)
     run.classify, run.n_rows = profile.task == "classification", profile.n_rows
     run.n_classes, run.n_distinct, run.target = profile.n_classes, profile.n_distinct, source.target
@@ -177,12 +185,13 @@ def fit(
     learned, scores = run.run(source, holdout, limit)
     found: dict[str, Any] = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
     found |= {"weight": weight} if isinstance(weight, str) else {}
+    found |= {} if loss == "squared" else {"loss": loss, "quantiles": list(run.objective.quantiles)}
     found |= {} if scores is None else {"holdout": scores}
     _note_many_features(run, learned, max_features)
     given = {
         "task": task, "effort": effort, "time_budget": time_budget, "max_features": max_features, "memory": memory,
         "holdout": holdout, "roles": roles, "random_state": random_state, "n_seeds": n_seeds,
-        "metric": metric, "class_weight": class_weight, "costs": costs, "groups": groups, "time": time, "gap": gap,
+        "metric": metric, "loss": loss, "quantiles": quantiles, "class_weight": class_weight, "costs": costs, "groups": groups, "time": time, "gap": gap,
         "cv": cv, "explainable": explainable, "max_pairs": max_pairs, "max_classes": max_classes,
     }  # fmt: skip
     options = {name: value for name, value in given.items() if _differs(value, _DEFAULTS[name])}

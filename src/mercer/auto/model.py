@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from mercer._runtime.blas import SingleThreadedVerbs
-from mercer.auto.conformal.predictions import interval_function, set_function
+from mercer.auto.conformal.predictions import interval_function, quantile_function, set_function
 from mercer.auto.diagnostics.schema import FORMAT
 from mercer.auto.diagnostics.summary import block_reports, summary
 from mercer.auto.diagnostics.verdict import verdict
@@ -128,6 +128,10 @@ class Model(SingleThreadedVerbs):
         if self.classes_ is None:
             raise AttributeError("A regression model has no probabilities; use predict.")
         return self.map_encoded(data, self.predictor.probabilities)
+
+    def predict_quantiles(self, data: Any) -> np.ndarray:
+        """The quantiles of a model with `loss="quantile"`, in increasing order: an array (rows, quantiles)."""
+        return self.map_encoded(data, quantile_function(self.predictor))
 
     def predict_interval(self, data: Any, level: float = 0.9) -> np.ndarray:
         """Lower and upper ends that contain the target of a new row with probability `level`: an array (rows, 2).

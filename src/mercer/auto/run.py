@@ -37,6 +37,7 @@ from mercer.auto.final.all_rows import StreamedRows, sample_of, weights_from_all
 from mercer.auto.final.baselines import EncodedPredictor, baseline
 from mercer.auto.final.linear_of_all import LINEAR_IS_BETTER, LinearOfAll, columns_alone, linear_of_all
 from mercer.auto.final.predictor import Predictor
+from mercer.auto.final.response import Response
 from mercer.auto.glass.learning import learn_glass, learn_glass_again
 from mercer.auto.glass.texts import left_out, text_columns
 from mercer.auto.learned import Learned
@@ -95,6 +96,12 @@ class FitRun:
     #: Held-out rows that may be evaluated.
     max_held_out: float = np.inf
 
+    @property
+    def response(self) -> Response | None:
+        """What scores stand for, where another loss than the squared error is asked for."""
+        asked = self.objective
+        return None if asked.loss == "squared" else Response(asked.loss, asked.quantiles)
+
     def run(self, source: Source, holdout: float, memory: float | None) -> tuple[Learned, dict[str, Any] | None]:
         """The model of a source, and its scores on the holdout, if there is one."""
         train, held_out = self._split(source, holdout)
@@ -103,7 +110,8 @@ class FitRun:
         fraction = self._fraction_in_time(train, fraction, 1 - holdout)
         if fraction < 1:
             self.roles = roles_of_all(train, self.roles, self.steps, self.clock)
-        independent = self.splitting.plain  # other folds than those of the hashes are not streamed
+        # Other folds than those of the hashes, and other losses, are not streamed.
+        independent = self.splitting.plain and self.response is None and not self.shape.monotone
         rest = sample_of(train, fraction, self.seed)[1] if fraction < in_memory and independent else None
         share = self._search_fraction(held_out if rest is None else None, fraction)
         learned = self._learn(self._part(train, fraction), self.clock.part(share), rest)
@@ -191,13 +199,15 @@ class FitRun:
         return self._encoded(source, Clock(0.0))
 
     def _encoded(self, source: Source, clock: Clock, like: Any = None) -> tuple[Any, EncodedRows]:
-        options = (self.classify, self.seed, self.effort.max_features)
+        # Other losses and monotone columns have no model of sparse terms: texts become scores.
+        max_terms = self.effort.max_features if self.response is None and not self.shape.monotone else 0
+        options = (self.classify, self.seed, max_terms)
         encoder, rows = encode_training_rows(source, self.roles, *options, clock, like)
         if self.shape.explainable and (texts := text_columns(encoder)):
             self.notes.append(left_out(texts))
             self.roles = {**(self.roles or {}), **dict.fromkeys(texts, "id")}
             encoder, rows = encode_training_rows(source, self.roles, *options, clock, like)
-        return encoder, rows
+        return encoder, replace(rows, response=self.response)
 
     def _learn(self, source: Source, clock: Clock, rest: Source | None = None) -> Learned:
         """Encoder, encoded rows and model of a source, within the time of a clock.
@@ -229,6 +239,10 @@ class FitRun:
         """The model with linear weights of all rows, of which `rest` took no part in the search."""
         if self.shape.explainable:
             self.notes.append("The points of an explainable model are those of the sample of the search.")
+            return learned
+        if self.response is not None or self.shape.monotone:
+            what = "a monotone model" if self.response is None else f"the {self.response.loss} loss"
+            self.notes.append(f"The linear weights of {what} come from the sample of the search.")
             return learned
         clock = self.clock.part(_ENDED)
         with self.steps("all rows"):

@@ -37,6 +37,7 @@ TYPES = {
     "model": "auto.model:Model",
     "piecewise-block": "auto.features.piecewise:PiecewiseBlock",
     "predictor": "auto.final.predictor:Predictor",
+    "response": "auto.final.response:Response",
     "product-block": "auto.features.products:ProductBlock",
     "scored-encoder": "auto.text.scored_encoder:ScoredEncoder",
     "sparse-features": "auto.text.sparse_model:SparseFeatures",

@@ -28,6 +28,7 @@ from mercer.auto.constants import (
     TRAIN_ROWS,
 )
 from mercer.auto.features.union import Features
+from mercer.auto.final.generalized import fit_generalized
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.rows.targets import NumericTarget
 from mercer.auto.rows.training import N_FOLDS, TrainingRows
@@ -62,6 +63,8 @@ def fit_linear(
 
     constant_width : whether prediction intervals have the same width for all rows
     """
+    if target.response is not None:
+        return fit_generalized(found, rows, target, like, clock)
     if labels is None:
         equations = equations or _equations(found, rows)
         coef, intercept = equations.weights(found.penalties)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from mercer._numeric.block import Block
 from mercer._runtime.errors import DataError, Message, ParameterError, RowError, Setting
+from mercer.auto.options.losses import check_target
 from mercer.auto.rows.weights import refuse_extreme_weight
 from mercer.learn.targets import MAX_CLASSES
 from mercer.source import Columns, Source
@@ -64,7 +65,9 @@ def checked_task(task: str | None) -> str | None:
     return None if task is None else TASKS[task]
 
 
-def profile_target(source: Source, task: str | None = None, max_classes: int | None = None) -> TargetProfile:
+def profile_target(
+    source: Source, task: str | None = None, max_classes: int | None = None, loss: str = "squared"
+) -> TargetProfile:
     """Profile the target of a source; ValueError says why a task cannot be used.
 
     None takes strings, booleans and integers of at most 20 distinct values that repeat for classes. More than
@@ -76,6 +79,8 @@ def profile_target(source: Source, task: str | None = None, max_classes: int | N
     for block in source.blocks():
         try:
             _count(block, counts, called)
+            if len(block):
+                check_target(np.asarray(block.y), loss, called)
         except RowError as error:
             raise error.located(source.locate, block.start) from error
     if counts.n == 0:
