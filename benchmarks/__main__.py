@@ -16,6 +16,7 @@ ALL = [
     "learning_dictionary",
     "lifts",
     "linear",
+    "losses",
     "machines",
     "memory_limit",
     "projections",

@@ -58,6 +58,7 @@ def fit(
     time: Any = None,
     gap: Any = None,
     cv: Any = None,
+    monotone: Any = None,
     explainable: bool = False,
     max_pairs: int = 10,
     max_classes: int | None = None,
@@ -134,6 +135,9 @@ def fit(
         Rows, or the duration, between the end of training rows and the start of test rows, for `time`.
     cv : int or splitter of scikit-learn, default=None
         Folds for data in memory. The holdout goes by the hashes of rows unless `groups` is given.
+    monotone : dict of columns of numbers to +1 or -1, default=None
+        Predictions (for two classes, the log-odds of the second) never fall, or never rise, as the column grows and all
+        others stay: exactly, for every row.
     explainable : bool, default=False
         Only what a person can read: the score is a sum of points, one for the bin or category of each column and one
         for each of a few pairs of columns. No scores of trees, no random features; columns of text are left out, and
@@ -171,7 +175,7 @@ def fit(
         roles, sizes, random_state, steps, clock, report=bool(report), report_rows=int(report_rows),
         objective=Objective(metric, loss, quantiles, class_weight, costs),
         splitting=Splitting(groups, time, gap, cv),
-        shape=ModelShape(explainable=explainable, max_pairs=max_pairs),
+        shape=ModelShape(monotone, explainable, max_pairs),
     )  # fmt: skip
     with steps("read"):
         source = read_table(data, target, weight, engine=engine)
@@ -186,13 +190,14 @@ def fit(
     found: dict[str, Any] = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
     found |= {"weight": weight} if isinstance(weight, str) else {}
     found |= {} if loss == "squared" else {"loss": loss, "quantiles": list(run.objective.quantiles)}
+    found |= {"monotone": {name: int(sign) for name, sign in run.shape.monotone.items()}} if monotone else {}
     found |= {} if scores is None else {"holdout": scores}
     _note_many_features(run, learned, max_features)
     given = {
         "task": task, "effort": effort, "time_budget": time_budget, "max_features": max_features, "memory": memory,
         "holdout": holdout, "roles": roles, "random_state": random_state, "n_seeds": n_seeds,
         "metric": metric, "loss": loss, "quantiles": quantiles, "class_weight": class_weight, "costs": costs, "groups": groups, "time": time, "gap": gap,
-        "cv": cv, "explainable": explainable, "max_pairs": max_pairs, "max_classes": max_classes,
+        "cv": cv, "monotone": monotone, "explainable": explainable, "max_pairs": max_pairs, "max_classes": max_classes,
     }  # fmt: skip
     options = {name: value for name, value in given.items() if _differs(value, _DEFAULTS[name])}
     found |= gather(run, learned, source, scores, (data, target, options), holdout)

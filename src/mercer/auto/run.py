@@ -43,6 +43,7 @@ from mercer.auto.glass.texts import left_out, text_columns
 from mercer.auto.learned import Learned
 from mercer.auto.options import ModelShape, Objective, Splitting
 from mercer.auto.rows.encoding import EncodedRows
+from mercer.auto.rows.monotone import monotone_rows
 from mercer.auto.search.learning import learn, learn_again
 from mercer.auto.text.sparse_model import SparsePredictor, encode_training_rows, learn_terms
 from mercer.source import Source, split_holdout
@@ -104,6 +105,9 @@ class FitRun:
 
     def run(self, source: Source, holdout: float, memory: float | None) -> tuple[Learned, dict[str, Any] | None]:
         """The model of a source, and its scores on the holdout, if there is one."""
+        if self.shape.monotone:
+            self.roles = self.shape.monotone_roles(source.schema or {}, self.roles)
+            self.shape.check_task(self.n_classes if self.classify else 0)
         train, held_out = self._split(source, holdout)
         fraction = self._fraction_in_memory(memory, source, 1 - holdout)
         in_memory = fraction
@@ -207,7 +211,7 @@ class FitRun:
             self.notes.append(left_out(texts))
             self.roles = {**(self.roles or {}), **dict.fromkeys(texts, "id")}
             encoder, rows = encode_training_rows(source, self.roles, *options, clock, like)
-        return encoder, replace(rows, response=self.response)
+        return encoder, monotone_rows(encoder, replace(rows, response=self.response), self.shape.monotone)
 
     def _learn(self, source: Source, clock: Clock, rest: Source | None = None) -> Learned:
         """Encoder, encoded rows and model of a source, within the time of a clock.

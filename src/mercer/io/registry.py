@@ -186,6 +186,7 @@ TYPES = {
     "role": "tables.roles:Role",
     "squashed": "tables.columns:SmoothClipped",
     "table-encoder": "tables.encoder:TableEncoder",
+    "monotone-squashed": "tables.monotone:MonotoneClipped",
     "target-means": "tables.categories:TargetMeans",
     "text-terms": "tables.text_columns:TextTerms",
     "analysis": "text.analysis:Analysis",

@@ -1,4 +1,4 @@
-"""Pointwise losses of regression beside the squared error: value, gradient and curvature in a score, row by row."""
+"""Pointwise losses of one score beside the squared error: value, gradient and curvature, row by row."""
 
 from __future__ import annotations
 
@@ -34,6 +34,23 @@ class ScoreLoss(ABC):
     @abstractmethod
     def constant(self, y: np.ndarray, weight: np.ndarray | None = None) -> float:
         """Return the score of smallest loss that is the same for all rows."""
+
+
+class BernoulliLoss(ScoreLoss):
+    """log(1 + exp(s)) - y s for classes y = 0 and 1: the logistic loss."""
+
+    def value(self, y: np.ndarray, score: np.ndarray) -> np.ndarray:
+        return np.logaddexp(0.0, score) - y * score
+
+    def gradient(self, y: np.ndarray, score: np.ndarray) -> np.ndarray:
+        return expit(score) - y
+
+    def curvature(self, y: np.ndarray, score: np.ndarray) -> np.ndarray:
+        return expit(score) * expit(-score)
+
+    def constant(self, y: np.ndarray, weight: np.ndarray | None = None) -> float:
+        p = np.clip(np.average(y, weights=weight), 1e-6, 1 - 1e-6)
+        return float(np.log(p / (1 - p)))
 
 
 @dataclass(frozen=True)

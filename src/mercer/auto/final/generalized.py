@@ -62,7 +62,7 @@ def fit_generalized(
         multiples = np.ones(response.n_outputs)
     else:
         found, multiples, calibration, tried = _best_alternative(found, rows, target)
-    problem = RowProblem(_features(found, rows), target.response_of(rows.Y), rows.weight, column_signs(found, rows))
+    problem = RowProblem(training_features(found, rows), target.response_of(rows.Y), rows.weight, column_signs(found, rows))
     solver = PathSolver(problem, found, response)
     points = [solver.solve(k, (multiple,))[0] for k, multiple in enumerate(multiples)]
     coef, intercept = _scores_of(points, target)
@@ -162,7 +162,7 @@ class PathSolver:
         return LinearPoint(point.coef, point.intercept + shift, point.scores + shift)
 
 
-def _features(found: SearchResult, rows: TrainingRows, index: np.ndarray | None = None) -> np.ndarray:
+def training_features(found: SearchResult, rows: TrainingRows, index: np.ndarray | None = None) -> np.ndarray:
     """The features of training rows in float32."""
     X = rows.X if index is None else rows.X[index]
     scores = found.scores if index is None or found.scores is None else found.scores[index]
@@ -229,10 +229,10 @@ def _held_out(
         part = replace(found, features=found.features.without_fold(fold))
         cut = replace(part, features=_Cut(part.features, columns))
         problem = RowProblem(
-            _features(part, rows, train)[:, columns], y[train], rows.weight_of(train),
+            training_features(part, rows, train)[:, columns], y[train], rows.weight_of(train),
             None if signs is None else signs[columns],
         )  # fmt: skip
-        solver, Z = PathSolver(problem, cut, response), _features(part, rows, test)[:, columns].astype(np.float64)
+        solver, Z = PathSolver(problem, cut, response), training_features(part, rows, test)[:, columns].astype(np.float64)
         losses = response.losses(y[train] - (0 if target.log_link else np.median(y[train])), rows.weight_of(train))
         out = np.empty((len(GENERALIZED_MULTIPLES), len(test), response.n_outputs))
         for k, loss in enumerate(losses):

@@ -44,4 +44,5 @@ def grow_score(
         should_stop,
         stop_comparing,
         rows.folds if rows.few else None,
+        rows.signs,
     )

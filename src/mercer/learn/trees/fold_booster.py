@@ -90,14 +90,14 @@ class FoldBooster:
         """Grow more rounds, of one tree for each output."""
         start, params, binned, loss = time.perf_counter(), self.params, self.binned, self.loss
         columns = self._columns(n_rounds * len(self.base))
-        if loss.compiled:
+        if loss.compiled and self._data.signs is None:
             task = (binned.bins, self.scores, loss.targets, loss.weights(), loss.logistic, columns, binned.widths)
             sizes, column, cut, left, right, value, gain = _numeric.grow_rounds(
                 *task, params.max_leaf_nodes, self.min_hessian, params.l2_regularization, params.learning_rate
             )
         else:
             sizes, column, cut, left, right, value, gain = grow_score_rounds(
-                loss, binned.bins, self.scores, columns, binned.widths, params, self.min_hessian
+                loss, binned.bins, self.scores, columns, binned.widths, params, self.min_hessian, self._data.signs
             )
         nodes = (column, left, right, binned.thresholds(column, cut), value, gain)
         for k, stop in enumerate(np.cumsum(sizes)):

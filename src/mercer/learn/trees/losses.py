@@ -51,6 +51,10 @@ class TreeLoss:
         """The values of the nodes of a tree for output k: its Newton values, unless the loss knows better."""
         return value
 
+    def ordered_values(self, k: int, value: np.ndarray, leaf: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """The same in the order of the Newton values, for monotone columns."""
+        return value
+
     def _weight_of(self, rows: np.ndarray | slice) -> np.ndarray | None:
         return None if self.weight is None else self.weight[rows]
 

@@ -18,6 +18,8 @@ from mercer.linear.regression_losses import PinballLoss, ScoreLoss, TweedieLoss
 _MIN_HESSIAN = 1e-3
 #: Largest change of a logarithm by one leaf, before the learning rate.
 _MAX_LOG_STEP = 2.0
+#: Steps of quantiles that keep the order of leaves, over the mean absolute residual: one over the density of errors.
+_QUANTILE_STEP = 3.0
 
 
 class ScoreTreeLoss(TreeLoss):
@@ -70,6 +72,12 @@ class ScoreTreeLoss(TreeLoss):
             return quantile_per_group(residual, leaf, len(value), loss.tau, self.weight)
         return np.clip(value, -_MAX_LOG_STEP, _MAX_LOG_STEP) if self.log_link else value
 
+    def ordered_values(self, k: int, value: np.ndarray, leaf: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """The same in the order of the Newton values, for monotone columns: a multiple of these for quantiles."""
+        if isinstance(self.losses[k], PinballLoss):
+            return _QUANTILE_STEP * float(np.mean(np.abs(self.targets[:, 0] - scores))) * value
+        return self.leaf_values(k, value, leaf, scores)
+
 
 def grow_score_rounds(
     loss: TreeLoss,
@@ -79,8 +87,12 @@ def grow_score_rounds(
     widths: np.ndarray,
     params: TreeParams,
     min_hessian: float,
+    signs: np.ndarray | None = None,
 ) -> tuple[np.ndarray, ...]:
-    """`_numeric.grow_rounds` for any loss: one tree per row of `columns`, added to the scores in place."""
+    """`_numeric.grow_rounds` for any loss, and for monotone columns: one tree per row of `columns`.
+
+    The trees are added to the scores in place.
+    """
     m, c = len(loss.targets), scores.shape[1]
     rows, trees = np.arange(m), []
     for t, candidates in enumerate(columns):
@@ -89,9 +101,10 @@ def grow_score_rounds(
             gradient, hessian = (np.pad(each, [(0, 0), (0, len(bins) - m)]) for each in loss.gradients(scores[:m]))
         task = (bins, np.ascontiguousarray(gradient[o])[:, None], hessian[o], rows, candidates, widths)
         *nodes, value, gain, leaf = _numeric.grow_tree(
-            *task, params.max_leaf_nodes, min_hessian, params.l2_regularization, short_sums=True
+            *task, params.max_leaf_nodes, min_hessian, params.l2_regularization, short_sums=True, signs=signs
         )
-        value = params.learning_rate * loss.leaf_values(o, value[:, 0], leaf[:m], scores[:m, o])
+        known = loss.leaf_values if signs is None else loss.ordered_values
+        value = params.learning_rate * known(o, value[:, 0], leaf[:m], scores[:m, o])
         trees.append((*nodes, value, gain))
         scores[:, o] += value[leaf]
     sizes = np.array([len(tree[0]) for tree in trees], dtype=np.int64)

@@ -12,6 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from mercer._numeric.linalg import dense
+from mercer.linear.ridge.fold_loss import GramFoldLoss
+from mercer.stats.gram import GramPerFold, Normal
 
 #: A multiplier counts as negative below this fraction of the largest.
 _TOL = 1e-10
@@ -66,3 +68,29 @@ def nonnegative_minimum(S: np.ndarray, q: np.ndarray) -> np.ndarray:
             leaves = index[falls][[int(np.argmin(v[index][falls]))]] if len(leaves) == 0 else leaves
             inside[leaves], v[leaves] = False, 0.0
     return v
+
+
+class BoundedFoldLoss(GramFoldLoss):
+    """`GramFoldLoss` whose weights have the signs asked for; `score` is that without bounds."""
+
+    def __init__(self, gram: GramPerFold, blocks: np.ndarray, signs: np.ndarray):
+        super().__init__(gram, blocks)
+        self.signs = signs
+
+    def _weights_of(self, rows: Normal, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        z_mean, y_mean = rows.means()
+        A, B, _ = rows.about(z_mean, y_mean)
+        A.flat[:: len(A) + 1] += np.maximum(penalties, self.floor())[self.blocks]
+        problem = BoundedQuadratic(A, self.signs)
+        self.n_factored += 1
+        coef = np.column_stack([problem.minimum(b) for b in B.T])
+        return coef, y_mean + self.gram.y_origin - (z_mean + self.gram.z_origin) @ coef
+
+    def bounded_loss(self, penalties: np.ndarray) -> float:
+        """Return the mean squared error of held-out rows by the bounded weights without their folds."""
+        total = 0.0
+        for k in range(self.n_folds):
+            W, _ = self.weights_without(k, penalties)
+            _, _, G, C, squares = self._centered(k)
+            total += float(squares + (W * (G @ W - 2 * C)).sum())
+        return total / self.weight
