@@ -78,7 +78,7 @@ def _lightgbm(X, y, **objective):
 
     rng = np.random.default_rng(0)
     held_out = rng.random(len(y)) < 0.2
-    known = {"learning_rate": 0.05, "verbose": -1, "n_jobs": 2, "random_state": 0, **objective}
+    known = {"learning_rate": 0.05, "verbose": -1, "n_jobs": 1, "random_state": 0, **objective}
     model = lgb.LGBMRegressor(n_estimators=3000, **known)
     stop = [lgb.early_stopping(50, verbose=False)]
     model.fit(X[~held_out], y[~held_out], eval_set=[(X[held_out], y[held_out])], callbacks=stop)

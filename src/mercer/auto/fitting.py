@@ -25,6 +25,7 @@ from mercer.auto.run import FitRun, Learned
 from mercer.auto.search.state import Candidate
 from mercer.auto.shift.reference import training_reference
 from mercer.auto.text.sparse_model import model_of
+from mercer.auto.updates.state import update_state
 from mercer.base import seed_of
 from mercer.io import read_table
 from mercer.source import Source
@@ -62,6 +63,8 @@ def fit(
     explainable: bool = False,
     max_pairs: int = 10,
     max_classes: int | None = None,
+    updatable: bool | None = None,
+    keep_hashes: bool = True,
 ) -> Model:
     """Fit a linear model on features found for the data, and evaluate it on rows it has never seen.
 
@@ -147,6 +150,11 @@ def fit(
     max_classes : int, default=None
         Confirm a target of up to so many classes: each has weights and scores of its own. None allows 100 classes of
         numbers, which may rather be a quantity, and 1000 of text. Beyond 100 classes no trees are grown.
+    updatable : bool, default=None
+        Keep the sums over the rows that `Model.update` and `Model.forget` need, in the model file as well. None keeps
+        them up to 8 MB, which is enough for about 600 features; True keeps them at any size.
+    keep_hashes : bool, default=True
+        Keep a hash of 8 bytes of each row, by which `Model.forget` recognizes it.
 
     Returns
     -------
@@ -171,6 +179,8 @@ def fit(
     check_whole("report_rows", report_rows, minimum=0)
     if max_classes is not None:
         check_whole("max_classes", max_classes)
+    if updatable not in (None, True, False):
+        raise ParameterError("updatable", updatable, "must be True, False, or None for statistics of up to 8 MB")
     run = FitRun(
         roles, sizes, random_state, steps, clock, report=bool(report), report_rows=int(report_rows),
         objective=Objective(metric, loss, quantiles, class_weight, costs),
@@ -198,12 +208,14 @@ def fit(
         "holdout": holdout, "roles": roles, "random_state": random_state, "n_seeds": n_seeds,
         "metric": metric, "loss": loss, "quantiles": quantiles, "class_weight": class_weight, "costs": costs, "groups": groups, "time": time, "gap": gap,
         "cv": cv, "monotone": monotone, "explainable": explainable, "max_pairs": max_pairs, "max_classes": max_classes,
+        "updatable": updatable, "keep_hashes": keep_hashes,
     }  # fmt: skip
     options = {name: value for name, value in given.items() if _differs(value, _DEFAULTS[name])}
     found |= gather(run, learned, source, scores, (data, target, options), holdout)
     found |= {"notes": run.notes} | search_report(learned, steps)
     model = model_of(profile.task, learned.encoder, learned.predictor, learned.rows.X, found, random_state)
     model.reference = training_reference(learned.encoder, source, random_state, clock.left())
+    model.state = update_state(run, learned, updatable, bool(keep_hashes))
     return model
 
 

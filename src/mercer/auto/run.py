@@ -94,6 +94,8 @@ class FitRun:
     sections: dict[str, Any] = field(default_factory=dict)
     #: Whether the model is linear in the columns, with weights of all training rows.
     from_all: bool = False
+    #: Whether weights come from rows that were not in memory.
+    streamed: bool = False
     #: Held-out rows that may be evaluated.
     max_held_out: float = np.inf
 
@@ -129,6 +131,7 @@ class FitRun:
             self.sections |= diagnosed() if self.clock.budget is None else {}
             again = None if self.from_all else self._refit(lambda: self._part(source, fraction), learned, holdout)
             learned, excluded = (learned, holdout) if again is None else (again.calibrated_like(learned), 0.0)
+        self.streamed = fraction < 1
         if fraction < 1 and not self.from_all:
             learned = self._weights_from_all(learned, sample_of(source, fraction, self.seed, excluded)[1])
         if held_out is not None and self.clock.budget is not None:
