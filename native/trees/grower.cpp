@@ -1,6 +1,8 @@
 // Compiled twins of mercer/_numeric/trees/grower.py: a regression tree grown on binned columns.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <optional>
 #include <tuple>
 
 #include "common/arrays.h"
@@ -25,7 +27,8 @@ std::vector<uint32_t> increasing(const Vector<int64_t>& given, size_t below) {
 
 auto grow_tree(const Rows<uint8_t>& bins, const Rows<double>& gradient, const Vector<double>& hessian,
                const Vector<int64_t>& rows, const Vector<int64_t>& columns, const Vector<int64_t>& widths,
-               size_t max_leaf_nodes, double min_hessian, double l2, bool short_sums) {
+               size_t max_leaf_nodes, double min_hessian, double l2, bool short_sums,
+               const std::optional<Vector<int64_t>>& signs) {
     const size_t n = bins.shape(0), d = bins.shape(1), c = gradient.shape(1);
     GrownTree tree;
     {
@@ -37,6 +40,10 @@ auto grow_tree(const Rows<uint8_t>& bins, const Rows<double>& gradient, const Ve
         TreeTask task{bins.data(),    n,           d,  gradient.data(), hessian.data(), c, increasing(rows, n), {}, {},
                       max_leaf_nodes, min_hessian, l2, short_sums};
         task.set_columns(columns.data(), columns.shape(0), widths.data());
+        if (signs) {
+            require(signs->shape(0) == d && c == 1, "there must be one output, and a sign for each column.");
+            for (size_t j = 0; j < d; ++j) task.signs.push_back(static_cast<int8_t>(((*signs)(j) > 0) - ((*signs)(j) < 0)));
+        }
         tree = grown_tree(task);
     }
     const size_t nodes = tree.column.size();
@@ -52,5 +59,5 @@ void bind_grower(nb::module_& m) {
     using nb::arg;
     m.def("grow_tree", &grow_tree, arg("bins").noconvert(), arg("gradient").noconvert(), arg("hessian"), arg("rows"),
           arg("columns"), arg("widths"), arg("max_leaf_nodes"), arg("min_hessian"), arg("l2"),
-          arg("short_sums") = false);
+          arg("short_sums") = false, arg("signs") = nb::none());
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -78,6 +79,7 @@ class TreeGrower {
         double gain = 0.0;
         size_t column = 0;  // of the best split: its index among the candidate columns
         int32_t bin = -1, node = -1;
+        double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
     };
     size_t width() const { return cell_.width(); }
 
@@ -161,8 +163,10 @@ class TreeGrower {
         const double weight = cell_.hessian(total) + l2_;
         leaf.node = tree_.add();
         for (size_t o = 0; o < task_.outputs; ++o)
-            tree_.value.push_back(weight > 0.0 ? std::ldexp(-cell_.gradient(total, o) / weight, value_exponent_) : 0.0);
+            tree_.value.push_back(
+                weight > 0.0 ? std::ldexp(within(leaf, -cell_.gradient(total, o) / weight), value_exponent_) : 0.0);
         if (leaf.cells.empty()) return;
+        if (!task_.signs.empty()) return find_monotone_split(leaf);
         const double base = cell_.norm(total);
         BestSplit best = no_split(base, weight);
         for (size_t c = 0; c < candidates_.size(); ++c)
@@ -175,6 +179,63 @@ class TreeGrower {
         } else {
             recycle(leaf.cells);
         }
+    }
+
+    static double within(const Leaf& leaf, double value) { return std::min(std::max(value, leaf.lower), leaf.upper); }
+
+    // How much a leaf of the sums g and h and of this value lowers the loss, doubled.
+    static double score(double g, double h, double value) { return -(2.0 * g + h * value) * value; }
+
+    // The best split whose values, within the bounds of the leaf, rise or fall along a column as its sign says.
+    void find_monotone_split(Leaf& leaf) {
+        const Word* total = leaf.total.data();
+        const double g = cell_.gradient(total, 0), h = cell_.hessian(total) + l2_;
+        const double base = score(g, h, within(leaf, -g / h));
+        leaf.gain = min_gain * std::abs(base);
+        for (size_t c = 0; c < candidates_.size(); ++c) scan_monotone(leaf, c, base);
+        if (leaf.bin < 0) {
+            leaf.gain = 0.0;
+            recycle(leaf.cells);
+        }
+    }
+
+    void scan_monotone(Leaf& leaf, size_t c, double base) {
+        const Word *total = leaf.total.data(), *cell = leaf.cells.data() + width() * candidates_[c].start;
+        const double all_g = cell_.gradient(total, 0), all_h = cell_.hessian(total);
+        const int32_t cuts = static_cast<int32_t>(task_.widths[c]) - 1;
+        const int sign = task_.signs[task_.columns[c]];
+        double g = 0.0, h = 0.0;
+        for (int32_t b = 0; b < cuts; ++b, cell += width()) {
+            g += cell_.gradient(cell, 0);
+            h += cell_.hessian(cell);
+            if (h < min_hessian_) continue;
+            if (all_h - h < min_hessian_) break;
+            const double low = h + l2_, high = (all_h - h) + l2_, rest = all_g - g;
+            const double left = within(leaf, -g / low), right = within(leaf, -rest / high);
+            if (sign > 0 ? left > right : sign < 0 && left < right) continue;
+            const double gain = (score(g, low, left) + score(rest, high, right)) - base;
+            if (gain > leaf.gain) {
+                leaf.gain = gain;
+                leaf.column = c;
+                leaf.bin = b;
+            }
+        }
+    }
+
+    // The bounds of the children of a leaf: the middle of their values where they may not cross.
+    void bound_children(const Leaf& parent, Leaf& low, Leaf& high) const {
+        low.lower = high.lower = parent.lower;
+        low.upper = high.upper = parent.upper;
+        const int sign = task_.signs[task_.columns[parent.column]];
+        if (sign == 0) return;
+        const double left = value_of(parent, low), right = value_of(parent, high), middle = 0.5 * left + 0.5 * right;
+        (sign > 0 ? low.upper : low.lower) = middle;
+        (sign > 0 ? high.lower : high.upper) = middle;
+    }
+
+    double value_of(const Leaf& parent, const Leaf& child) const {
+        const Word* total = child.total.data();
+        return within(parent, -cell_.gradient(total, 0) / (cell_.hessian(total) + l2_));
     }
 
     void split_leaf(size_t at) {
@@ -191,6 +252,7 @@ class TreeGrower {
         for (int32_t b = 0; b <= parent.bin; ++b, cell += width())
             for (size_t o = 0; o < width(); ++o) low.total[o] += cell[o];
         for (size_t o = 0; o < width(); ++o) high.total[o] = parent.total[o] - low.total[o];
+        if (!task_.signs.empty()) bound_children(parent, low, high);
         if (leaves_.size() + 1 < task_.max_leaf_nodes) fill_histograms(parent, low, high);
         recycle(parent.cells);
         finish_leaf(low);

@@ -89,6 +89,13 @@ MANY_WEIGHTS = 4000
 #: Pairs of random features that penalty and temperature are chosen with, beside trees and without them.
 PAIRS_WITH_TREES, PAIRS_WITHOUT_TREES = 192, 512
 
+# The final model of other losses than the squared error: benchmarks/losses.py
+
+#: Penalties to try, relative to those of the squared error with the same effect.
+GENERALIZED_MULTIPLES = (0.2, 1.0, 5.0, 30.0)
+#: Rows that penalties are chosen on: to fit, and to evaluate.
+GENERALIZED_TRAIN, GENERALIZED_TEST = 10_000, 5000
+
 # Sparse text features: the text sets of benchmarks/leaderboard.py
 
 #: Terms of texts and sequences that a dense search may have.

@@ -27,6 +27,7 @@ from mercer.auto.run import FitRun, Learned
 from mercer.auto.search.state import Candidate
 from mercer.auto.shift.reference import training_reference
 from mercer.auto.text.sparse_model import model_of
+from mercer.auto.updates.state import update_state
 from mercer.base import seed_of
 from mercer.io import read_table
 from mercer.source import Source
@@ -53,16 +54,21 @@ def fit(
     report_rows: int = 3,
     engine: Any = None,
     metric: Any = None,
+    loss: str = "squared",
+    quantiles: Any = None,
     class_weight: Any = None,
     costs: Any = None,
     groups: Any = None,
     time: Any = None,
     gap: Any = None,
     cv: Any = None,
+    monotone: Any = None,
     explainable: bool = False,
     max_pairs: int = 10,
     max_classes: int | None = None,
     checkpoint: str | os.PathLike | None = None,
+    updatable: bool | None = None,
+    keep_hashes: bool = True,
 ) -> Model:
     """Fit a linear model on features found for the data, and evaluate it on rows it has never seen.
 
@@ -116,6 +122,12 @@ def fit(
     metric : str or scorer of scikit-learn, default=None
         What matters: "r2", "rmse", "mae" or "pinball" for regression; "accuracy", "balanced_accuracy", "auc",
         "log_loss", "brier" or "f1" for classes. It leads the report, and decisions between classes maximize it.
+    loss : {"squared", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie"}, default="squared"
+        What the final linear model and the boosted trees minimize. Any loss but the default means regression. Poisson,
+        gamma and Tweedie (of power 1.5) have a logarithmic link.
+    quantiles : list of numbers between 0 and 1, default=None
+        For `loss="quantile"`: None is [0.1, 0.5, 0.9]. `Model.predict_quantiles` returns all of them, which never cross,
+        `predict` the median, or the one next to it.
     class_weight : "balanced" or dict of classes to weights, default=None
         Factors on the weights of rows. Probabilities are corrected back: they stay those of the data.
     costs : matrix [true class, predicted class] in sorted order of the classes, or dict, default=None
@@ -130,6 +142,9 @@ def fit(
         Rows, or the duration, between the end of training rows and the start of test rows, for `time`.
     cv : int or splitter of scikit-learn, default=None
         Folds for data in memory. The holdout goes by the hashes of rows unless `groups` is given.
+    monotone : dict of columns of numbers to +1 or -1, default=None
+        Predictions (for two classes, the log-odds of the second) never fall, or never rise, as the column grows and all
+        others stay: exactly, for every row.
     explainable : bool, default=False
         Only what a person can read: the score is a sum of points, one for the bin or category of each column and one
         for each of a few pairs of columns. No scores of trees, no random features; columns of text are left out, and
@@ -142,6 +157,11 @@ def fit(
     checkpoint : path of a folder, default=None
         Keep the progress of a long fit there, for data in files. If the fit is interrupted, the same call continues
         and gives the same bits, on the same or another engine. The folder is removed when the fit is complete.
+    updatable : bool, default=None
+        Keep the sums over the rows that `Model.update` and `Model.forget` need, in the model file as well. None keeps
+        them up to 8 MB, which is enough for about 600 features; True keeps them at any size.
+    keep_hashes : bool, default=True
+        Keep a hash of 8 bytes of each row, by which `Model.forget` recognizes it.
 
     Returns
     -------
@@ -166,17 +186,19 @@ def fit(
     check_whole("report_rows", report_rows, minimum=0)
     if max_classes is not None:
         check_whole("max_classes", max_classes)
+    if updatable not in (None, True, False):
+        raise ParameterError("updatable", updatable, "must be True, False, or None for statistics of up to 8 MB")
     run = FitRun(
         roles, sizes, random_state, steps, clock, report=bool(report), report_rows=int(report_rows),
-        objective=Objective(metric=metric, class_weight=class_weight, costs=costs),
+        objective=Objective(metric, loss, quantiles, class_weight, costs),
         splitting=Splitting(groups, time, gap, cv),
-        shape=ModelShape(explainable=explainable, max_pairs=max_pairs),
+        shape=ModelShape(monotone, explainable, max_pairs),
     )  # fmt: skip
     with steps("read"):
         source = read_table(data, target, weight, engine=engine)
         _refuse_no_columns(source)
         run.notes += source.notes
-        profile = profile_target(source, task, max_classes)
+        profile = profile_target(source, run.objective.task(task), max_classes, loss)
     run.objective.check_task(profile.task)
     run.classify, run.n_rows = profile.task == "classification", profile.n_rows
     run.n_classes, run.n_distinct, run.target = profile.n_classes, profile.n_distinct, source.target
@@ -184,19 +206,23 @@ def fit(
     learned, scores = run.run(source, holdout, limit)
     found: dict[str, Any] = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
     found |= {"weight": weight} if isinstance(weight, str) else {}
+    found |= {} if loss == "squared" else {"loss": loss, "quantiles": list(run.objective.quantiles)}
+    found |= {"monotone": {name: int(sign) for name, sign in run.shape.monotone.items()}} if monotone else {}
     found |= {} if scores is None else {"holdout": scores}
     _note_many_features(run, learned, max_features)
     given = {
         "task": task, "effort": effort, "time_budget": time_budget, "max_features": max_features, "memory": memory,
         "holdout": holdout, "roles": roles, "random_state": random_state, "n_seeds": n_seeds,
-        "metric": metric, "class_weight": class_weight, "costs": costs, "groups": groups, "time": time, "gap": gap,
-        "cv": cv, "explainable": explainable, "max_pairs": max_pairs, "max_classes": max_classes,
+        "metric": metric, "loss": loss, "quantiles": quantiles, "class_weight": class_weight, "costs": costs, "groups": groups, "time": time, "gap": gap,
+        "cv": cv, "monotone": monotone, "explainable": explainable, "max_pairs": max_pairs, "max_classes": max_classes,
+        "updatable": updatable, "keep_hashes": keep_hashes,
     }  # fmt: skip
     options = {name: value for name, value in given.items() if _differs(value, _DEFAULTS[name])}
     found |= gather(run, learned, source, scores, (data, target, options), holdout)
     found |= {"notes": run.notes} | search_report(learned, steps)
     model = model_of(profile.task, learned.encoder, learned.predictor, learned.rows.X, found, random_state)
     model.reference = training_reference(learned.encoder, source, random_state, clock.left())
+    model.state = update_state(run, learned, updatable, bool(keep_hashes))
     return model
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from mercer._runtime.blas import SingleThreadedVerbs
-from mercer.auto.conformal.predictions import interval_function, set_function
+from mercer.auto.conformal.predictions import interval_function, quantile_function, set_function
 from mercer.auto.diagnostics.schema import FORMAT
 from mercer.auto.diagnostics.summary import block_reports, summary
 from mercer.auto.diagnostics.verdict import verdict
@@ -49,6 +49,8 @@ class Model(SingleThreadedVerbs):
     _former = {"_told": "_report"}
     #: What `compare` knows about the training rows: no rows, but counts and moments.
     reference: Any = None
+    #: What `update` and `forget` know about the training rows: sums over them, and hashes.
+    state: Any = None
 
     def __init__(
         self,
@@ -126,6 +128,10 @@ class Model(SingleThreadedVerbs):
         if self.classes_ is None:
             raise AttributeError("A regression model has no probabilities; use predict.")
         return self.map_encoded(data, self.predictor.probabilities)
+
+    def predict_quantiles(self, data: Any) -> np.ndarray:
+        """The quantiles of a model with `loss="quantile"`, in increasing order: an array (rows, quantiles)."""
+        return self.map_encoded(data, quantile_function(self.predictor))
 
     def predict_interval(self, data: Any, level: float = 0.9) -> np.ndarray:
         """Lower and upper ends that contain the target of a new row with probability `level`: an array (rows, 2).
@@ -219,6 +225,8 @@ class Model(SingleThreadedVerbs):
             "importance": self.importance(),
             "schema": self.schema,
         }
+        updates = None if self.state is None else self.state.section(int(found.get("rows", 0)))
+        found |= {} if updates is None else {"updates": updates}
         found["verdict"] = verdict(found)
         return found if rows else without_rows(found)
 
@@ -258,6 +266,44 @@ class Model(SingleThreadedVerbs):
         from mercer.auto.shift.compare import compare_with_model
 
         return compare_with_model(self, new, n_rows, **reading)
+
+    def update(self, data: Any, target: Any = None, weight: Any = None, **reading: Any) -> Self:
+        """Add rows to the linear part of the model, in place, without a new search; the model is returned.
+
+        For regression the result is that of ridge regression on all rows, old and new, with all penalties chosen again.
+        For classes old rows enter by the second-order expansion of their loss at the present weights, new rows exactly,
+        and penalties stay. Encodings, trees, bins, metrics, intervals and the scores on the holdout are those of the
+        fit: `report()["updates"]` says how many rows they have not seen. If anything is wrong with the rows, among them
+        a class that the fit has not seen, the model stays as it was.
+
+        Parameters
+        ----------
+        data : rows with the target, in any form that `mercer.fit` takes
+        target, weight : names of columns, or arrays, default=None
+            None takes the columns of the fit.
+        reading : options of `mercer.read_table` for paths
+        """
+        from mercer.auto.updates.apply import update_model
+
+        update_model(self, data, target, weight, **reading)
+        return self
+
+    def forget(self, data: Any, target: Any = None, weight: Any = None, **reading: Any) -> Self:
+        """Take rows of the fit, or of updates, out of the linear part of the model, in place; the model is returned.
+
+        Rows are recognized by the hashes of their values, target and weight; a row that the model has not seen is an
+        error, and the model stays as it was. Only the linear part forgets: what encodings, trees, bins and metrics have
+        learned from the rows, they keep. To remove every trace, fit again without the rows. Parameters as in `update`.
+        """
+        from mercer.auto.updates.apply import forget_in_model
+
+        forget_in_model(self, data, target, weight, **reading)
+        return self
+
+    @property
+    def report_weight(self) -> str | None:
+        """The column of weights of the fit; None if there was none, or an array."""
+        return self._report.get("weight")
 
     def record_origin(self, command: str | None, files: list[dict[str, Any]]) -> None:
         """Record in the report the command that made the model, and name, rows and SHA-256 of the files it read."""

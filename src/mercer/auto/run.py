@@ -37,11 +37,13 @@ from mercer.auto.final.all_rows import StreamedRows, sample_of, weights_from_all
 from mercer.auto.final.baselines import EncodedPredictor, baseline
 from mercer.auto.final.linear_of_all import LINEAR_IS_BETTER, LinearOfAll, columns_alone, linear_of_all
 from mercer.auto.final.predictor import Predictor
+from mercer.auto.final.response import Response
 from mercer.auto.glass.learning import learn_glass, learn_glass_again
 from mercer.auto.glass.texts import left_out, text_columns
 from mercer.auto.learned import Learned
 from mercer.auto.options import ModelShape, Objective, Splitting
 from mercer.auto.rows.encoding import EncodedRows
+from mercer.auto.rows.monotone import monotone_rows
 from mercer.auto.search.learning import learn, learn_again
 from mercer.auto.text.sparse_model import SparsePredictor, encode_training_rows, learn_terms
 from mercer.source import MemorySource, Source, split_holdout
@@ -93,18 +95,30 @@ class FitRun:
     sections: dict[str, Any] = field(default_factory=dict)
     #: Whether the model is linear in the columns, with weights of all training rows.
     from_all: bool = False
+    #: Whether weights come from rows that were not in memory.
+    streamed: bool = False
     #: Held-out rows that may be evaluated.
     max_held_out: float = np.inf
 
+    @property
+    def response(self) -> Response | None:
+        """What scores stand for, where another loss than the squared error is asked for."""
+        asked = self.objective
+        return None if asked.loss == "squared" else Response(asked.loss, asked.quantiles)
+
     def run(self, source: Source, holdout: float, memory: float | None) -> tuple[Learned, dict[str, Any] | None]:
         """The model of a source, and its scores on the holdout, if there is one."""
+        if self.shape.monotone:
+            self.roles = self.shape.monotone_roles(source.schema or {}, self.roles)
+            self.shape.check_task(self.n_classes if self.classify else 0)
         train, held_out = self._split(source, holdout)
         fraction = self._fraction_in_memory(memory, source, 1 - holdout)
         in_memory = fraction
         fraction = self._fraction_in_time(train, fraction, 1 - holdout)
         if fraction < 1:
             self.roles = roles_of_all(train, self.roles, self.steps, self.clock)
-        independent = self.splitting.plain  # other folds than those of the hashes are not streamed
+        # Other folds than those of the hashes, and other losses, are not streamed.
+        independent = self.splitting.plain and self.response is None and not self.shape.monotone
         rest = sample_of(train, fraction, self.seed)[1] if fraction < in_memory and independent else None
         share = self._search_fraction(held_out if rest is None else None, fraction)
         learned = self._searched(lambda: self._learn(self._part(train, fraction), self.clock.part(share), rest))
@@ -118,6 +132,7 @@ class FitRun:
             self.sections |= diagnosed() if self.clock.budget is None else {}
             again = None if self.from_all else self._refit(lambda: self._part(source, fraction), learned, holdout)
             learned, excluded = (learned, holdout) if again is None else (again.calibrated_like(learned), 0.0)
+        self.streamed = fraction < 1
         if fraction < 1 and not self.from_all:
             learned = self._weights_from_all(learned, sample_of(source, fraction, self.seed, excluded)[1])
         if held_out is not None and self.clock.budget is not None:
@@ -193,13 +208,15 @@ class FitRun:
         return self._encoded(source, Clock(0.0))
 
     def _encoded(self, source: Source, clock: Clock, like: Any = None) -> tuple[Any, EncodedRows]:
-        options = (self.classify, self.seed, self.effort.max_features)
+        # Other losses and monotone columns have no model of sparse terms: texts become scores.
+        max_terms = self.effort.max_features if self.response is None and not self.shape.monotone else 0
+        options = (self.classify, self.seed, max_terms)
         encoder, rows = encode_training_rows(source, self.roles, *options, clock, like)
         if self.shape.explainable and (texts := text_columns(encoder)):
             self.notes.append(left_out(texts))
             self.roles = {**(self.roles or {}), **dict.fromkeys(texts, "id")}
             encoder, rows = encode_training_rows(source, self.roles, *options, clock, like)
-        return encoder, rows
+        return encoder, monotone_rows(encoder, replace(rows, response=self.response), self.shape.monotone)
 
     def _learn(self, source: Source, clock: Clock, rest: Source | None = None) -> Learned:
         """Encoder, encoded rows and model of a source, within the time of a clock.
@@ -243,6 +260,10 @@ class FitRun:
         """The model with linear weights of all rows, of which `rest` took no part in the search."""
         if self.shape.explainable:
             self.notes.append("The points of an explainable model are those of the sample of the search.")
+            return learned
+        if self.response is not None or self.shape.monotone:
+            what = "a monotone model" if self.response is None else f"the {self.response.loss} loss"
+            self.notes.append(f"The linear weights of {what} come from the sample of the search.")
             return learned
         clock = self.clock.part(_ENDED)
         with self.steps("all rows"):

@@ -78,7 +78,13 @@ class SmoothClipped:
         return np.clip(x, -largest, largest)
 
     @staticmethod
-    def batched(parts: list[SmoothClipped]) -> Encode:
+    def squash(z: np.ndarray) -> np.ndarray:
+        """z / sqrt(1 + (z/3)^2), in place."""
+        z /= np.sqrt(1.0 + (z / 3.0) ** 2)
+        return z
+
+    @classmethod
+    def batched(cls, parts: list[SmoothClipped]) -> Encode:
         """A function that encodes several columns of numbers at once."""
         names = [part.column for part in parts]
         scale = np.array([part.scale for part in parts])
@@ -89,7 +95,7 @@ class SmoothClipped:
             with np.errstate(over="ignore"):
                 z = (0.5 * x - middle) / half
             z = np.minimum(np.maximum(z, -_MAX_Z), _MAX_Z)
-            z /= np.sqrt(1.0 + (z / 3.0) ** 2)
+            z = cls.squash(z)
             z[np.isnan(x)] = 0.0
             return z
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -20,9 +20,10 @@ from mercer.source.accumulator import BLOCK_ROWS
 from mercer.source.table import first_block, table_in_memory
 from mercer.stats import Sample, Together
 from mercer.tables.categories import folds_of
-from mercer.tables.columns import ColumnBlock
+from mercer.tables.columns import ColumnBlock, SmoothClipped
 from mercer.tables.inputs import TableInput
 from mercer.tables.learning import learn_encoders
+from mercer.tables.monotone import MonotoneClipped
 from mercer.tables.plan import EncodingPlan
 from mercer.tables.profile import TableProfile
 from mercer.tables.roles import MAX_ONEHOT, Role, roles_of
@@ -145,6 +146,14 @@ class TableEncoder(TransformerMixin, TableInput):
     def column_encoders(self) -> list[Any]:
         """The fitted encoders of columns, in the order of the output."""
         return self._encoders
+
+    def keep_order(self, columns: Collection[str]) -> None:
+        """Encode these numbers from now on such that rounding keeps their order: see `MonotoneClipped`."""
+        self._encoders = [
+            MonotoneClipped.like(part) if type(part) is SmoothClipped and part.column in columns else part
+            for part in self._encoders
+        ]
+        _plan_of.refresh(self)
 
     def parse_rows(self, X: Any) -> PlainValues | ArrayValues | None:
         """A few rows, or an array of numbers, as values by column for `encode_parsed`, without building a table.

@@ -34,6 +34,7 @@ def grow_tree(
     min_hessian: float,
     l2: float,
     short_sums: bool = False,
+    signs: np.ndarray | None = None,
 ) -> tuple[np.ndarray, ...]:
     """Grow one tree, always splitting the leaf of the largest gain; ties go to the first column, then the first bin.
 
@@ -43,6 +44,10 @@ def grow_tree(
     not depend on the order of rows, and splits that partition the rows alike tie exactly. Sums have 52 bits or, with
     `short_sums` and where these suffice, 31: faster, since one word then holds a hessian and a gradient.
 
+    signs : +1 for columns along which the value must not fall, -1 along which it must not rise, 0 for others; for one
+    output. Where a split of such a column cuts a leaf, the middle of the values of both sides bounds all leaves below
+    either side (the basic method of LightGBM).
+
     Returns column (-1 in leaves), bin (rows up to it go left), left and right child (int32), value -g / (h + l2)
     (nodes, c) and gain of each node, and the leaf of each of the n rows (int64). Children follow their parents.
     """
@@ -51,7 +56,7 @@ def grow_tree(
     terms = _rounded_terms(hessian[rows], gradient[rows], short_sums)
     n_bins = int(np.max(np.asarray(widths)[columns]))
     cells = bins[rows][:, columns] + n_bins * np.arange(len(columns))
-    task = (cells, terms, columns, n_bins, min_hessian, l2)
+    task = (cells, terms, columns, n_bins, min_hessian, l2, signs)
     leaves = [_leaf(0, node_of[rows], *task)]
     nodes = list(leaves)
     while len(leaves) < max_leaf_nodes:
@@ -62,7 +67,8 @@ def grow_tree(
         parent["left"], parent["right"] = children = len(nodes), len(nodes) + 1
         inside = node_of == parent["node"]
         node_of[inside] = np.where(bins[inside, parent["column"]] <= parent["bin"], *children)
-        pair = [_leaf(child, node_of[rows], *task) for child in children]
+        bounds = _child_bounds(parent, node_of[rows], terms, l2, signs)
+        pair = [_leaf(child, node_of[rows], *task, each) for child, each in zip(children, bounds, strict=True)]
         nodes += pair
         leaves[best] = pair[0]
         leaves.append(pair[1])
@@ -130,6 +136,8 @@ def _leaf(
     n_bins: int,
     min_hessian: float,
     l2: float,
+    signs: np.ndarray | None = None,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> dict[str, Any]:
     """A node as a leaf: its value and its best split, of gain 0 if there is none.
 
@@ -139,13 +147,22 @@ def _leaf(
     total = terms.sum(axis=0)
     weight = total[0] + l2
     value = -total[1:] / weight if weight > 0 else np.zeros(len(total) - 1)
+    value = np.clip(value, *bounds)
     leaf = {"node": node, "value": value, "gain": 0.0, "column": -1, "bin": -1, "left": -1, "right": -1}
+    leaf["bounds"] = bounds
     if not total[0] > 0:
         return leaf
     base = np.sum(total[1:] ** 2) / weight
     size = len(columns) * n_bins
     sums = [np.bincount(cells.ravel(), np.repeat(term, len(columns)), minlength=size) for term in terms.T]
-    scores = split_scores(np.cumsum(np.reshape(sums, (-1, len(columns), n_bins)), axis=2), total, min_hessian, l2)
+    below = np.cumsum(np.reshape(sums, (-1, len(columns), n_bins)), axis=2)
+    if signs is not None:
+        gains = _monotone_gains(below, total, min_hessian, l2, np.asarray(signs)[columns], bounds)
+        best = int(np.argmax(gains))
+        if gains.flat[best] > MIN_GAIN * abs(_score(total[1], weight, value[0])):
+            leaf.update(gain=float(gains.flat[best]), column=int(columns[best // n_bins]), bin=best % n_bins)
+        return leaf
+    scores = split_scores(below, total, min_hessian, l2)
     best = int(np.argmax(scores))
     if scores.flat[best] > base * (1 + MIN_GAIN):
         leaf.update(gain=float(scores.flat[best] - base), column=int(columns[best // n_bins]), bin=best % n_bins)
@@ -159,3 +176,35 @@ def split_scores(below: np.ndarray, total: np.ndarray, min_hessian: float, l2: f
     low, high = (np.where(allowed, side[0] + l2, 1.0) for side in (below, above))
     square, other = (np.sum(side[1:] ** 2, axis=0) for side in (below, above))
     return np.where(allowed, (square * high + other * low) / (low * high), -np.inf)
+
+
+def _score(g: Any, h: Any, value: Any) -> Any:
+    """How much a leaf of the sums g and h and of this value lowers the loss, doubled."""
+    return -(2.0 * g + h * value) * value
+
+
+def _monotone_gains(
+    below: np.ndarray, total: np.ndarray, min_hessian: float, l2: float, signs: np.ndarray, bounds: tuple[float, float]
+) -> np.ndarray:
+    """The gain of each split with values within bounds; -inf where these run against the sign of the column."""
+    above = total[:, None, None] - below
+    allowed = np.minimum(below[0], above[0]) >= max(min_hessian, np.finfo(np.float64).tiny)
+    low, high = (np.where(allowed, side[0] + l2, 1.0) for side in (below, above))
+    left, right = np.clip(-below[1] / low, *bounds), np.clip(-above[1] / high, *bounds)
+    allowed &= signs[:, None] * (right - left) >= 0
+    base = _score(total[1], total[0] + l2, np.clip(-total[1] / (total[0] + l2), *bounds))
+    return np.where(allowed, (_score(below[1], low, left) + _score(above[1], high, right)) - base, -np.inf)
+
+
+def _child_bounds(
+    parent: dict[str, Any], node_of: np.ndarray, terms: np.ndarray, l2: float, signs: np.ndarray | None
+) -> list[tuple[float, float]]:
+    """Bounds on the values of both children of a split."""
+    lower, upper = bounds = parent["bounds"]
+    sign = 0 if signs is None else signs[parent["column"]]
+    if sign == 0:
+        return [bounds, bounds]
+    sums = [terms[node_of == parent[side]].sum(axis=0) for side in ("left", "right")]
+    left, right = (float(np.clip(-each[1] / (each[0] + l2), *bounds)) for each in sums)
+    middle = 0.5 * left + 0.5 * right
+    return [(lower, middle), (middle, upper)] if sign > 0 else [(middle, upper), (lower, middle)]

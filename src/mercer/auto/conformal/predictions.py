@@ -34,6 +34,14 @@ def interval_function(predictor: Predictor, level: Any) -> RowFunction:
     return intervals
 
 
+def quantile_function(predictor: Predictor) -> RowFunction:
+    """Encoded rows -> quantiles (rows, quantiles)."""
+    response = predictor.response
+    if response is None or not response.levels:
+        raise MercerError("This model has no quantiles.", remedy="Fit it with loss='quantile', or use predict_interval.")
+    return lambda X: response.sorted_scores(predictor.scores(X))
+
+
 def set_function(predictor: Predictor, level: Any, per_class: bool = False) -> RowFunction:
     """Encoded rows -> sets of classes (rows, classes)."""
     level = checked_level(level)

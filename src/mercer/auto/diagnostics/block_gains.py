@@ -50,6 +50,9 @@ def _parts(rows: HeldOutRows) -> list[np.ndarray]:
 
 
 def _gradient(rows: HeldOutRows, scores: np.ndarray) -> np.ndarray:
+    response = rows.predictor.response
+    if response is not None:
+        return response.gradients(np.asarray(rows.y, dtype=np.float64), scores)
     if rows.classes is None:
         return Squared().gradient(np.reshape(rows.y, scores.shape), scores)
     if len(rows.classes) == 1:

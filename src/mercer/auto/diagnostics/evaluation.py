@@ -58,16 +58,17 @@ def evaluate_holdout(
 ) -> HoldoutEvaluation:
     """Evaluate a model, its baseline of that name and the naive guess on about `n_rows` held-out rows, in one pass."""
     classes = model.predictor.classes
+    response = model.predictor.response
     naive = ConstantPredictor.of(rows, classes is not None)
     wanted = max(_MIN_ROWS, min(_MAX_ROWS, _MAX_ENTRIES / max(rows.X.shape[1], 1)))
     fraction = min(1.0, wanted / max(n_rows, 1.0))
     models = (model, plain, naive)
     outputs = held_out.fold(ModelOutputs(models, fraction, seed)).finish()
-    section = holdout_section(outputs, models, ("this model", name, _naive_name(naive)), classes, seed)
+    section = holdout_section(outputs, models, ("this model", name, _naive_name(naive)), classes, seed, response)
     return HoldoutEvaluation(section, outputs, model)
 
 
 def _naive_name(naive: ConstantPredictor) -> str:
     if naive.frequencies is None:
-        return "always guessing the mean"
+        return f"always guessing the {naive.name}"
     return f"always guessing {naive.value.item() if isinstance(naive.value, np.generic) else naive.value!r}"

@@ -21,6 +21,7 @@ def holdout_section(
     names: tuple[str, str, str],
     classes: np.ndarray | None,
     seed: int = 0,
+    response: Any = None,
 ) -> dict[str, Any]:
     """The section `holdout` of the report: the model, the linear model and the naive guess, in this order."""
     task = "regression" if classes is None else "classification"
@@ -29,6 +30,7 @@ def holdout_section(
             name,
             model.predictions_of(scores),
             None if classes is None else model.probabilities_of(scores),
+            {} if response is None else response.row_losses(outputs.y, model, scores),
         )
         for name, model, scores in zip(names, models, outputs.scores, strict=True)
     ]

@@ -140,9 +140,12 @@ def explained_outputs(model: Model, scores: np.ndarray, output: Any) -> Explaine
     """What is explained of rows with these scores: `output`, or the predicted class of each row."""
     n = len(scores)
     if model.classes_ is None:
-        target = _target_index(scores.shape[1], output)
+        response = model.predictor.response
+        target = _target_index(scores.shape[1], output, 0 if response is None else response.predicted)
         name = model.target or ("prediction" if scores.shape[1] == 1 else "target")
         unit = name if scores.shape[1] == 1 else f"{name} {target}"
+        if response is not None:
+            unit = response.unit_of(name, target)
         return ExplainedOutputs(np.full(n, target), np.ones(n), [output] * n, [unit] * n)
     classes, n_classes = model.classes_, len(model.classes_)
     if output is None:
@@ -161,7 +164,7 @@ def explained_outputs(model: Model, scores: np.ndarray, output: Any) -> Explaine
     return ExplainedOutputs(index, np.full(n, 1.0 / model.predictor.temperature), names, units, index)
 
 
-def _target_index(n_outputs: int, output: Any) -> int:
+def _target_index(n_outputs: int, output: Any, default: int = 0) -> int:
     if output is not None and output not in range(n_outputs):
         raise ValueError(f"output must be the index of a target, 0 to {n_outputs - 1}, not {output!r}.")
-    return int(output or 0)
+    return default if output is None else int(output)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import clone
 
+from mercer._runtime.errors import MercerError
 from mercer.auto.explain.perturb import RecomputedChanges, ScoreChanges
 from mercer.base import StreamingTransformer
 from mercer.io.registry import id_of
@@ -100,6 +101,15 @@ class FeatureBlock:
     def leading(self, max_pairs: int) -> np.ndarray:
         """Indices of the features that a quick comparison of penalties uses: all of them unless they are many."""
         return np.arange(self.width)
+
+    def weight_signs(self, signs: np.ndarray) -> np.ndarray:
+        """The sign that the weight of each feature must have (0: any) for scores that rise or fall along columns.
+
+        signs : of each encoded column, +1 or -1 where scores must rise or fall along it, else 0
+        """
+        raise MercerError(
+            f"Features of kind {self.kind!r} have no monotone form.", remedy="Leave monotone out, or that kind."
+        )
 
     def score_changes(self, X: np.ndarray, coef: np.ndarray) -> ScoreChanges:
         """How the scores features(X) @ coef change as columns of X take other values."""

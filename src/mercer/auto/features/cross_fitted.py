@@ -24,6 +24,9 @@ class CrossFitted(FeatureBlock):
     def names(self, columns: list[str]) -> list[str]:
         return self.whole.names(columns)
 
+    def weight_signs(self, signs: np.ndarray) -> np.ndarray:
+        return self.whole.weight_signs(signs)
+
     def leading(self, max_pairs: int) -> np.ndarray:
         return self.whole.leading(max_pairs)
 

@@ -47,6 +47,10 @@ class FourierBlock(FeatureBlock):
         """The leading frequencies, with features scaled to a kernel of the same size."""
         return FourierBlock(self.frequencies[: width // 2], self.note)
 
+    def weight_signs(self, signs: np.ndarray) -> np.ndarray:
+        """There are no random features of monotone columns."""
+        return np.zeros(self.width, dtype=np.int64)
+
     def refit(self, other: Refit) -> FourierBlock:
         """The same frequencies wherever their columns are now; zero along new columns."""
         if other.positions is None:

@@ -36,6 +36,9 @@ class LinearBlock(FeatureBlock):
     def title(self) -> str:
         return f"the columns themselves ({self.width:,} encoded)"
 
+    def weight_signs(self, signs: np.ndarray) -> np.ndarray:
+        return signs
+
     def refit(self, other: Refit) -> LinearBlock:
         return LinearBlock(other.rows.X.shape[1])
 
@@ -75,6 +78,9 @@ class SelectedBlock(FeatureBlock):
     @property
     def title(self) -> str:
         return f"{self.width:,} selected columns, with a penalty of their own"
+
+    def weight_signs(self, signs: np.ndarray) -> np.ndarray:
+        return signs[self.columns]
 
     def refit(self, other: Refit) -> SelectedBlock | None:
         """The same columns wherever they are now."""

@@ -54,6 +54,10 @@ class PiecewiseBlock(FeatureBlock):
     def title(self) -> str:
         return f"piecewise-linear curves of {len(self.columns):,} columns ({self.width:,} bins)"
 
+    def weight_signs(self, signs: np.ndarray) -> np.ndarray:
+        """A weight is the height of the score over a bin."""
+        return signs[self._column]
+
     def refit(self, other: Refit) -> PiecewiseBlock:
         return PiecewiseBlock.fitted(other.rows.X, int(self.bins.n_bins), other.rows.weight) or self
 

@@ -41,6 +41,10 @@ class ProductBlock(FeatureBlock):
     def title(self) -> str:
         return f"products of {self.width:,} pairs of columns"
 
+    def weight_signs(self, signs: np.ndarray) -> np.ndarray:
+        """There are no products of monotone columns."""
+        return np.zeros(self.width, dtype=np.int64)
+
     def refit(self, other: Refit) -> ProductBlock | None:
         """The same products, centers and scales wherever their columns are now."""
         if other.positions is None:

@@ -58,6 +58,10 @@ class TreeScoreBlock(FeatureBlock):
         rounds = np.mean([len(each.roots) for each in ensembles]) / n_outputs
         return f"the score of {rounds:,.0f} boosting rounds (mean of {len(ensembles)} ensembles of trees)"
 
+    def weight_signs(self, signs: np.ndarray) -> np.ndarray:
+        """Scores of trees rise and fall as they must."""
+        return np.full(self.width, 1 if np.any(signs) else 0)
+
     def refit(self, other: Refit) -> FeatureBlock:
         return other.trees()[0]
 

@@ -15,6 +15,7 @@ from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.time_model import LogisticTime
 from mercer.auto.features.linear import LinearBlock
 from mercer.auto.features.union import Features
+from mercer.auto.final.generalized import linear_generalized
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.rows.encoding import EncodedRows, dense
 from mercer.auto.text.scored_encoder import ScoredEncoder
@@ -63,6 +64,10 @@ class EncodedPredictor:
         """The probabilities of the classes that follow from scores."""
         return self.predictor.probabilities_of(scores)
 
+    def quantiles_of(self, scores: np.ndarray) -> np.ndarray:
+        """The quantiles that follow from scores."""
+        return self.predictor.response.sorted_scores(scores)
+
 
 class SharedEncoder:
     """An encoder that two models share: each thread encodes the rows it was last given once for both."""
@@ -83,6 +88,10 @@ class ConstantPredictor:
 
     value: Any
     frequencies: np.ndarray | None = None
+    #: What the value of a regression is.
+    name: str = "mean"
+    #: One for each quantile that is asked for.
+    quantiles: np.ndarray | None = None
 
     def predict(self, X: Any) -> np.ndarray:
         """The value, as many times as there are rows."""
@@ -102,10 +111,18 @@ class ConstantPredictor:
             raise ValueError("A mean has no probabilities of classes.")
         return np.tile(self.frequencies, (len(scores), 1))
 
+    def quantiles_of(self, scores: np.ndarray) -> np.ndarray:
+        """The quantiles, as many times as there are rows."""
+        return np.tile(np.asarray(self.quantiles), (len(scores), 1))
+
     @classmethod
     def of(cls, rows: EncodedRows, classify: bool) -> ConstantPredictor:
-        """The most frequent class, or the mean."""
+        """The most frequent class, or the mean; of another loss its best constant."""
         y = np.asarray(rows.y)
+        if rows.response is not None and rows.response.levels:
+            quantiles = np.array([loss.constant(y, rows.weight) for loss in rows.response.losses(y, rows.weight)])
+            level, value = rows.response.levels[rows.response.predicted], quantiles[rows.response.predicted]
+            return cls(value, None, "median" if level == 0.5 else f"quantile {level:g}", quantiles)
         if not classify:
             return cls(np.average(y, axis=0, weights=rows.weight))
         classes, codes = np.unique(y, return_inverse=True)
@@ -121,6 +138,8 @@ def baseline(encoder: Any, rows: EncodedRows, classify: bool, seed: int, clock: 
     y = np.asarray(rows.y)
     constant = len(np.unique(y)) < 2 if y.ndim == 1 else bool(np.all(y == y[0]))
     if sparse.issparse(rows.X) or width == 0 or constant:
+        if rows.response is not None and rows.response.levels:
+            alone = f"the {ConstantPredictor.of(rows, classify).name} of the target"
         return alone, ConstantPredictor.of(rows, classify)
     name = "linear model of the columns that are not text" if texts else "linear model of the columns"
     return name, EncodedPredictor(encoder, linear(replace(rows, X=rows.X[:, :width]), classify, seed, clock), width)
@@ -130,6 +149,8 @@ def linear(rows: EncodedRows, classify: bool, seed: int, clock: Clock | None = N
     """The linear model of the encoded columns; with fewer iterations if time is short."""
     from mercer.linear import LogisticClassifier, RidgeRegressor
 
+    if rows.response is not None:
+        return linear_generalized(rows, seed)
     features = Features([LinearBlock(rows.X.shape[1])])
     X = rows.X.astype(np.float32).astype(np.float64)
     basis = row_basis(X)

@@ -28,6 +28,8 @@ from mercer.auto.constants import (
     TRAIN_ROWS,
 )
 from mercer.auto.features.union import Features
+from mercer.auto.final.generalized import fit_generalized
+from mercer.auto.final.monotone import fit_monotone, monotone_logistic
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.rows.targets import NumericTarget
 from mercer.auto.rows.training import N_FOLDS, TrainingRows
@@ -62,6 +64,10 @@ def fit_linear(
 
     constant_width : whether prediction intervals have the same width for all rows
     """
+    if target.response is not None:
+        return fit_generalized(found, rows, target, like, clock)
+    if labels is None and rows.signs is not None:
+        return fit_monotone(found, rows, target, like, clock is None or clock.allows(1.0)), []
     if labels is None:
         equations = equations or _equations(found, rows)
         coef, intercept = equations.weights(found.penalties)
@@ -105,12 +111,15 @@ def _logistic(
         alpha, temperature = RELATIVE_PENALTIES[1], 1.0
     else:
         found, alpha, temperature, calibration, tried = _best_alternative(found.alternatives(), rows, labels, seed)
+    known = (target.classes, found.penalties, alpha, temperature)
+    if rows.signs is not None:
+        weights = monotone_logistic(found, rows, labels, alpha)
+        return Predictor(found.features, *weights, *known, calibration=calibration, result=found), tried
     Z, scale = scaled(found, rows.X, found.scores), column_scales(found)
     basis = row_basis(Z)
     model = _solved(Z if basis is None else Z @ basis, labels, alpha, seed, rows.weight, max_iter)
     weights = model.coef_.T if basis is None else basis @ model.coef_.T
     coef = weights * scale[:, None].astype(np.float64)
-    known = (target.classes, found.penalties, alpha, temperature)
     return Predictor(found.features, coef, model.intercept_, *known, calibration=calibration, result=found), tried
 
 

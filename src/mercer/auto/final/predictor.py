@@ -31,11 +31,14 @@ class Predictor:
     intercept: np.ndarray
     classes: np.ndarray | None
     penalties: np.ndarray
-    alpha: float = 1.0
+    #: The penalty of the final model relative to those of the blocks; of another loss one for each output.
+    alpha: Any = 1.0
     temperature: float = 1.0
     candidates: list[Candidate] = field(default_factory=list)
     #: What intervals or sets of classes need; None in files of versions before these.
     calibration: Any = None
+    #: What scores stand for, where another loss than the squared error was asked for.
+    response: Any = None
     #: The result of the search, which a refit needs. It holds scores of the training rows and is not saved.
     result: Any = None
     _transient = ("result",)
@@ -85,11 +88,17 @@ class Predictor:
 
     def predictions_of(self, scores: np.ndarray) -> np.ndarray:
         """The predictions that follow from the scores of some rows."""
+        if self.response is not None:
+            return self.response.predictions_of(scores)
         if self.classes is None:
             return scores[:, 0] if scores.shape[1] == 1 else scores
         if len(self.classes) == 2:
             return self.classes[(scores[:, 0] > 0).astype(np.intp)]
         return self.classes[scores.argmax(axis=1)]
+
+    def outputs_of(self, scores: np.ndarray) -> np.ndarray:
+        """The predictions of a regression, one column per target."""
+        return scores if self.response is None else self.response.predictions_of(scores)[:, None]
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """Probabilities of the classes, one column each."""

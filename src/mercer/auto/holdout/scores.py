@@ -8,7 +8,7 @@ models), Wilson's for accuracy, DeLong's on the logit scale for AUC, order stati
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from mercer.auto.holdout.bootstrap import Estimate, RowGroups, effective_rows, r
 from mercer.auto.holdout.evaluate import compare, normal_quantile, wilson
 
 #: Metrics of which less is better.
-LOWER_IS_BETTER = ("rmse", "mae", "median_absolute_error", "log_loss", "brier")
+LOWER_IS_BETTER = ("rmse", "mae", "median_absolute_error", "log_loss", "brier", "pinball", "huber", "deviance")
 #: The smallest probability that the log-loss distinguishes from zero.
 _MIN_PROBABILITY = 1e-15
 
@@ -33,6 +33,8 @@ class ModelPredictions:
     name: str
     predictions: np.ndarray
     probabilities: np.ndarray | None = None
+    #: The loss of each row that the model was asked to minimize, by name: for example {"deviance": losses}.
+    losses: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ def regression_scores(
         (groups.add(np.mean(e**2, axis=1)).start, groups.add(np.mean(np.abs(e), axis=1)).start, y.shape[1])
         for e in errors
     ]
+    asked = [{name: groups.add(each).start for name, each in model.losses.items()} for model in models]
     drawn = groups.draw()
     count = np.maximum(drawn[:, size], np.finfo(float).tiny)
     total = drawn[:, square] - np.sum(drawn[:, shifts] ** 2, axis=1) / count
@@ -73,8 +76,9 @@ def regression_scores(
             "r2": r2_of_sums(drawn[:, squares] * k, total, float(drawn[0, square])),
             "rmse": np.sqrt(drawn[:, squares] / count),
             "mae": drawn[:, absolute] / count,
+            **{name: drawn[:, column] / count for name, column in own.items()},
         }
-        for squares, absolute, k in sums
+        for (squares, absolute, k), own in zip(sums, asked, strict=True)
     ]
     metrics = [{name: groups.percentiles(each) for name, each in one.items()} for one in values]
     for one, e in zip(metrics, errors, strict=True):

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import get_scorer_names
 
-from mercer._runtime.errors import ParameterError, Setting
+from mercer._runtime.errors import MercerError, ParameterError, Setting
+from mercer.auto.options.losses import checked_loss
 
 #: Metrics by name and task.
 METRICS = {
@@ -25,11 +26,12 @@ class Objective:
 
     metric: Any = None
     loss: str = "squared"
-    quantiles: tuple[float, ...] = ()
+    quantiles: Any = None
     class_weight: Any = None
     costs: Any = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "quantiles", checked_loss(self.loss, self.quantiles))
         self._check_metric()
         self._check_class_weight()
         self._check_costs()
@@ -74,6 +76,15 @@ class Objective:
             if task == "regression" and getattr(self, name) is not None:
                 remedy = "Leave it out, or set task='classification'."
                 raise ParameterError(name, getattr(self, name), "is for classification", remedy=remedy)
+
+    def task(self, task: str | None) -> str | None:
+        """The task: any loss but the default means regression."""
+        if self.loss == "squared":
+            return task
+        if task in ("classification", "classify"):
+            problem = (Setting("loss", self.loss), " is for regression, not for ", Setting("task", task), ":")
+            raise MercerError(*problem, remedy="give one of them.")
+        return "regression"
 
     def cost_matrix(self, n_classes: int) -> np.ndarray | None:
         """Costs [true class, predicted class] in the order of the classes; None if none were given."""

@@ -34,6 +34,10 @@ class EncodedRows:
     categories: tuple[slice, ...] = ()
     weight: np.ndarray | None = None
     unit: float = 1.0
+    #: The response of a loss that was asked for; None for the squared error, and for classes.
+    response: Any = None
+    #: The sign of the effect of each encoded column, +1, -1, or 0 for any; None if none is asked for.
+    signs: np.ndarray | None = None
 
 
 def encoded_rows(encoder, source: Source, learn: bool | None = False) -> EncodedRows:

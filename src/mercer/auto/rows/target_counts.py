@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from mercer._numeric.block import Block
 from mercer._runtime.errors import RowError
+from mercer.auto.options.losses import check_target
 from mercer.source import Columns
 from mercer.stats import Statistic
 
@@ -28,10 +29,11 @@ _MAX_VALUES = 200_000
 class TargetCounts(Statistic):
     """Rows, their weight, and the distinct targets with their numbers while they may be classes.
 
-    `called` names the target in messages. Of continuous targets two values are kept, which show that they differ.
+    `called` names the target in messages, `loss` is the one that the targets must fit. Of continuous targets two values are kept, which show that they differ.
     """
 
     called: str
+    loss: str = "squared"
     n: int = 0
     weight: float = 0.0
     values: dict[Any, int | None] = field(default_factory=dict)
@@ -42,7 +44,7 @@ class TargetCounts(Statistic):
 
     def of(self, block: Block) -> TargetCounts:
         if len(block) == 0:
-            return TargetCounts(self.called)
+            return TargetCounts(self.called, self.loss)
         if block.y is None:
             raise ValueError("There is no target to learn: name one of the columns, or give an array.")
         try:
@@ -52,12 +54,13 @@ class TargetCounts(Statistic):
 
     def _of(self, block: Block, y: np.ndarray) -> TargetCounts:
         largest, ids = _largest(y, self.called), _distinct(block)
+        check_target(y, self.loss, self.called)
         weight, several = _weight(block), y.ndim == 2
         fractional = y.dtype.kind == "f" and bool(np.any(y != np.rint(y)))
         if isinstance(block.X, Columns):
             _refuse_infinity(block.X)
         values = _two(y.ravel()) if several or fractional else _counted(y)
-        return TargetCounts(self.called, len(y), weight, values, fractional, several, largest, ids)
+        return TargetCounts(self.called, self.loss, len(y), weight, values, fractional, several, largest, ids)
 
     def _merge(self, other: TargetCounts) -> TargetCounts:
         fractional, several = self.fractional or other.fractional, self.several or other.several
@@ -67,6 +70,7 @@ class TargetCounts(Statistic):
                 values[value] = (values.get(value) or 0) + (times or 0)
         return TargetCounts(
             self.called,
+            self.loss,
             self.n + other.n,
             self.weight + other.weight,
             values,

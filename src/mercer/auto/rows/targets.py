@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,15 @@ class NumericTarget:
     classes: np.ndarray | None
     mean: np.ndarray
     scale: float
+    #: The response of another loss than the squared error. With a logarithmic link, targets y are learned as
+    #: log(y / unit + offset).
+    response: Any = None
+    unit: float = 1.0
+    offset: float = 0.0
+
+    @property
+    def log_link(self) -> bool:
+        return self.response is not None and self.response.log_link
 
     @classmethod
     def of(cls, y: np.ndarray, classify: bool, weight: np.ndarray | None = None) -> NumericTarget:
@@ -34,12 +44,20 @@ class NumericTarget:
 
     def numbers(self, y: np.ndarray) -> np.ndarray:
         """One column per output."""
+        if self.log_link:
+            y = np.log(np.asarray(y, dtype=np.float64) / self.unit + self.offset)
         numbers = _columns(y, self.classes)
         if self.classes is None:
             return (numbers - self.mean) / self.scale
         numbers -= self.mean
         numbers /= self.scale
         return numbers
+
+    def response_of(self, numbers: np.ndarray) -> np.ndarray:
+        """The target of a loss from its numbers: of mean one with a logarithmic link, else the numbers themselves."""
+        if not self.log_link:
+            return numbers[:, 0]
+        return np.maximum(np.exp(numbers[:, 0] * self.scale + self.mean) - self.offset, 0.0)
 
     def labels(self, y: np.ndarray) -> np.ndarray | None:
         """Class numbers; None for regression."""

@@ -44,7 +44,9 @@ def checked_task(task: str | None) -> str | None:
     return None if task is None else TASKS[task]
 
 
-def profile_target(source: Source, task: str | None = None, max_classes: int | None = None) -> TargetProfile:
+def profile_target(
+    source: Source, task: str | None = None, max_classes: int | None = None, loss: str = "squared"
+) -> TargetProfile:
     """Profile the target of a source; ValueError says why a task cannot be used.
 
     None takes strings, booleans and integers of at most 20 distinct values that repeat for classes. More than
@@ -53,7 +55,7 @@ def profile_target(source: Source, task: str | None = None, max_classes: int | N
     task, name = checked_task(task), source.target
     called = "The target" if name is None else f"The target {name!r}"
     try:
-        counts = source.fold(TargetCounts(called))
+        counts = source.fold(TargetCounts(called, loss))
     except RowError as error:
         raise error.located(source.locate) from error
     if counts.n == 0:

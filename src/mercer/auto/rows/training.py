@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ from mercer import _numeric
 from mercer._numeric.block import Block
 from mercer._numeric.hashing.rows import fold_of
 from mercer.auto.constants import FEW_ROWS
+from mercer.auto.rows.targets import NumericTarget
 from mercer.source import MemorySource
 from mercer.stats import Gram
 from mercer.stats.gram import GramPerFold
@@ -42,6 +43,10 @@ class TrainingRows:
     categories: tuple[slice, ...] = ()
     #: Sample weights; None if all are equal.
     weight: np.ndarray | None = None
+    #: The sign of the effect of each encoded column, +1, -1, or 0 for any; None if none is asked for.
+    signs: np.ndarray | None = None
+    #: The target as numbers, where another loss than the squared error is asked for.
+    target: NumericTarget | None = None
 
     def __len__(self) -> int:
         return len(self.X)
@@ -67,8 +72,9 @@ class TrainingRows:
 
     def at(self, index: np.ndarray) -> TrainingRows:
         """Some of the rows."""
-        weight = self.weight_of(index)
-        return TrainingRows(self.X[index], self.Y[index], self.ids[index], self.seed, self.categories, weight)
+        return replace(
+            self, X=self.X[index], Y=self.Y[index], ids=self.ids[index], weight=self.weight_of(index)
+        )
 
     @property
     def wide(self) -> bool:

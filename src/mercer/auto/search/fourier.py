@@ -32,6 +32,8 @@ def add_fourier(search: Evaluator, state: SearchState) -> SearchState:
     """Try random features of the best kernel, in a learned metric if that is better."""
     if search.n < MIN_FOURIER_ROWS or not search.clock.allows(TIME_FOR_FOURIER):
         return state
+    if search.rows.signs is not None and np.all(search.rows.signs != 0):
+        return state
     effort, base = search.effort, state.features.without("piecewise")
     with search.steps("kernels"):
         state, choice = _best_kernel(search, state, base)
@@ -90,6 +92,9 @@ def _best_kernel(search: Evaluator, state: SearchState, base: Features) -> tuple
         effort.subsets,
         state.trees.gains_per_fold,
     )
+    if search.rows.signs is not None:  # no random feature of a monotone column
+        free = (search.rows.signs == 0).astype(np.float64)
+        families = [[(title, kernel.restricted(free)) for title, kernel in family] for family in families]
     if not effort.sharpen:
         families = families[-1:]  # the metric that trees suggest, where they do
 

@@ -39,6 +39,10 @@ class KernelCandidate:
         """A kernel on these rows times a matrix."""
         return KernelCandidate(kernel, self.root[:, None] * matrix if self.root.ndim == 1 else self.root @ matrix)
 
+    def restricted(self, free: np.ndarray) -> KernelCandidate:
+        """The kernel of the columns where `free` is 1, constant in those where it is 0; for a diagonal root."""
+        return KernelCandidate(self.kernel, self.root * free)
+
     @property
     def supports_metric(self) -> bool:
         """True if a metric can be learned for the kernel."""

@@ -17,6 +17,7 @@ from mercer.auto.features.linear import LinearBlock
 from mercer.auto.features.trees import TreeScoreBlock
 from mercer.auto.features.union import Features
 from mercer.auto.final.averaging import averaged, redrawn
+from mercer.auto.final.generalized import constant_response
 from mercer.auto.final.linear import fit_linear
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.rows.encoding import EncodedRows
@@ -47,9 +48,14 @@ def learn(encoded: EncodedRows, classify: bool, effort: Effort, clock: Clock, se
 
 def prepared(encoded: EncodedRows, classify: bool, seed: int) -> tuple[NumericTarget, TrainingRows, np.ndarray | None]:
     """The numeric form of the target, the rows with it, and the class numbers (None for regression)."""
-    target = NumericTarget.of(encoded.y, classify, encoded.weight)
+    response = encoded.response
+    if response is None:
+        target = NumericTarget.of(encoded.y, classify, encoded.weight)
+    else:
+        target = response.target(encoded.y, encoded.weight)
     numbers = target.numbers(encoded.y)
-    rows = TrainingRows(encoded.X, numbers, encoded.ids, seed, encoded.categories, encoded.weight)
+    rows = TrainingRows(encoded.X, numbers, encoded.ids, seed, encoded.categories, encoded.weight, encoded.signs)
+    rows = rows if response is None else replace(rows, target=target)
     return target, rows, target.labels(encoded.y)
 
 
@@ -102,6 +108,8 @@ def constant(rows: TrainingRows, target: NumericTarget) -> Predictor:
     """The mean, for too few distinct rows or a constant target."""
     features = Features([LinearBlock(rows.X.shape[1])])
     shape = (features.width, rows.Y.shape[1])
+    if target.response is not None:
+        return constant_response(rows, target, features)
     frequencies = np.clip(target.mean, 1e-3, 1 - 1e-3)
     if target.classes is None:
         intercept = target.mean

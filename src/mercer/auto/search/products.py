@@ -73,7 +73,10 @@ def best_pairs(rows: TrainingRows, residual: np.ndarray, gains: np.ndarray, max_
     Pairs are made of the columns of largest `gains`. A column that is selected alone makes no product. A product whose
     squares p come from an effective number of rows, (sum of p)^2 / (sum of p^2), that is too small is left out.
     """
-    columns = np.sort(np.argsort(-gains, kind="stable")[:MAX_PRODUCT_COLUMNS])
+    allowed = np.arange(len(gains)) if rows.signs is None else np.flatnonzero(rows.signs == 0)
+    columns = np.sort(allowed[np.argsort(-gains[allowed], kind="stable")[:MAX_PRODUCT_COLUMNS]])
+    if len(columns) == 0:
+        return np.zeros((0, 2), dtype=np.int64)
     X = rows.X[:, columns] - np.average(rows.X[:, columns], axis=0, weights=rows.weight)
     products = RowInnerProducts(ProductCandidates(X, squares=True), residual, rows.weight, True)
     chosen = [factors(j, len(columns)) for j in forward_selection(products, max_pairs).selected]

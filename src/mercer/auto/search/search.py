@@ -21,6 +21,7 @@ from mercer.auto.search.products import add_products
 from mercer.auto.search.selected import add_selected_columns
 from mercer.auto.search.state import SearchResult, SearchState, TreeSearch
 from mercer.auto.search.tree_score import add_trees
+from mercer.auto.search.working_response import after_trees
 from mercer.linear.ridge.fold_loss import FoldLoss
 
 #: A stage takes the evaluator and the state so far, and returns the state with its features, if the folds gain by them.
@@ -34,7 +35,12 @@ def search(
 ) -> tuple[SearchResult, FoldLoss]:
     """The result of all stages, and the equations of its features on all rows; parameters as `Evaluator`."""
     evaluator = Evaluator(rows, labels, effort, clock, seed, steps)
-    first, state = _run(evaluator, STAGES)
+    if rows.target is not None and rows.target.log_link:
+        evaluator, first, state = after_trees(evaluator)
+        for stage in STAGES[1:]:
+            state = stage(evaluator, state)
+    else:
+        first, state = _run(evaluator, STAGES)
     found = _result(first, state, effort)
     several = labels is not None and rows.Y.shape[1] > 2
     if several and state.trees.scores is not None and effort.sharpen and state.loss < SEPARATED_LOSS:

@@ -12,6 +12,7 @@ from mercer.auto.rows.training import TrainingRows
 from mercer.learn.trees.boosted_score import BoostedScore, boosted_score
 from mercer.learn.trees.fold_booster import never
 from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss, TreeLoss
+from mercer.learn.trees.score_losses import ScoreTreeLoss
 
 
 def grow_score(
@@ -30,6 +31,9 @@ def grow_score(
     loss: TreeLoss = SquaredTreeLoss(rows.Y, weight)
     if labels is not None:
         loss = LogisticTreeLoss(labels, int(labels.max()) + 1, weight)
+    elif rows.target is not None:
+        y = rows.target.response_of(rows.Y)
+        loss = ScoreTreeLoss(y, rows.target.response.losses(y, weight), weight)
     return boosted_score(
         rows.X,
         loss,
@@ -40,4 +44,5 @@ def grow_score(
         should_stop,
         stop_comparing,
         rows.folds if rows.few else None,
+        rows.signs,
     )

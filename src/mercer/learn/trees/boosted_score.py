@@ -45,15 +45,16 @@ def boosted_score(
     should_stop: Callable[[], bool] = never,
     stop_comparing: Callable[[], bool] | None = None,
     gain_folds: np.ndarray | None = None,
+    signs: np.ndarray | None = None,
 ) -> BoostedScore:
     """Choose parameters on the first fold, boost outside each fold with several seeds, and average the scores.
 
     folds : the fold of each row; categories : slices of indicators; n_seeds : how many seeds, from that of the
     parameters on; should_stop, stop_comparing : asked whether to stop boosting, or comparing; gain_folds : the folds
-    for which `gains_per_fold` are computed
+    for which `gains_per_fold` are computed; signs : of the columns, +1 or -1 where scores must rise or fall along one
     """
     columns = TreeColumns.of(X.shape[1], categories)
-    data = TrainingData(columns(X), columns.codes)
+    data = TrainingData(columns(X), columns.codes, columns.signs(signs))
     compared = compare_params(data, loss, folds, candidates, stop_comparing or should_stop) if candidates[1:] else None
     params = compared.best.params if compared else candidates[0]
     ensembles: list[TreeEnsemble] = []
@@ -67,7 +68,9 @@ def boosted_score(
         total, gains = total + result.scores, gains + result.gains
     scores = total / n_seeds
     classes = np.arange(loss.n_classes) if isinstance(loss, LogisticTreeLoss) else None
-    score = EnsembleScore(ensembles, columns, score_scale(scores, loss.weight), classes is not None)
+    # The logistic function of a score may fall by its rounding error where the score rises.
+    probabilities = classes is not None and signs is None
+    score = EnsembleScore(ensembles, columns, score_scale(scores, loss.weight), probabilities)
     cross_fitted: list[np.ndarray] = []
     if gain_folds is not None and any(n_rounds):
         rounds = replace(params, n_estimators=max(n_rounds))

@@ -47,6 +47,10 @@ class TreeColumns:
             out[:, code] = np.where(X[rows, c.start + largest] != 0, 1 + largest, 0)
         return out
 
+    def signs(self, signs: np.ndarray | None) -> np.ndarray | None:
+        """The signs of input columns as those of the columns that trees see; categories have none."""
+        return None if signs is None else np.append(signs[self.kept], np.zeros(len(self.categories), signs.dtype))
+
     def gains_per_input(self, gains: np.ndarray) -> np.ndarray:
         """Gains of the columns that trees see as gains of input columns; indicators split that of their category."""
         found = np.zeros(self.n_columns)

@@ -11,8 +11,9 @@ import numpy as np
 from mercer import _numeric
 from mercer.learn.trees.categories import category_ranks
 from mercer.learn.trees.ensemble import Tree, TreeEnsemble
-from mercer.learn.trees.losses import SquaredTreeLoss, TreeLoss
+from mercer.learn.trees.losses import TreeLoss
 from mercer.learn.trees.params import TreeParams
+from mercer.learn.trees.score_losses import grow_score_rounds
 from mercer.learn.trees.training_data import TrainingData
 
 #: Rounds that take more seconds than this are grown one at a time, so that boosting can stop after each.
@@ -41,7 +42,7 @@ class FoldBooster:
         self.ranks = category_ranks(data.X, data.codes, loss.ordering_target, train, loss.weight)
         self.binned = data.binned(params.max_bins).reordered(order, data.X, self.ranks, params.max_bins)
         minimum = params.min_samples_leaf
-        self.min_hessian = minimum if isinstance(loss, SquaredTreeLoss) else minimum / 10
+        self.min_hessian = minimum if loss.counts_rows else minimum / 10
         self.base, self.loss, self._held_out_loss = loss.base(train), loss.at(train), loss.at(self.rows)
         self.scores = np.tile(self.base, (len(order), 1))
         self.rng = np.random.default_rng([params.random_state, stream])
@@ -89,10 +90,15 @@ class FoldBooster:
         """Grow more rounds, of one tree for each output."""
         start, params, binned, loss = time.perf_counter(), self.params, self.binned, self.loss
         columns = self._columns(n_rounds * len(self.base))
-        task = (binned.bins, self.scores, loss.targets, loss.weights(), loss.logistic, columns, binned.widths)
-        sizes, column, cut, left, right, value, gain = _numeric.grow_rounds(
-            *task, params.max_leaf_nodes, self.min_hessian, params.l2_regularization, params.learning_rate
-        )
+        if loss.compiled and self._data.signs is None:
+            task = (binned.bins, self.scores, loss.targets, loss.weights(), loss.logistic, columns, binned.widths)
+            sizes, column, cut, left, right, value, gain = _numeric.grow_rounds(
+                *task, params.max_leaf_nodes, self.min_hessian, params.l2_regularization, params.learning_rate
+            )
+        else:
+            sizes, column, cut, left, right, value, gain = grow_score_rounds(
+                loss, binned.bins, self.scores, columns, binned.widths, params, self.min_hessian, self._data.signs
+            )
         nodes = (column, left, right, binned.thresholds(column, cut), value, gain)
         for k, stop in enumerate(np.cumsum(sizes)):
             self.trees.append(Tree(k % len(self.base), *(each[stop - sizes[k] : stop] for each in nodes)))

@@ -18,6 +18,10 @@ class TreeLoss:
     logistic: bool
     targets: np.ndarray
     weight: np.ndarray | None
+    #: Whether compiled rounds have the gradients; others grow tree by tree.
+    compiled: bool = True
+    #: Whether the Hessian of a row is its weight.
+    counts_rows: bool = False
 
     @property
     def ordering_target(self) -> np.ndarray:
@@ -49,6 +53,14 @@ class TreeLoss:
         """Gradient and Hessian of each output (down) and row (across)."""
         return _numeric.tree_gradients(scores, self.targets, self.weights(), self.logistic)
 
+    def leaf_values(self, k: int, value: np.ndarray, leaf: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """The values of the nodes of a tree for output k: its Newton values, unless the loss knows better."""
+        return value
+
+    def ordered_values(self, k: int, value: np.ndarray, leaf: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """The same in the order of the Newton values, for monotone columns."""
+        return value
+
     def _weight_of(self, rows: np.ndarray | slice) -> np.ndarray | None:
         return None if self.weight is None else self.weight[rows]
 
@@ -63,6 +75,7 @@ class SquaredTreeLoss(TreeLoss):
     """Squared error (s - y)^2; trees go by the gradient s - y and the Hessian 1 of its half."""
 
     logistic = False
+    counts_rows = True
 
     def __init__(self, y: np.ndarray, weight: np.ndarray | None = None):
         self.targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)

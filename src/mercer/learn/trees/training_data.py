@@ -14,10 +14,11 @@ class TrainingData:
     """Rows for boosting: bins and standardized columns are computed once for all ensembles.
 
     X : (n, p); codes : the columns that hold codes 0, 1, ... of categories, which each ensemble orders by the mean
-    target of its own training rows
+    target of its own training rows; signs : of each column, +1 or -1 where scores must rise or fall along it
     """
 
-    def __init__(self, X: np.ndarray, codes: Iterable[int] = ()):
+    def __init__(self, X: np.ndarray, codes: Iterable[int] = (), signs: np.ndarray | None = None):
+        self.signs = signs
         self.X = np.ascontiguousarray(X, dtype=np.float64)
         self.codes = [int(column) for column in codes]
         self._binned: dict[int, BinnedColumns] = {}

@@ -47,7 +47,7 @@ def class_names(rows: HeldOutRows) -> list[str]:
 def shown_predictions(rows: HeldOutRows, X: Any) -> np.ndarray:
     """Predictions, or the probability of the second of two classes, or those of all classes: one column each."""
     if rows.classes is None:
-        return rows.predictor.scores(X)
+        return rows.predictor.outputs_of(rows.predictor.scores(X))
     return rows.predictor.probabilities(X)[:, 1:] if len(rows.classes) == 2 else rows.predictor.probabilities(X)
 
 
@@ -65,7 +65,7 @@ def row_losses(rows: HeldOutRows, scores: np.ndarray, index: Any = slice(None)) 
     """
     if rows.classes is None:
         y = np.asarray(rows.y, dtype=np.float64)[index].reshape(len(scores), -1)
-        return np.mean((y - scores) ** 2, axis=1)
+        return np.mean((y - rows.predictor.outputs_of(scores)) ** 2, axis=1)
     codes = class_codes(rows)[index]
     if len(rows.classes) == 1:
         return np.where(codes < 0, MAX_LOG_LOSS, 0.0)

@@ -18,7 +18,7 @@ def section(rows: HeldOutRows) -> Residuals | None:
     if rows.classes is not None or not has_one_output(rows) or len(rows.y) < 2:
         return None
     actual = np.asarray(rows.y, dtype=np.float64)
-    predicted = rows.scores[:, 0]
+    predicted = rows.predictor.outputs_of(rows.scores)[:, 0]
     some = sampled(len(actual), _MAX_POINTS)
     residual = actual - predicted
     n_bins = int(np.clip(np.sqrt(len(residual)), 5, _MAX_BINS))

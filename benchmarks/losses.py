@@ -1,0 +1,115 @@
+"""Quantile and Poisson losses beside LightGBM with the same objective; monotone columns beside its constraints.
+
+Mean pinball loss over the quantiles 0.1, 0.5 and 0.9, mean Poisson deviance, and R2 of monotone models on held-out
+rows. LightGBM stops early on a fifth of the training rows and is fitted again to all of them.
+MERCER_BENCH_ROWS bounds the rows of a set, MERCER_BENCH_SETS names some of them.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from sklearn.metrics import mean_pinball_loss, mean_poisson_deviance, r2_score
+
+import mercer
+from benchmarks import leaderboard_data
+
+ROWS = int(os.environ.get("MERCER_BENCH_ROWS", "10000"))
+QUANTILES = (0.1, 0.5, 0.9)
+EFFORT = os.environ.get("MERCER_BENCH_EFFORT", "normal")
+#: Set -> kinds of comparison.
+CASES = {
+    "concrete": ("quantile", "monotone"),
+    "abalone": ("quantile", "poisson", "monotone"),
+    "counts": ("poisson",),
+    "noise": ("quantile",),
+    "wine_quality": ("quantile",),
+    "bike_sharing_hour": ("quantile", "poisson"),
+    "cpu_act": ("quantile",),
+    "california_housing": ("quantile", "monotone"),
+    "diamonds": ("quantile",),
+    "rare": ("poisson",),
+}
+MONOTONE = {
+    "concrete": {"x0": 1, "x7": 1, "x3": -1},
+    "abalone": {"shell_weight": 1, "shucked_weight": -1},
+    "california_housing": {"median_income": 1},
+}
+
+
+def run():
+    chosen = os.environ.get("MERCER_BENCH_SETS", "").split(",") if os.environ.get("MERCER_BENCH_SETS") else list(CASES)
+    print(f"  {'set':<20} {'loss':<10} {'mercer':>10} {'lightgbm':>10} {'ratio':>7}")
+    ratios: dict[str, list[float]] = {}
+    for name in chosen:
+        X, y, X_test, y_test = rows_of(name)
+        for kind in CASES[name]:
+            ours, theirs = COMPARED[kind](name, X, y, X_test, y_test)
+            ratio = ours / theirs if kind != "monotone" else (1 - ours) / (1 - theirs)
+            ratios.setdefault(kind, []).append(ratio)
+            print(f"  {name:<20} {kind:<10} {ours:10.5g} {theirs:10.5g} {ratio:7.3f}", flush=True)
+    for kind, each in ratios.items():
+        print(f"  geometric mean of {kind:<10} {np.exp(np.mean(np.log(each))):7.3f} over {len(each)} sets")
+
+
+def rows_of(name):
+    """Training and test rows; generated ones for the sets `counts`, `rare` and `noise`."""
+    import pandas as pd
+
+    if name in ("counts", "rare", "noise"):
+        rng = np.random.default_rng(1)
+        n = min(ROWS, 8000)
+        X = rng.normal(size=(2 * n, 6))
+        eta = 0.6 * X[:, 0] + np.sin(2 * X[:, 1]) + 0.5 * X[:, 2] * X[:, 3]
+        if name == "noise":
+            y = eta + np.exp(0.5 * X[:, 4]) * rng.standard_t(4, size=2 * n)
+        else:
+            y = rng.poisson(np.exp(eta + (1.0 if name == "counts" else -2.0))).astype(float)
+        X = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])
+        return X[:n], y[:n], X[n:], y[n:]
+    split = leaderboard_data.load(os.environ["MERCER_BENCH_DATA"], name, 0)
+    X, y = split.X.reset_index(drop=True), np.asarray(split.y, dtype=float)
+    return X[:ROWS], y[:ROWS], split.X_test[:ROWS], np.asarray(split.y_test, dtype=float)[:ROWS]
+
+
+def _lightgbm(X, y, **objective):
+    import lightgbm as lgb
+
+    rng = np.random.default_rng(0)
+    held_out = rng.random(len(y)) < 0.2
+    known = {"learning_rate": 0.05, "verbose": -1, "n_jobs": 1, "random_state": 0, **objective}
+    model = lgb.LGBMRegressor(n_estimators=3000, **known)
+    stop = [lgb.early_stopping(50, verbose=False)]
+    model.fit(X[~held_out], y[~held_out], eval_set=[(X[held_out], y[held_out])], callbacks=stop)
+    return lgb.LGBMRegressor(n_estimators=max(1, int(1.1 * model.best_iteration_)), **known).fit(X, y)
+
+
+def _fitted(X, y, **options):
+    return mercer.fit(X, y, holdout=0, report=False, effort=EFFORT, **options)
+
+
+def quantile(name, X, y, X_test, y_test):
+    """Mean pinball losses."""
+    ours = _fitted(X, y, loss="quantile", quantiles=QUANTILES).predict_quantiles(X_test)
+    theirs = [_lightgbm(X, y, objective="quantile", alpha=tau).predict(X_test) for tau in QUANTILES]
+    pairs = zip(QUANTILES, ours.T, theirs, strict=True)
+    losses = [[mean_pinball_loss(y_test, each, alpha=tau) for each in two] for tau, *two in pairs]
+    return np.mean(losses, axis=0)
+
+
+def poisson(name, X, y, X_test, y_test):
+    """Mean Poisson deviances."""
+    models = (_fitted(X, y, loss="poisson"), _lightgbm(X, y, objective="poisson"))
+    return [mean_poisson_deviance(y_test, np.maximum(model.predict(X_test), 1e-9)) for model in models]
+
+
+def monotone(name, X, y, X_test, y_test):
+    """R2 of monotone models."""
+    known = {column: sign for column, sign in MONOTONE[name].items() if column in X.columns}
+    constraints = [known.get(column, 0) for column in X.columns]
+    models = (_fitted(X, y, monotone=known), _lightgbm(X, y, monotone_constraints=constraints))
+    return [r2_score(y_test, model.predict(X_test)) for model in models]
+
+
+COMPARED = {"quantile": quantile, "poisson": poisson, "monotone": monotone}
