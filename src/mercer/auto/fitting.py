@@ -24,6 +24,7 @@ from mercer.auto.rows.task import profile_target
 from mercer.auto.run import FitRun, Learned
 from mercer.auto.search.state import Candidate
 from mercer.auto.shift.reference import training_reference
+from mercer.auto.splits import RowSplits
 from mercer.auto.text.sparse_model import model_of
 from mercer.base import seed_of
 from mercer.io import read_table
@@ -124,8 +125,10 @@ def fit(
         rows. The column is a feature only if it has a role in `roles`.
     gap : int or str such as "7d", default=None
         Rows, or the duration, between the end of training rows and the start of test rows, for `time`.
-    cv : int or splitter of scikit-learn, default=None
-        Folds for data in memory. The holdout goes by the hashes of rows unless `groups` is given.
+    cv : int, splitter of scikit-learn or list of (train, test) indices, default=None
+        Folds, whose test sets must not overlap. Rows that are never tested still are training rows. The holdout goes by
+        the hashes of rows unless `groups` or `time` is given; splits of all rows are asked for, and rows of the holdout
+        are left out of them.
     explainable : bool, default=False
         Only what a person can read: the score is a sum of points, one for the bin or category of each column and one
         for each of a few pairs of columns. No scores of trees, no random features; columns of text are left out, and
@@ -170,13 +173,15 @@ def fit(
         _refuse_no_columns(source)
         run.notes += source.notes
         profile = profile_target(source, task, max_classes)
+        run.splits, source = RowSplits.of(run.splitting, source, roles, random_state)
     run.objective.check_task(profile.task)
     run.classify, run.n_rows = profile.task == "classification", profile.n_rows
     run.n_classes, run.n_distinct, run.target = profile.n_classes, profile.n_distinct, source.target
     run.notes += profile.notes
     learned, scores = run.run(source, holdout, limit)
     found: dict[str, Any] = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
-    found |= {"weight": weight} if isinstance(weight, str) else {}
+    named = {"weight": weight, "groups": groups, "time": time}
+    found |= {name: given for name, given in named.items() if isinstance(given, str)}
     found |= {} if scores is None else {"holdout": scores}
     _note_many_features(run, learned, max_features)
     given = {

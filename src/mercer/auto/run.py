@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer._numeric.block import Block
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import Effort
 from mercer.auto.budget.probe import gathered, predicting_seconds, seconds_per_row, some_of
@@ -43,8 +44,9 @@ from mercer.auto.learned import Learned
 from mercer.auto.options import ModelShape, Objective, Splitting
 from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.search.learning import learn, learn_again
+from mercer.auto.splits import RowSplits
 from mercer.auto.text.sparse_model import SparsePredictor, encode_training_rows, learn_terms
-from mercer.source import Source, split_holdout
+from mercer.source import Source, in_holdout, split_holdout
 from mercer.source.holdout import split_by_position
 from mercer.source.table import first_block
 
@@ -88,12 +90,15 @@ class FitRun:
     objective: Objective = field(default_factory=Objective)
     splitting: Splitting = field(default_factory=Splitting)
     shape: ModelShape = field(default_factory=ModelShape)
+    splits: RowSplits | None = None
     notes: list[str] = field(default_factory=list)
     sections: dict[str, Any] = field(default_factory=dict)
     #: Whether the model is linear in the columns, with weights of all training rows.
     from_all: bool = False
     #: Held-out rows that may be evaluated.
     max_held_out: float = np.inf
+    #: Mask of the rows of a block that training rows do not contain.
+    held_out: Callable[[Block], np.ndarray] | None = None
 
     def run(self, source: Source, holdout: float, memory: float | None) -> tuple[Learned, dict[str, Any] | None]:
         """The model of a source, and its scores on the holdout, if there is one."""
@@ -103,11 +108,11 @@ class FitRun:
         fraction = self._fraction_in_time(train, fraction, 1 - holdout)
         if fraction < 1:
             self.roles = roles_of_all(train, self.roles, self.steps, self.clock)
-        independent = self.splitting.plain  # other folds than those of the hashes are not streamed
+        independent = self.splits is None  # other folds than those of the hashes are not streamed
         rest = sample_of(train, fraction, self.seed)[1] if fraction < in_memory and independent else None
         share = self._search_fraction(held_out if rest is None else None, fraction)
         learned = self._learn(self._part(train, fraction), self.clock.part(share), rest)
-        excluded, scores = 0.0, None
+        excluded, scores = None, None
         if held_out is not None:
             with self.steps("holdout"):
                 found = self._evaluated(learned, held_out, holdout)
@@ -116,7 +121,7 @@ class FitRun:
             diagnosed = partial(self._diagnosed, found, learned, train)
             self.sections |= diagnosed() if self.clock.budget is None else {}
             again = None if self.from_all else self._refit(lambda: self._part(source, fraction), learned, holdout)
-            learned, excluded = (learned, holdout) if again is None else (again.calibrated_like(learned), 0.0)
+            learned, excluded = (learned, self.held_out) if again is None else (again.calibrated_like(learned), None)
         if fraction < 1 and not self.from_all:
             learned = self._weights_from_all(learned, sample_of(source, fraction, self.seed, excluded)[1])
         if held_out is not None and self.clock.budget is not None:
@@ -132,7 +137,10 @@ class FitRun:
         """The training rows and the holdout: equal rows together, unless there are hardly any others."""
         if not holdout:
             return source, None
-        if self.n_distinct is None or self.n_distinct > self.n_rows // 2:
+        self.held_out = partial(in_holdout, fraction=holdout, seed=self.seed)
+        if self.splits is not None:
+            train, held_out, self.held_out = self.splits.divided(source, holdout)
+        elif self.n_distinct is None or self.n_distinct > self.n_rows // 2:
             train, held_out = split_holdout(source, holdout, self.seed)
         else:
             self.notes.append(
@@ -191,6 +199,7 @@ class FitRun:
         return self._encoded(source, Clock(0.0))
 
     def _encoded(self, source: Source, clock: Clock, like: Any = None) -> tuple[Any, EncodedRows]:
+        source = source if self.splits is None else self.splits.planned(source)
         options = (self.classify, self.seed, self.effort.max_features)
         encoder, rows = encode_training_rows(source, self.roles, *options, clock, like)
         if self.shape.explainable and (texts := text_columns(encoder)):

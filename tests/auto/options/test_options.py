@@ -30,7 +30,6 @@ BAD_SPLITTINGS = {
     "gap of True": ({"time": "t", "gap": True}, "number of rows"),
     "cv that splits nothing": ({"cv": "five"}, "splitter of scikit-learn"),
     "one fold": ({"cv": 1}, "splitter of scikit-learn"),
-    "time and cv": ({"time": "t", "cv": GroupKFold()}, "give one of them"),
     "groups in a matrix": ({"groups": np.zeros((3, 2))}, "one value per row"),
 }
 

@@ -200,14 +200,21 @@ def _best_alternative(
 
 
 def _splits(rows: TrainingRows, labels: np.ndarray) -> list[Split]:
-    """The largest fold held out, or each one where rows are few; none if a class would be missing."""
-    folds, order = rows.folds, rows.smallest(len(rows))
+    """The largest fold held out, or each one where rows are few; none if a class would be missing.
+
+    Where folds follow an order, the last one, which is predicted from most rows, takes the place of the largest.
+    """
+    folds, order = rows.row_folds, rows.smallest(len(rows))
     few = rows.distinct() <= FEW_LOGISTIC_ROWS
+    tested = [fold for fold in folds.known if folds.is_tested(fold)]
+    one = int(np.argmax(np.bincount(folds.labels, rows.counts))) if folds.is_partition else tested[-1]
     splits = []
-    for fold in np.unique(folds) if few else [np.argmax(np.bincount(folds, rows.counts))]:
-        held_out = folds[order] == fold
-        train, test = order[~held_out][:TRAIN_ROWS], order[held_out][:TEST_ROWS]
+    for fold in tested if few else [one]:
+        train = order[folds.outside(fold)[order]][:TRAIN_ROWS]
+        test = order[folds.inside(fold)[order]][:TEST_ROWS]
         if len(np.unique(labels[train])) <= labels.max() or len(test) == 0:
+            if not folds.is_partition and len(tested) > 1 and few:
+                continue  # the first of an order may have too few rows before it
             return []
         splits.append((int(fold), train, test))
     return splits

@@ -95,7 +95,7 @@ def learn_glass(
     glass = GlassRows.of(encoder, encoded, classify, seed)
     rows = glass.rows
     effort = replace(sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide), n_bins=N_BINS)
-    if len(np.unique(rows.folds)) < 2 or glass.target.scale == 0 or not np.any(rows.Y):
+    if not rows.can_compare or glass.target.scale == 0 or not np.any(rows.Y):
         return tabulated(constant(rows, glass.target), glass, np.zeros((0, 2), np.int64))
     search = Evaluator(rows, glass.labels, effort, clock, seed, steps)
     first = state = search.first(Features([LinearBlock(rows.X.shape[1])]))
@@ -127,8 +127,7 @@ def _add_terms(
         return state, None, params
     start, clock, rows = time.perf_counter(), search.clock, search.rows
     with search.steps("trees"):
-        folds = rows.random_folds(search.effort.tree_folds)
-        folds = np.unique(folds, return_inverse=True)[1]
+        folds = rows.tree_folds(search.effort.tree_folds)
         grown = boost_terms(
             glass.data, glass.loss(), folds, params, max_pairs, should_stop=lambda: not clock.allows(0.4)
         )
@@ -183,7 +182,7 @@ def _blocks_again(
         if isinstance(block, BoostedTermsBlock):
             cycles = dict(zip(("max_cycles", "max_pair_cycles"), config.cycles, strict=True))
             params = replace(config.params, **cycles, early_stopping_cycles=None)
-            folds = np.unique(rows.random_folds(effort.tree_folds), return_inverse=True)[1]
+            folds = rows.tree_folds(effort.tree_folds)
             grown = boost_terms(glass.data, glass.loss(), folds, params, pairs=pairs)
             trees = TreeSearch(scores=grown.points)
             blocks.append(BoostedTermsBlock(grown.tables))

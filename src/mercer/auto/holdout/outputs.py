@@ -34,6 +34,7 @@ class RowOutputs:
 
     y : targets, weight : weights or None, scores : one array per model
     sampled : mask of the rows in `table`, positions : their indices in the data
+    groups : keys of groups whose rows are dependent, None if all are independent
     """
 
     y: np.ndarray
@@ -42,6 +43,7 @@ class RowOutputs:
     table: Columns
     positions: np.ndarray
     sampled: np.ndarray
+    groups: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class ModelOutputs(Statistic):
     table: Any = None
     positions: Any = None
     sampled: Any = None
+    groups: Any = None
 
     def of(self, block: Block) -> ModelOutputs:
         if len(block) == 0:
@@ -73,6 +76,7 @@ class ModelOutputs(Statistic):
             table=block.X[chosen],
             positions=block.positions[chosen],
             sampled=chosen,
+            groups=getattr(block.raw, "keys", {}).get("group"),
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -92,6 +96,7 @@ class ModelOutputs(Statistic):
             table=self.table.stacked(other.table),
             positions=joined("positions"),
             sampled=joined("sampled"),
+            groups=None if self.groups is None else joined("groups"),
         )
 
     def finish(self) -> RowOutputs:
@@ -99,4 +104,4 @@ class ModelOutputs(Statistic):
             raise ValueError("The holdout has no rows: hold out more rows, or bring more rows.")
         if self.weight is not None and not np.any(self.weight > 0):
             raise ValueError("All weights of the holdout are zero: hold out more rows, or bring more rows.")
-        return RowOutputs(self.y, self.weight, self.scores, self.table, self.positions, self.sampled)
+        return RowOutputs(self.y, self.weight, self.scores, self.table, self.positions, self.sampled, self.groups)

@@ -32,7 +32,7 @@ def learn(encoded: EncodedRows, classify: bool, effort: Effort, clock: Clock, se
     """Search on encoded rows, then fit the final linear model to all of them."""
     target, rows, labels = prepared(encoded, classify, seed)
     effort = sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide)
-    if len(np.unique(rows.folds)) < 2 or target.scale == 0 or not np.any(rows.Y):
+    if not rows.can_compare or target.scale == 0 or not np.any(rows.Y):
         return constant(rows, target)
     found, equations = search(rows, labels, effort, clock, seed, steps)
     with steps("final"):
@@ -49,7 +49,8 @@ def prepared(encoded: EncodedRows, classify: bool, seed: int) -> tuple[NumericTa
     """The numeric form of the target, the rows with it, and the class numbers (None for regression)."""
     target = NumericTarget.of(encoded.y, classify, encoded.weight)
     numbers = target.numbers(encoded.y)
-    rows = TrainingRows(encoded.X, numbers, encoded.ids, seed, encoded.categories, encoded.weight)
+    known = (encoded.categories, encoded.weight, encoded.plan, encoded.groups)
+    rows = TrainingRows(encoded.X, numbers, encoded.ids, seed, *known)
     return target, rows, target.labels(encoded.y)
 
 

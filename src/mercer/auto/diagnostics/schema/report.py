@@ -66,6 +66,9 @@ class Report(TypedDict):
     blocks: list[BlockReport]
     candidates: list[CandidateReport]
     weight: NotRequired[str]
+    #: The columns that rows were split by.
+    groups: NotRequired[str]
+    time: NotRequired[str]
     verdict: Verdict
     split: NotRequired[Split]
     checks: NotRequired[list[Check]]
