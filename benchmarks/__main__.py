@@ -27,6 +27,7 @@ ALL = [
     "selection_l1",
     "serving",
     "sketches",
+    "splits",
     "streaming",
     "tables",
     "text",

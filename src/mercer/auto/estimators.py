@@ -39,6 +39,7 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
         random_state: Any = 0,
         n_seeds: int = 1,
         metric: Any = None,
+        class_weight: Any = None,
         costs: Any = None,
         groups: Any = None,
         time: Any = None,
@@ -53,6 +54,7 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
         self.random_state = random_state
         self.n_seeds = n_seeds
         self.metric = metric
+        self.class_weight = class_weight
         self.costs = costs
         self.groups = groups
         self.time = time
@@ -84,7 +86,7 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
         n_classes = len(np.unique(y)) if classify else 0
         run = FitRun(
             None, effort, seed, steps, clock, classify, source.n_rows, n_classes,
-            objective=Objective(metric=self.metric, costs=self.costs),
+            objective=Objective(metric=self.metric, class_weight=self.class_weight, costs=self.costs),
             splitting=splitting, splits=splits,
             shape=ModelShape(explainable=self.explainable, max_pairs=self.max_pairs),
         )  # fmt: skip
@@ -93,7 +95,7 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
         report: dict[str, Any] = {"task": self._task, "effort": self.effort, "target": None, "rows": source.n_rows}
         named = {"groups": given[0], "time": given[1]}
         report |= {name: value for name, value in named.items() if isinstance(value, str)}
-        report |= {"notes": run.notes, **search_report(learned, steps)}
+        report |= {"notes": run.notes, **run.sections, **search_report(learned, steps)}
         self.model_ = model_of(self._task, learned.encoder, learned.predictor, learned.rows.X, report, seed)
         self.model_.reference = training_reference(learned.encoder, source, seed, clock.left())
         return self
@@ -169,7 +171,7 @@ class MercerRegressor(RegressorMixin, SearchedEstimator):
     random_state : int, default=0
     n_seeds : int, default=1
         Average `n_seeds` models with independently drawn random features: one linear model on all their features.
-    metric, costs, groups, time, gap, cv : as in `mercer.fit`
+    metric, class_weight, costs, groups, time, gap, cv : as in `mercer.fit`
         `groups` and `time` name columns of X, or give one value for each row.
     explainable, max_pairs : as in `mercer.fit`
 
@@ -213,7 +215,7 @@ class MercerClassifier(ClassifierMixin, SearchedEstimator):
     Parameters
     ----------
     effort, time_budget, max_features, random_state, n_seeds : as in `MercerRegressor`
-    metric, costs, groups, time, gap, cv : as in `mercer.fit`
+    metric, class_weight, costs, groups, time, gap, cv : as in `mercer.fit`
         `groups` and `time` name columns of X, or give one value for each row.
     explainable, max_pairs : as in `mercer.fit`
 

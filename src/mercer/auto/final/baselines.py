@@ -102,6 +102,11 @@ class ConstantPredictor:
             raise ValueError("A mean has no probabilities of classes.")
         return np.tile(self.frequencies, (len(scores), 1))
 
+    def decided(self, rule: Any, classes: Any) -> ConstantPredictor:
+        """The class that a decision rule takes for the frequencies."""
+        chosen = rule.choose(np.asarray(self.frequencies)[None])
+        return replace(self, value=classes[int(chosen[0])])
+
     @classmethod
     def of(cls, rows: EncodedRows, classify: bool) -> ConstantPredictor:
         """The most frequent class, or the mean."""

@@ -27,6 +27,7 @@ from mercer.auto.constants import (
     TEST_ROWS,
     TRAIN_ROWS,
 )
+from mercer.auto.decisions.rule import OutOfFold
 from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.rows.targets import NumericTarget
@@ -98,20 +99,22 @@ def _logistic(
     """
     max_iter, out_of_time = _iterations_in_time(found, rows, clock)
     tried: list[Candidate] = []
-    calibration = None
+    calibration, known = None, None
     if like is not None:
         alpha, temperature, calibration = like.alpha, like.temperature, like.calibration
     elif out_of_time:
         alpha, temperature = RELATIVE_PENALTIES[1], 1.0
     else:
-        found, alpha, temperature, calibration, tried = _best_alternative(found.alternatives(), rows, labels, seed)
+        found, alpha, temperature, known, tried = _best_alternative(found.alternatives(), rows, labels, seed)
+        if known is not None:
+            calibration = SetCalibration.of(known.probabilities, known.codes, known.weight)
     Z, scale = scaled(found, rows.X, found.scores), column_scales(found)
     basis = row_basis(Z)
     model = _solved(Z if basis is None else Z @ basis, labels, alpha, seed, rows.weight, max_iter)
     weights = model.coef_.T if basis is None else basis @ model.coef_.T
     coef = weights * scale[:, None].astype(np.float64)
-    known = (target.classes, found.penalties, alpha, temperature)
-    return Predictor(found.features, coef, model.intercept_, *known, calibration=calibration, result=found), tried
+    made = Predictor(found.features, coef, model.intercept_, target.classes, found.penalties, alpha, temperature)
+    return replace(made, calibration=calibration, result=found, out_of_fold=known), tried
 
 
 def _iterations_in_time(found: SearchResult, rows: TrainingRows, clock: Clock | None) -> tuple[int, bool]:
@@ -165,10 +168,10 @@ Split = tuple[int, np.ndarray, np.ndarray]
 
 def _best_alternative(
     alternatives: list[SearchResult], rows: TrainingRows, labels: np.ndarray, seed: int
-) -> tuple[SearchResult, float, float, SetCalibration | None, list[Candidate]]:
+) -> tuple[SearchResult, float, float, OutOfFold | None, list[Candidate]]:
     """The features, penalty and temperature with the smallest log-loss on held-out rows, and the candidates.
 
-    The probabilities of these rows are the calibration of sets of classes.
+    The probabilities of these rows are those by which sets of classes are calibrated and decisions chosen.
 
     Random features are cut to a few hundred. One fold is held out, every one in turn where rows are few.
     """
@@ -194,9 +197,8 @@ def _best_alternative(
     ]
     _, alpha, temperature, scores = tried[best]
     test = np.concatenate([each for *_, each in splits])
-    probabilities = LogLoss().class_probabilities(scores)
-    calibration = SetCalibration.of(probabilities, labels[test], rows.weight_of(test))
-    return alternatives[best], alpha, temperature, calibration, candidates
+    known = OutOfFold(LogLoss().class_probabilities(scores), labels[test], rows.weight_of(test))
+    return alternatives[best], alpha, temperature, known, candidates
 
 
 def _splits(rows: TrainingRows, labels: np.ndarray) -> list[Split]:

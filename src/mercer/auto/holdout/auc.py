@@ -15,7 +15,8 @@ def auc_estimate(
     """AUC of the second of two classes, or the mean over classes of each against the others (those with both kinds).
 
     The interval is that of DeLong, DeLong and Clarke-Pearson (1988) on the logit scale: the AUC is a mean of
-    influences of the rows, which add up within `groups`. If no pair is out of order, it is Wilson's of as many pairs as the rarer class has rows.
+    influences of the rows, which add up within `groups` (numbers from 0). If no pair is out of order, it is Wilson's of
+    as many pairs as the rarer class has rows.
 
     >>> auc_estimate(np.array([0, 0, 1, 1]), np.array([[0.9, 0.1], [0.6, 0.4], [0.65, 0.35], [0.2, 0.8]])).value
     0.75

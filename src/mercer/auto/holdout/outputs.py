@@ -34,7 +34,8 @@ class RowOutputs:
 
     y : targets, weight : weights or None, scores : one array per model
     sampled : mask of the rows in `table`, positions : their indices in the data
-    groups : keys of groups whose rows are dependent, None if all are independent
+    groups : keys of groups whose rows are dependent, None if there are none
+    clusters : keys of rows that a bootstrap resamples together: groups, or periods of rows that have an order in time
     """
 
     y: np.ndarray
@@ -44,6 +45,7 @@ class RowOutputs:
     positions: np.ndarray
     sampled: np.ndarray
     groups: np.ndarray | None = None
+    clusters: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class ModelOutputs(Statistic):
     positions: Any = None
     sampled: Any = None
     groups: Any = None
+    times: Any = None
 
     def of(self, block: Block) -> ModelOutputs:
         if len(block) == 0:
@@ -77,6 +80,7 @@ class ModelOutputs(Statistic):
             positions=block.positions[chosen],
             sampled=chosen,
             groups=getattr(block.raw, "keys", {}).get("group"),
+            times=getattr(block.raw, "keys", {}).get("time"),
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -97,6 +101,7 @@ class ModelOutputs(Statistic):
             positions=joined("positions"),
             sampled=joined("sampled"),
             groups=None if self.groups is None else joined("groups"),
+            times=None if self.times is None else joined("times"),
         )
 
     def finish(self) -> RowOutputs:
@@ -104,4 +109,17 @@ class ModelOutputs(Statistic):
             raise ValueError("The holdout has no rows: hold out more rows, or bring more rows.")
         if self.weight is not None and not np.any(self.weight > 0):
             raise ValueError("All weights of the holdout are zero: hold out more rows, or bring more rows.")
-        return RowOutputs(self.y, self.weight, self.scores, self.table, self.positions, self.sampled, self.groups)
+        clusters = self.groups if self.times is None else time_blocks(self.times)
+        return RowOutputs(
+            self.y, self.weight, self.scores, self.table, self.positions, self.sampled, self.groups, clusters
+        )
+
+
+def time_blocks(times: np.ndarray) -> np.ndarray:
+    """Periods of m^(1/3) consecutive of the m distinct times, as a block bootstrap resamples them (Kunsch 1989).
+
+    >>> time_blocks(np.array([3.0, 1.0, 2.0, 1.0])).tolist()
+    [1, 0, 0, 0]
+    """
+    known, codes = np.unique(times, return_inverse=True)
+    return codes.ravel() // max(1, round(len(known) ** (1 / 3)))

@@ -11,6 +11,7 @@ from scipy import sparse
 from mercer._numeric.block import stack_rows
 from mercer.auto.budget.clock import Clock
 from mercer.auto.conformal.calibration import IntervalCalibration, SetCalibration
+from mercer.auto.decisions.rule import OutOfFold
 from mercer.auto.explain.explanation import Explanations
 from mercer.auto.explain.rows import explain_terms
 from mercer.auto.features.linear import LinearBlock
@@ -131,10 +132,12 @@ def learn_terms(
 ) -> SparsePredictor:
     """The linear model of sparse rows; with the penalty and temperature of another model, `like`, if there is one."""
     classes = np.unique(np.asarray(rows.y)) if classify else None
+    known = None
     if like is None:
         folds = folds_of_rows(rows.ids, seed, rows.plan)
         model, scores = fit_sparse(rows.X, rows.y, folds, classes, seed, None, rows.weight, clock)
         calibration = _calibration(scores / model.temperature, rows, classes, folds.tested)
+        known = _out_of_fold(scores / model.temperature, rows, classes, folds.tested)
     else:
         before = SparseLinear(like.coef, like.intercept, classes, like.alpha, like.temperature, like.candidates)
         model, calibration = refit_sparse(rows.X, rows.y, classes, seed, before, rows.weight, clock), like.calibration
@@ -148,6 +151,7 @@ def learn_terms(
         model.temperature,
         model.candidates,
         calibration,
+        out_of_fold=known,
     )
 
 
@@ -160,6 +164,16 @@ def _calibration(scores: np.ndarray, rows: EncodedRows, classes: np.ndarray | No
     if len(classes) < 2:
         return None
     return SetCalibration.of(LogLoss().class_probabilities(scores), np.searchsorted(classes, y), weight, groups)
+
+
+def _out_of_fold(
+    scores: np.ndarray, rows: EncodedRows, classes: np.ndarray | None, tested: np.ndarray
+) -> OutOfFold | None:
+    if classes is None or len(classes) < 2:
+        return None
+    codes = np.searchsorted(classes, np.asarray(rows.y)[tested])
+    weight = None if rows.weight is None else rows.weight[tested]
+    return OutOfFold(LogLoss().class_probabilities(scores[tested]), codes, weight)
 
 
 def model_of(task: str, encoder: Any, predictor: Predictor, X: Any, report: dict[str, Any], seed: int) -> Model:
