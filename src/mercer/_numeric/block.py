@@ -52,6 +52,11 @@ class Block:
         return self._ids
 
     @property
+    def split_keys(self) -> np.ndarray:
+        """The key of each row by which it is held out or sampled: its hash, unless rows of a group stay together."""
+        return self.raw.split_keys if hasattr(self.raw, "split_keys") else self.ids
+
+    @property
     def positions(self) -> np.ndarray:
         """The index of each row in the data set."""
         return np.arange(self.start, self.start + len(self)) if self._positions is None else self._positions
@@ -95,11 +100,12 @@ def concatenate(first: Block, second: Block) -> Block:
 
 
 def collected(blocks: Iterable[Block]) -> Block:
-    """One block of all rows, in order; the rows as read are not kept, only their hashes."""
+    """One block of all rows, in order; the rows as read are not kept, only their hashes and keys."""
     from mercer._numeric.hashing.rows import hash_rows
 
     first: Block | None = None
     X, y, weight, ids = [], [], [], []
+    keys = []
     for block in blocks:
         if len(block):
             first = first or block
@@ -107,6 +113,7 @@ def collected(blocks: Iterable[Block]) -> Block:
             y.append(block.y)
             weight.append(block.weight)
             ids.append(None if block.raw is block.X else block.ids)
+            keys.append(block.raw if hasattr(block.raw, "split_keys") else None)
     if first is None:
         raise ValueError("The source has no rows.")
     if len(X) == 1:
@@ -114,7 +121,7 @@ def collected(blocks: Iterable[Block]) -> Block:
     known = None
     if any(part is not None for part in ids):
         known = np.concatenate([hash_rows(rows) if part is None else part for rows, part in zip(X, ids, strict=True)])
-    whole = Block(stack_rows(X), stack_rows(y), stack_rows(weight), first.start)
+    whole = Block(stack_rows(X), stack_rows(y), stack_rows(weight), first.start, stack_rows(keys))
     whole._ids = known
     return whole
 

@@ -17,14 +17,13 @@ from mercer.auto.budget.progress import Steps
 from mercer.auto.conformal.predictions import interval_function, set_function
 from mercer.auto.fitting import effort_of, search_report
 from mercer.auto.options import ModelShape, Objective, Splitting
-from mercer.auto.rows.weights import weighted_rows
 from mercer.auto.run import FitRun
 from mercer.auto.shift.reference import training_reference
+from mercer.auto.splits.estimators import columns_left, keyed_rows
 from mercer.auto.text.sparse_model import model_of
 from mercer.base import seed_of
 from mercer.source import Columns
 from mercer.source.arrow import columns_of_rows
-from mercer.source.table import table_in_memory
 
 
 class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
@@ -40,10 +39,12 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
         random_state: Any = 0,
         n_seeds: int = 1,
         metric: Any = None,
+        class_weight: Any = None,
         costs: Any = None,
         groups: Any = None,
         time: Any = None,
         gap: Any = None,
+        cv: Any = None,
         explainable: bool = False,
         max_pairs: int = 10,
     ):
@@ -53,17 +54,20 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
         self.random_state = random_state
         self.n_seeds = n_seeds
         self.metric = metric
+        self.class_weight = class_weight
         self.costs = costs
         self.groups = groups
         self.time = time
         self.gap = gap
+        self.cv = cv
         self.explainable = explainable
         self.max_pairs = max_pairs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None) -> Self:
         """Fit to a frame or array X of mixed columns and a target y.
 
-        A row of `sample_weight` 2 counts as two equal rows, a row of weight 0 as none.
+        A row of `sample_weight` 2 counts as two equal rows, a row of weight 0 as none. `groups` and `time` are one
+        value per row, instead of the parameters of that name.
 
         Returns
         -------
@@ -76,18 +80,22 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
         if len(table) != len(y):
             raise ValueError(f"X has {len(table)} rows but y has {len(y)} entries.")
         classify = self._task == "classification"
-        source = table_in_memory(*weighted_rows(table, y, sample_weight))
+        given = [self.groups if groups is None else groups, self.time if time is None else time]
+        splitting = Splitting(*given, self.gap, self.cv)
+        splits, source = keyed_rows(table, y, sample_weight, splitting, seed)
         n_classes = len(np.unique(y)) if classify else 0
         run = FitRun(
             None, effort, seed, steps, clock, classify, source.n_rows, n_classes,
-            objective=Objective(metric=self.metric, costs=self.costs),
-            splitting=Splitting(self.groups, self.time, self.gap),
+            objective=Objective(metric=self.metric, class_weight=self.class_weight, costs=self.costs),
+            splitting=splitting, splits=splits,
             shape=ModelShape(explainable=self.explainable, max_pairs=self.max_pairs),
         )  # fmt: skip
         run.objective.check_task(self._task)
         learned, _ = run.run(source, 0.0, None)
         report: dict[str, Any] = {"task": self._task, "effort": self.effort, "target": None, "rows": source.n_rows}
-        report |= {"notes": run.notes, **search_report(learned, steps)}
+        named = {"groups": given[0], "time": given[1]}
+        report |= {name: value for name, value in named.items() if isinstance(value, str)}
+        report |= {"notes": run.notes, **run.sections, **search_report(learned, steps)}
         self.model_ = model_of(self._task, learned.encoder, learned.predictor, learned.rows.X, report, seed)
         self.model_.reference = training_reference(learned.encoder, source, seed, clock.left())
         return self
@@ -112,6 +120,7 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
             X = self._checked(X, reset=False)
         if hasattr(X, "columns") and not hasattr(self, "feature_names_in_"):  # the columns are those of fit
             X = Columns(Columns.of(X).table.rename_columns(list(self.model_.encoder.schema_)))
+        X = columns_left(X, self)
         return self.model_.map_encoded(X, function)
 
     def _is_as_in_fit(self, X: Any) -> bool:
@@ -162,7 +171,7 @@ class MercerRegressor(RegressorMixin, SearchedEstimator):
     random_state : int, default=0
     n_seeds : int, default=1
         Average `n_seeds` models with independently drawn random features: one linear model on all their features.
-    metric, costs, groups, time, gap : as in `mercer.fit`
+    metric, class_weight, costs, groups, time, gap, cv : as in `mercer.fit`
         `groups` and `time` name columns of X, or give one value for each row.
     explainable, max_pairs : as in `mercer.fit`
 
@@ -206,7 +215,7 @@ class MercerClassifier(ClassifierMixin, SearchedEstimator):
     Parameters
     ----------
     effort, time_budget, max_features, random_state, n_seeds : as in `MercerRegressor`
-    metric, costs, groups, time, gap : as in `mercer.fit`
+    metric, class_weight, costs, groups, time, gap, cv : as in `mercer.fit`
         `groups` and `time` name columns of X, or give one value for each row.
     explainable, max_pairs : as in `mercer.fit`
 
@@ -226,16 +235,17 @@ class MercerClassifier(ClassifierMixin, SearchedEstimator):
 
     _task = "classification"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None) -> Self:
         """Fit to a frame or array X of mixed columns and labels y.
 
-        A row of `sample_weight` 2 counts as two equal rows, a row of weight 0 as none.
+        A row of `sample_weight` 2 counts as two equal rows, a row of weight 0 as none. `groups` and `time` are one
+        value per row, instead of the parameters of that name.
 
         Returns
         -------
         self
         """
-        super().fit(X, y, sample_weight)
+        super().fit(X, y, sample_weight, groups, time)
         self.classes_ = self.model_.classes_
         return self
 

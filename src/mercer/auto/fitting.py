@@ -26,6 +26,7 @@ from mercer.auto.rows.task import profile_target
 from mercer.auto.run import FitRun, Learned
 from mercer.auto.search.state import Candidate
 from mercer.auto.shift.reference import training_reference
+from mercer.auto.splits import RowSplits
 from mercer.auto.text.sparse_model import model_of
 from mercer.auto.updates.state import update_state
 from mercer.base import seed_of
@@ -140,8 +141,10 @@ def fit(
         rows. The column is a feature only if it has a role in `roles`.
     gap : int or str such as "7d", default=None
         Rows, or the duration, between the end of training rows and the start of test rows, for `time`.
-    cv : int or splitter of scikit-learn, default=None
-        Folds for data in memory. The holdout goes by the hashes of rows unless `groups` is given.
+    cv : int, splitter of scikit-learn or list of (train, test) indices, default=None
+        Folds, whose test sets must not overlap. Rows that are never tested still are training rows. The holdout goes by
+        the hashes of rows unless `groups` or `time` is given; splits of all rows are asked for, and rows of the holdout
+        are left out of them.
     monotone : dict of columns of numbers to +1 or -1, default=None
         Predictions (for two classes, the log-odds of the second) never fall, or never rise, as the column grows and all
         others stay: exactly, for every row.
@@ -199,13 +202,15 @@ def fit(
         _refuse_no_columns(source)
         run.notes += source.notes
         profile = profile_target(source, run.objective.task(task), max_classes, loss)
+        run.splits, source = RowSplits.of(run.splitting, source, roles, random_state)
     run.objective.check_task(profile.task)
     run.classify, run.n_rows = profile.task == "classification", profile.n_rows
     run.n_classes, run.n_distinct, run.target = profile.n_classes, profile.n_distinct, source.target
     run.notes += profile.notes
     learned, scores = run.run(source, holdout, limit)
     found: dict[str, Any] = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
-    found |= {"weight": weight} if isinstance(weight, str) else {}
+    named = {"weight": weight, "groups": groups, "time": time}
+    found |= {name: given for name, given in named.items() if isinstance(given, str)}
     found |= {} if loss == "squared" else {"loss": loss, "quantiles": list(run.objective.quantiles)}
     found |= {"monotone": {name: int(sign) for name, sign in run.shape.monotone.items()}} if monotone else {}
     found |= {} if scores is None else {"holdout": scores}
@@ -218,6 +223,8 @@ def fit(
         "updatable": updatable, "keep_hashes": keep_hashes,
     }  # fmt: skip
     options = {name: value for name, value in given.items() if _differs(value, _DEFAULTS[name])}
+    if "decision" in run.sections:
+        run.notes.append(run.sections["decision"]["sentence"])
     found |= gather(run, learned, source, scores, (data, target, options), holdout)
     found |= {"notes": run.notes} | search_report(learned, steps)
     model = model_of(profile.task, learned.encoder, learned.predictor, learned.rows.X, found, random_state)

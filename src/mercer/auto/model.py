@@ -359,8 +359,9 @@ class Model(SingleThreadedVerbs):
 
     @property
     def _ignored(self) -> list[str]:
-        """Columns of the fit that are no features: target and weight."""
-        return [name for name in (self.target, self._report.get("weight")) if name is not None]
+        """Columns of the fit that are no features: target, weight, groups and time."""
+        names = (self.target, *(self._report.get(option) for option in ("weight", "groups", "time")))
+        return [name for name in names if name is not None and name not in self.encoder.schema_]
 
     def map_encoded(self, data: Any, function: Callable) -> Any:
         """function(encoded rows) for data in any form that `predict` takes."""

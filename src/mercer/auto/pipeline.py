@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from mercer._runtime.errors import MercerError
 from mercer.linear import LogisticClassifier, RidgeRegressor
 
 if TYPE_CHECKING:
@@ -26,7 +28,24 @@ def pipeline_of(model: Model) -> Pipeline:
             ("features", model.predictor.features.to_union()),
             ("round", FunctionTransformer(rounded)),
         ]
-    return Pipeline([*steps, ("linear", linear_model(model.predictor))])
+    return Pipeline([*steps, ("linear", _deciding(linear_model(model.predictor), model.predictor))])
+
+
+def _deciding(linear: Any, predictor: Predictor) -> Any:
+    """The linear model with the threshold of the model, where it has one."""
+    rule = predictor.decision
+    if rule is None:
+        return linear
+    if rule.threshold is None:
+        raise MercerError(
+            "The decision rule of a model of several classes has no equivalent in a pipeline of scikit-learn:",
+            remedy="use the model itself, or its ONNX graph.",
+        )
+    deciding = FixedThresholdClassifier(
+        linear, threshold=rule.threshold, pos_label=predictor.classes[1], response_method="predict_proba"
+    )
+    deciding.estimator_ = linear
+    return deciding
 
 
 def _without_default_names(encoder: Any) -> Any:

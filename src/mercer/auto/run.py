@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer._numeric.block import Block
+from mercer._runtime.errors import Message
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import Effort
 from mercer.auto.budget.probe import gathered, predicting_seconds, seconds_per_row, some_of
@@ -28,6 +30,7 @@ from mercer.auto.budget.sample_size import (
 from mercer.auto.budget.time_model import MARGIN, TimeUp
 from mercer.auto.conformal.holdout import calibrated_on_holdout, coverage_section
 from mercer.auto.constants import TIME_FOR_SAMPLE, TIME_FOR_SEARCH, TIME_FOR_SEARCH_ALONE
+from mercer.auto.decisions.choosing import ClassDecisions
 from mercer.auto.diagnostics.block_gains import block_gains
 from mercer.auto.diagnostics.diagnose import diagnose
 from mercer.auto.diagnostics.evaluation import HoldoutEvaluation, evaluate_holdout, shared
@@ -45,8 +48,10 @@ from mercer.auto.options import ModelShape, Objective, Splitting
 from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.rows.monotone import monotone_rows
 from mercer.auto.search.learning import learn, learn_again
+from mercer.auto.splits import RowSplits
+from mercer.auto.splits.needed import split_checks
 from mercer.auto.text.sparse_model import SparsePredictor, encode_training_rows, learn_terms
-from mercer.source import MemorySource, Source, split_holdout
+from mercer.source import MemorySource, Source, in_holdout, split_holdout
 from mercer.source.holdout import split_by_position
 from mercer.source.recording import recording, remembered
 from mercer.source.table import first_block
@@ -91,6 +96,8 @@ class FitRun:
     objective: Objective = field(default_factory=Objective)
     splitting: Splitting = field(default_factory=Splitting)
     shape: ModelShape = field(default_factory=ModelShape)
+    splits: RowSplits | None = None
+    decisions: ClassDecisions | None = None
     notes: list[str] = field(default_factory=list)
     sections: dict[str, Any] = field(default_factory=dict)
     #: Whether the model is linear in the columns, with weights of all training rows.
@@ -99,6 +106,8 @@ class FitRun:
     streamed: bool = False
     #: Held-out rows that may be evaluated.
     max_held_out: float = np.inf
+    #: Mask of the rows of a block that training rows do not contain.
+    held_out: Callable[[Block], np.ndarray] | None = None
 
     @property
     def response(self) -> Response | None:
@@ -112,32 +121,45 @@ class FitRun:
             self.roles = self.shape.monotone_roles(source.schema or {}, self.roles)
             self.shape.check_task(self.n_classes if self.classify else 0)
         train, held_out = self._split(source, holdout)
+        if self.classify:
+            self.decisions = ClassDecisions.of(self.objective, source, self.n_classes, self.seed)
+        if self.decisions is not None:
+            train, source = self.decisions.weighted(train), self.decisions.weighted(source)
         fraction = self._fraction_in_memory(memory, source, 1 - holdout)
         in_memory = fraction
         fraction = self._fraction_in_time(train, fraction, 1 - holdout)
         if fraction < 1:
             self.roles = roles_of_all(train, self.roles, self.steps, self.clock)
         # Other folds than those of the hashes, and other losses, are not streamed.
-        independent = self.splitting.plain and self.response is None and not self.shape.monotone
+        independent = self.splits is None and self.response is None and not self.shape.monotone
         rest = sample_of(train, fraction, self.seed)[1] if fraction < in_memory and independent else None
         share = self._search_fraction(held_out if rest is None else None, fraction)
         learned = self._searched(lambda: self._learn(self._part(train, fraction), self.clock.part(share), rest))
-        excluded, scores = 0.0, None
+        excluded, scores = None, None
         if held_out is not None:
             with self.steps("holdout"):
                 found = self._evaluated(learned, held_out, holdout)
-                learned = replace(learned, predictor=found.model.predictor)
+                known = found.model.predictor.calibration
+                learned = replace(learned, predictor=replace(learned.predictor, calibration=known))
             scores = found.section
             diagnosed = partial(self._diagnosed, found, learned, train, fraction)
             self.sections |= diagnosed() if self.clock.budget is None else {}
             again = None if self.from_all else self._refit(lambda: self._part(source, fraction), learned, holdout)
-            learned, excluded = (learned, holdout) if again is None else (again.calibrated_like(learned), 0.0)
+            learned, excluded = (learned, self.held_out) if again is None else (again.calibrated_like(learned), None)
         self.streamed = fraction < 1
         if fraction < 1 and not self.from_all:
             learned = self._weights_from_all(learned, sample_of(source, fraction, self.seed, excluded)[1])
         if held_out is not None and self.clock.budget is not None:
             self.sections |= diagnosed()  # in the time that is left
-        return learned, scores
+        return self._decided(learned), scores
+
+    def _decided(self, learned: Learned) -> Learned:
+        """The model with the decisions that were asked for."""
+        if self.decisions is None:
+            return learned
+        made = replace(learned, predictor=self.decisions.applied(learned.predictor))
+        self.sections |= self.decisions.section(made.predictor)
+        return made
 
     def _search_fraction(self, held_out: Source | None, fraction: float) -> float:
         if held_out is not None:
@@ -148,7 +170,10 @@ class FitRun:
         """The training rows and the holdout: equal rows together, unless there are hardly any others."""
         if not holdout:
             return source, None
-        if self.n_distinct is None or self.n_distinct > self.n_rows // 2:
+        self.held_out = partial(in_holdout, fraction=holdout, seed=self.seed)
+        if self.splits is not None:
+            train, held_out, self.held_out = self.splits.divided(source, holdout)
+        elif self.n_distinct is None or self.n_distinct > self.n_rows // 2:
             train, held_out = split_holdout(source, holdout, self.seed)
         else:
             self.notes.append(
@@ -208,6 +233,7 @@ class FitRun:
         return self._encoded(source, Clock(0.0))
 
     def _encoded(self, source: Source, clock: Clock, like: Any = None) -> tuple[Any, EncodedRows]:
+        source = source if self.splits is None else self.splits.planned(source)
         # Other losses and monotone columns have no model of sparse terms: texts become scores.
         max_terms = self.effort.max_features if self.response is None and not self.shape.monotone else 0
         options = (self.classify, self.seed, max_terms)
@@ -275,6 +301,9 @@ class FitRun:
     def _evaluated(self, learned: Learned, held_out: Source, holdout: float) -> HoldoutEvaluation:
         """Scores on the holdout; on a part of it if all rows would take too much of the time left."""
         name, plain = baseline(learned.encoder, learned.rows, self.classify, self.seed, self.clock.part(_EVALUATED))
+        learned = self._decided(learned)
+        if self.decisions is not None and isinstance(plain, EncodedPredictor):
+            plain = replace(plain, predictor=self.decisions.applied(plain.predictor))
         model, plain = shared(learned.encoder, learned.predictor, plain)
         n_held_out = holdout * self.n_rows
         if n_held_out > self.max_held_out:
@@ -288,9 +317,12 @@ class FitRun:
                 fraction = float(np.clip(allowed / seconds, min(_MIN_SEARCH_ROWS / n_held_out, 0.999), 0.999))
                 held_out, n_held_out = some_of(held_out, fraction, self.seed), fraction * n_held_out
                 self.notes.append(f"The time budget was short: about {fraction:.2%} of the holdout were evaluated.")
-        found = evaluate_holdout(model, plain, name, learned.rows, held_out, n_held_out, self.seed)
+        rows = learned.rows if self.decisions is None else self.decisions.unweighted(learned.rows)
+        found = evaluate_holdout(model, plain, name, rows, held_out, n_held_out, self.seed, self.objective)
         outputs = found.outputs
-        predictor = calibrated_on_holdout(learned.predictor, outputs.scores[0], outputs.y, outputs.weight)
+        predictor = calibrated_on_holdout(
+            learned.predictor, outputs.scores[0], outputs.y, outputs.weight, outputs.groups
+        )
         return replace(found, model=replace(found.model, predictor=predictor))
 
     def _diagnosed(self, found: HoldoutEvaluation, learned: Learned, train: Source, searched: float) -> dict[str, Any]:
@@ -309,6 +341,11 @@ class FitRun:
         seconds = self._diagnostic_seconds()
         sections, left_out = diagnose(rows, learned.rows, self.report_rows, seconds, self.target)
         sections["model_checks"] = model_checks(rows, found.section["n"])
+        if self.splits is None:
+            checks = split_checks(train, learned, self.classify, self.seed)
+            sections["model_checks"] += checks
+            warnings = (each for each in checks if each["severity"] != "passed")
+            self.notes += [Message(each["message"], " ", each["remedy"]) for each in warnings]
         clock = Clock(self._diagnostic_seconds())
         curve = learning_curve(
             rows,
@@ -340,7 +377,7 @@ class FitRun:
             again = run._learned_again(part, learned)
         except TimeUp:
             return None
-        return EncodedPredictor(again.encoder, again.predictor)
+        return EncodedPredictor(again.encoder, self._decided(again).predictor)
 
     def _refit(self, source: Callable[[], Source], learned: Learned, holdout: float) -> Learned | None:
         """The model of all rows, configured like that of some of them; None, and a note, if time is too short."""

@@ -18,6 +18,7 @@ _DECISIONS = (
         help="Weights of classes; probabilities stay those of the data.",
     ),
     click.option(
+        "--costs",
         "--cost",
         "costs",
         multiple=True,
@@ -59,10 +60,10 @@ def _class_weight(given: Iterable[str]) -> Any:
 
 
 def _costs(given: Iterable[str]) -> dict[str, float] | None:
-    costs = _numbers(given, "--cost", "KIND=COST", "false_negative=5")
+    costs = _numbers(given, "--costs", "KIND=COST", "false_negative=5")
     wrong = [name for name in costs or () if name not in _KINDS]
     if wrong:
-        raise click.UsageError(f"--cost {wrong[0]}: {wrong[0]!r} is not one of {', '.join(_KINDS)}.")
+        raise click.UsageError(f"--costs {wrong[0]}: {wrong[0]!r} is not one of {', '.join(_KINDS)}.")
     return None if costs is None else dict.fromkeys(_KINDS, 1.0) | costs
 
 

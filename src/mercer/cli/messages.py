@@ -11,7 +11,7 @@ from mercer._runtime.errors import Message, Setting
 #: Longer messages are cut.
 _MAX_LENGTH = 4000
 #: Options that are not called like their parameter.
-_OPTIONS = {"types": "--type", "roles": "--role", "random_state": "--seed", "costs": "--cost"}
+_OPTIONS = {"types": "--type", "roles": "--role", "random_state": "--seed"}
 #: Values that have a name on the command line.
 _VALUES = {("quote", ""): "none", ("delimiter", "\t"): "tab"}
 _FLAGS = {("header", True): "--header", ("header", False): "--no-header"}

@@ -18,6 +18,7 @@ TYPES = {
     "interval-calibration": "auto.conformal.calibration:IntervalCalibration",
     "linear-map": "auto.conformal.calibration:LinearMap",
     "set-calibration": "auto.conformal.calibration:SetCalibration",
+    "decision-rule": "auto.decisions.rule:DecisionRule",
     "candidate": "auto.search.state:Candidate",
     "selected-block": "auto.features.linear:SelectedBlock",
     "category-signs": "auto.shift.columns:CategorySigns",

@@ -13,6 +13,7 @@ from mercer.learn.targets import check_task, classes_in, target_names, with_nume
 from mercer.normalize.categorical import CategoricalTransformer
 from mercer.source import Source
 from mercer.stats.counts import distinct
+from mercer.stats.folds import FoldPlan
 from mercer.stats.target_tables import LevelSums, TargetTables
 
 #: Up to this many rows, categories are looked up one by one, without sorting.
@@ -89,7 +90,8 @@ class TargetEncoding(CategoricalTransformer, OutOfFoldTransformer):
 
     def _learn_from(self, source: Source) -> None:
         self.classes_ = classes_in(source, self.task)
-        empty = TargetTables(int(self.n_folds), seed_of(self.random_state))
+        plan = source.fold_plan
+        empty = TargetTables(int(self.n_folds) if plan is None else plan.n_parts, seed_of(self.random_state))
         tables = with_numeric_target(source, self.classes_).fold(empty).finish()
         whole = [table.whole() for table in tables]
         encodings, means, shrinkages = zip(*(self._encoded(table) for table in whole), strict=True)
@@ -97,7 +99,9 @@ class TargetEncoding(CategoricalTransformer, OutOfFoldTransformer):
         self.encodings_, self.target_mean_ = list(encodings), means[0]
         self.shrinkages_ = np.stack(shrinkages)
         self._positions = [{value: i for i, value in enumerate(values.tolist())} for values in self.categories_]
-        self._cross_fitted = [[self._encoded(table.without(k))[:2] for table in tables] for k in range(self.n_folds)]
+        self._cross_fitted = [
+            [self._encoded(table)[:2] for table in others] for others in cross_fitted(tables, plan, int(self.n_folds))
+        ]
 
     def _encoded(self, table: LevelSums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The value of each category, the mean of all rows, and the shrinkage."""
@@ -139,6 +143,13 @@ class TargetEncoding(CategoricalTransformer, OutOfFoldTransformer):
         names = self._input_names(input_features)
         shown = target_names(self.classes_, len(self.target_mean_))
         return np.array([f"{name}_{label}" if label else name for name in names for label in shown], dtype=object)
+
+
+def cross_fitted(tables: list[LevelSums], plan: FoldPlan | None, n_folds: int) -> list[list[LevelSums]]:
+    """The sums of the rows that the model of each fold learns from: of all other folds without a plan."""
+    if plan is None:
+        return [[table.without(k) for table in tables] for k in range(n_folds)]
+    return [[table.of_parts(parts) for table in tables] for parts in plan.trains]
 
 
 def empirical_bayes(table: LevelSums) -> np.ndarray:

@@ -49,6 +49,8 @@ class Source(ABC):
     dialect: Any = None
     #: First row of each group of rows that is read at once, and the number of rows; None where any row can be read.
     bounds: list[int] | None = None
+    #: The `mercer.stats.folds.FoldPlan` of the rows; None lets their hashes decide on folds alike.
+    fold_plan: Any = None
     #: Left out of what is sent to workers; `reader` is what they need.
     stays_here = True
     _engine: Engine | None = None
@@ -171,6 +173,7 @@ class MappedSource(Source):
     def __init__(self, parent: Source, function: Callable[[Block], Block]):
         self.parent, self.function = parent, function
         self.names, self.n_rows, self.derived = parent.names, parent.n_rows, parent.derived
+        self.fold_plan = parent.fold_plan
 
     @property
     def engine(self) -> Engine | None:

@@ -28,7 +28,7 @@ def in_holdout(block: Block, fraction: float = 0.25, seed: int = 0) -> np.ndarra
     """
     if not 0 < fraction < 1:
         raise ParameterError("fraction", fraction, "of the holdout must lie between 0 and 1")
-    return _is_chosen(_numeric.splitmix64(block.ids, seed), fraction, _HOLDOUT_SEED)
+    return _is_chosen(_numeric.splitmix64(block.split_keys, seed), fraction, _HOLDOUT_SEED)
 
 
 def split_holdout(source: Source, fraction: float = 0.25, seed: int = 0) -> tuple[Source, Source]:

@@ -21,6 +21,9 @@ class MemorySource(RowSource):
     array([3.])
     """
 
+    #: The `RowKeys` of the rows, where splits do not go by the rows themselves.
+    keys: Any = None
+
     def __init__(self, X: Any, y: Any = None, weight: Any = None, names: list[str] | None = None):
         self.X, self.y, self.weight = X, y, weight
         self.n_rows = X.shape[0]
@@ -32,7 +35,9 @@ class MemorySource(RowSource):
     @classmethod
     def of(cls, block: Block) -> MemorySource:
         """The rows of a block as a source of their own."""
-        return cls(block.X, block.y, block.weight)
+        made = cls(block.X, block.y, block.weight)
+        made.keys = block.raw if hasattr(block.raw, "split_keys") else None
+        return made
 
     def collect(self) -> Block:
         """All rows as one block, which shares their memory."""
@@ -45,6 +50,7 @@ class MemorySource(RowSource):
             None if self.y is None else np.asarray(self.y[rows]),
             None if self.weight is None else np.asarray(self.weight[rows]),
             start,
+            None if self.keys is None else self.keys[rows],
         )
 
 

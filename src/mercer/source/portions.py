@@ -138,7 +138,33 @@ class RowHashes:
         return RowHashes(np.concatenate([self.hashes, *(each.row_hashes() for each in below)]))
 
 
+class RowKeys(RowHashes):
+    """The hashes of rows, and named keys by which splits divide them.
+
+    "group" is the key of a row's group, "time" its time, "part" its part of the folds of a splitter, and "split" the
+    key by which it is held out or sampled, where that is not the hash of the row.
+    """
+
+    def __init__(self, hashes: np.ndarray, keys: dict[str, np.ndarray]):
+        super().__init__(hashes)
+        self.keys = keys
+
+    @property
+    def split_keys(self) -> np.ndarray:
+        """The key of each row that holdout and samples go by: rows of equal keys stay together."""
+        return self.keys.get("split", self.hashes)
+
+    def __getitem__(self, selection: Any) -> RowKeys:
+        return RowKeys(self.hashes[selection], {name: each[selection] for name, each in self.keys.items()})
+
+    def stacked(self, *below: Any) -> RowKeys:
+        """The hashes and keys of several tables, in order."""
+        keys = {name: np.concatenate([each, *(more.keys[name] for more in below)]) for name, each in self.keys.items()}
+        return RowKeys(np.concatenate([self.hashes, *(more.row_hashes() for more in below)]), keys)
+
+
 def _without_raw(block: Block) -> Block:
     if block.raw is block.X:
         return block
-    return Block(block.X, block.y, block.weight, block.start, RowHashes(block.ids))
+    raw = block.raw if isinstance(block.raw, RowHashes) else RowHashes(block.ids)
+    return Block(block.X, block.y, block.weight, block.start, raw)

@@ -18,6 +18,7 @@ from mercer._numeric.linalg import dense
 from mercer._numeric.linalg.gram import add_products, gathered, less_outer_products, mirror, sums_with_outer_products
 from mercer._runtime.pool import ordered_map
 from mercer.stats.base import Statistic
+from mercer.stats.folds import FoldPlan
 
 _PROBES = 4
 
@@ -39,6 +40,10 @@ class Normal:
     def __sub__(self, other: Normal) -> Normal:
         pairs = zip(_fields(self), _fields(other), strict=True)
         return Normal(*(mine - theirs for mine, theirs in pairs))
+
+    def __add__(self, other: Normal) -> Normal:
+        pairs = zip(_fields(self), _fields(other), strict=True)
+        return Normal(*(mine + theirs for mine, theirs in pairs))
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the means of z and y."""
@@ -73,6 +78,52 @@ class GramPerFold:
     error: float
     labels: np.ndarray | None = None
     triangle: Any = None
+    #: Where folds are not all evaluated with the rows of all others: what `PlannedFolds` says.
+    planned: PlannedFolds | None = None
+
+    def outside(self, k: int) -> Normal:
+        """The sums of the rows that the model of the k-th fold learns from."""
+        return self.total - self.folds[k] if self.planned is None else self.planned.outside(k)
+
+    @property
+    def tested(self) -> list[int]:
+        """The numbers of the folds whose losses count."""
+        return list(range(len(self.folds))) if self.planned is None else self.planned.tested
+
+
+@dataclass(frozen=True)
+class PlannedFolds:
+    """The sums of each part of the rows, and the plan of the folds that are made of them (see `FoldPlan`)."""
+
+    plan: FoldPlan
+    parts: list[Normal]
+
+    @property
+    def known(self) -> list[int]:
+        """The folds that have rows."""
+        return [k for k in range(self.plan.n_folds) if sum(self.parts[j].weight for j in self.plan.parts_of(k)) > 0]
+
+    @property
+    def folds(self) -> list[Normal]:
+        """The sums of the rows of each fold that has any."""
+        return [self._sum(self.plan.parts_of(k)) for k in self.known]
+
+    @property
+    def tested(self) -> list[int]:
+        """The numbers, among the folds that have rows, of those that are tested and have rows to learn from."""
+        return [k for k, fold in enumerate(self.known) if self.plan.tested[fold] and self._learned(fold)]
+
+    def outside(self, k: int) -> Normal:
+        """The sums of the rows that the model of the k-th fold learns from; of all rows where there are none."""
+        return self._sum(self._learned(self.known[k]) or range(self.plan.n_parts))
+
+    def _learned(self, fold: int) -> list[int]:
+        """The parts with rows that the model of a fold learns from."""
+        return [part for part in self.plan.trains[fold] if self.parts[part].weight > 0]
+
+    def _sum(self, parts: Any) -> Normal:
+        first, *others = (self.parts[j] for j in parts)
+        return sum(others, start=first)
 
 
 @dataclass(frozen=True)
@@ -81,6 +132,7 @@ class Gram(Statistic):
 
     A row's fold is a bucket of its hash, so it depends only on the row, and equal rows share a fold.
     Rows are measured from an origin (the means of the first block), so offsets do not reduce accuracy.
+    With a `plan`, `n_folds` is the number of its parts.
     """
 
     n_folds: int = 5
@@ -93,6 +145,7 @@ class Gram(Statistic):
     T: Any = None
     probe: Any = None
     labels: Any = None
+    plan: FoldPlan | None = None
 
     parallel_inside = True
 
@@ -192,11 +245,14 @@ class Gram(Statistic):
         if self.n == 0:
             raise ValueError("No rows: the Gram matrix of an empty data set is undefined.")
         G = list(ordered_map(mirror, self.G))
-        folds = [_normal(G[k], self.C[k], self.T[k]) for k in range(self.n_folds) if self.T[k, 0, 0] > 0]
+        parts = [_normal(G[k], self.C[k], self.T[k]) for k in range(self.n_folds)]
+        planned = None if self.plan is None or self.plan.is_partition else PlannedFolds(self.plan, parts)
+        folds = [part for part in parts if part.weight > 0] if planned is None else planned.folds
         with np.errstate(over="ignore", invalid="ignore"):
             total = _normal(sum(G), self.C.sum(axis=0), self.T.sum(axis=0))
             error = frobenius_norm(total.G @ _signs(len(total.z)) - self.probe) / np.sqrt(_PROBES)
-        return GramPerFold(self.n, folds, total, self.z_origin, self.y_origin, float(error), self.labels)
+        origins = self.z_origin, self.y_origin
+        return GramPerFold(self.n, folds, total, *origins, float(error), self.labels, planned=planned)
 
 
 @dataclass(frozen=True)

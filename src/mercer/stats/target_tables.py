@@ -36,6 +36,13 @@ class LevelSums:
         """Return the sums of all folds but one, as one fold."""
         return self._as_one(lambda part: np.delete(part, fold, axis=0).sum(axis=0))
 
+    def of_parts(self, parts: tuple[int, ...]) -> LevelSums:
+        """Return the sums of some folds, as one fold; of all where these have no rows."""
+        some = list(parts)
+        if not np.any(self.weight[some] > 0):
+            return self.whole()
+        return self._as_one(lambda part: part[some].sum(axis=0))
+
     def _as_one(self, total: Callable[[np.ndarray], np.ndarray]) -> LevelSums:
         parts = (total(part)[None] for part in (self.weight, self.target, self.square))
         return LevelSums(self.levels, *parts)

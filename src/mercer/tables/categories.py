@@ -18,15 +18,16 @@ from mercer.learn import TargetEncoding
 from mercer.source import Columns, Source
 from mercer.source.arrow import keys_of
 from mercer.stats import Counts
+from mercer.stats.folds import FoldPlan
 from mercer.tables.profile import ColumnProfile
 from mercer.tables.values import hashed
 
 N_FOLDS = 5
 
 
-def folds_of(block: Block, seed: int) -> np.ndarray:
+def folds_of(block: Block, seed: int, plan: FoldPlan | None = None) -> np.ndarray:
     """The fold of each row: those of the ridge path."""
-    return fold_of(block.ids, N_FOLDS, seed)
+    return fold_of(block.ids, N_FOLDS, seed) if plan is None else plan.rows(block.ids, seed).labels
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ class TableEncoder(TransformerMixin, TableInput):
         source = self._fit(X, y, sample_weight)
         if isinstance(X, Source):
             return self._mapped(source, out_of_fold=True)
-        return stack_rows([self._encoded(block, True) for block in source.blocks()])
+        return stack_rows([self._encoded(block, folds_of(block, self._seed)) for block in source.blocks()])
 
     def transform(self, X: Any) -> Any:
         """Encode rows: a matrix for data in memory (CSR if there is text), a `Source` for a `Source`.
@@ -119,8 +119,8 @@ class TableEncoder(TransformerMixin, TableInput):
             return self.encode_parsed(values)
         table = self.check_table(X)
         if len(table) <= BLOCK_ROWS:
-            return self._encoded(Block(table), False)
-        return stack_rows([self._encoded(block, False) for block in table_in_memory(table).blocks()])
+            return self._encoded(Block(table))
+        return stack_rows([self._encoded(block) for block in table_in_memory(table).blocks()])
 
     def unseen_categories(self, X: Any) -> dict[str, Unseen]:
         """The columns of X with categories that `fit` has not seen: the number of such rows, and the first category.
@@ -208,14 +208,19 @@ class TableEncoder(TransformerMixin, TableInput):
         self._sparse = any(block.kind in ("text", "sequence") for block in self.blocks_)
 
     def _mapped(self, source: Source, out_of_fold: bool) -> Source:
-        mapped = source.map(lambda block: block.with_X(self._encoded(block, out_of_fold)))
+        plan, seed = source.fold_plan, self._seed
+
+        def encoded(block: Block) -> Block:
+            return block.with_X(self._encoded(block, folds_of(block, seed, plan) if out_of_fold else None))
+
+        mapped = source.map(encoded)
         mapped.names = [str(name) for name in self.get_feature_names_out()]
         mapped.derived = True
         return mapped
 
-    def _encoded(self, block: Block, out_of_fold: bool) -> Any:
+    def _encoded(self, block: Block, folds: np.ndarray | None = None) -> Any:
+        """The features of rows; where their folds are given, out of fold."""
         table = conformed(self._table_of(block), self.schema_, block.start)
-        folds = folds_of(block, self._seed) if out_of_fold else None
         if not self._sparse:
             return self._plan.dense(table, folds, block.start)
         return self._joined(self._plan.parts(table, folds, block.start))

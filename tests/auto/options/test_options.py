@@ -4,7 +4,6 @@ import datetime
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GroupKFold
 
 from mercer._runtime.errors import MercerError
 from mercer.auto.options import Objective, Splitting
@@ -30,7 +29,6 @@ BAD_SPLITTINGS = {
     "gap of True": ({"time": "t", "gap": True}, "number of rows"),
     "cv that splits nothing": ({"cv": "five"}, "splitter of scikit-learn"),
     "one fold": ({"cv": 1}, "splitter of scikit-learn"),
-    "time and cv": ({"time": "t", "cv": GroupKFold()}, "give one of them"),
     "groups in a matrix": ({"groups": np.zeros((3, 2))}, "one value per row"),
 }
 
@@ -52,8 +50,11 @@ def test_bad_splittings_are_refused(case):
 @pytest.mark.parametrize(
     ("options", "task", "message"),
     [
-        ({"metric": "f1"}, "regression", "r2, rmse, mae, pinball for regression"),
+        ({"metric": "f1"}, "regression", "r2, rmse, mae, pinball, or a scorer, for regression"),
         ({"metric": "rmse"}, "classification", "for classification"),
+        ({"metric": "roc_auc"}, "regression", "for regression"),
+        ({"metric": "neg_mean_squared_error"}, "classification", "for classification"),
+        ({"metric": "v_measure_score"}, "classification", "for classification"),
         ({"class_weight": "balanced"}, "regression", "is for classification"),
         ({"costs": [[0, 1], [2, 0]]}, "regression", "is for classification"),
     ],

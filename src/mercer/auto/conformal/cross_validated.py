@@ -77,19 +77,25 @@ def cross_validated(
 ) -> IntervalCalibration:
     """The calibration of a ridge regression by the folds of the search.
 
+    Groups count as one row each. Where folds follow an order in time, models of early rows say little about new ones:
+    intervals are then centered at the prediction, and bounded by the residuals of the rows that were tested.
+
     constant_width : take residuals alone, of which no linear map of the features is kept
     """
     data = FoldRows(found, rows, np.unique(rows.folds))
     weights = [equations.weights_without(k, found.penalties) for k in range(len(data.folds))]
     errors = np.abs(rows.Y - data.predictions(weights)) * target.scale
     scale = None if constant_width else _scale_model(data, equations, errors)
-    tested = np.isin(rows.folds, getattr(rows, "tested_folds", data.folds))
-    centers = None if data.cross_fitted or constant_width else _mapped(weights, lambda W: W * target.scale, target.mean)
+    tested, partition = rows.row_folds.tested, rows.row_folds.is_partition
+    use_model = data.cross_fitted or constant_width or not partition
+    centers = None if use_model else _mapped(weights, lambda W: W * target.scale, target.mean)
     logs, log_scales, limits = (None, None, np.zeros((0, 2))) if scale is None else scale
     scores = errors if logs is None else errors / np.exp(logs)
     masses = np.zeros(len(rows))
-    masses[tested] = row_masses(rows.counts[tested])
-    parts = [np.flatnonzero((rows.folds == fold) & tested) for fold in data.folds]
+    masses[tested] = row_masses(rows.counts[tested], None if rows.groups is None else rows.groups[tested])
+    parts = [np.flatnonzero(rows.folds == fold) for fold in data.folds]
+    if not partition:  # one set of residuals for the one center
+        parts = [np.flatnonzero(tested)]
     known = [[CalibrationScores.of(each[part], masses[part]) for part in parts] for each in scores.T]
     return IntervalCalibration(known, "CV+", centers, log_scales, limits)
 
@@ -134,7 +140,8 @@ def _scale_step(data: FoldRows, equations: FoldLoss, errors: np.ndarray) -> tupl
     if penalties is None or others.best is None or others.best[1].loss > variance * (1 - _MIN_GAIN):
         return None
     weights = [others.weights_without(k, penalties) for k in range(len(data.folds))]
-    new_rows = [others.weights(penalties)] if data.cross_fitted else weights
+    whole = data.cross_fitted or not data.rows.row_folds.is_partition
+    new_rows = [others.weights(penalties)] if whole else weights
     return data.predictions(weights) + mean, _mapped(new_rows, lambda W: W, mean)
 
 
@@ -142,15 +149,24 @@ def _with_targets(data: FoldRows, equations: FoldLoss, targets: np.ndarray) -> F
     """The equations of the same features with other targets."""
     if isinstance(equations, RowSpaceFoldLoss):
         return equations.with_targets(targets)
-    n_folds, counts = len(data.folds), data.rows.counts
-    products = np.zeros((n_folds, data.found.features.width, targets.shape[1]))
-    sums, squares = np.zeros((n_folds, targets.shape[1])), np.zeros((n_folds, targets.shape[1], targets.shape[1]))
-    for k, index, Z in data.batches():
-        weighted = counts[index, None] * targets[index]
-        products[k] += Z.astype(np.float64).T @ weighted
-        sums[k] += weighted.sum(axis=0)
-        squares[k] += targets[index].T @ weighted
+    counts, folds = data.rows.counts, data.rows.row_folds
+    n_parts = len(data.folds) if folds.is_partition else folds.plan.n_parts
+    products = np.zeros((n_parts, data.found.features.width, targets.shape[1]))
+    sums, squares = np.zeros((n_parts, targets.shape[1])), np.zeros((n_parts, targets.shape[1], targets.shape[1]))
+    for fold, batch, features in data.batches():
+        for k, index, Z in [(fold, batch, features)] if folds.is_partition else _by_part(folds.parts, batch, features):
+            weighted = counts[index, None] * targets[index]
+            products[k] += Z.astype(np.float64).T @ weighted
+            sums[k] += weighted.sum(axis=0)
+            squares[k] += targets[index].T @ weighted
     return equations.with_products(sums, products, squares)  # type: ignore[attr-defined]
+
+
+def _by_part(parts: np.ndarray, index: np.ndarray, Z: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """(part, row indices, features) of rows of several parts."""
+    for part in np.unique(parts[index]).tolist():
+        own = parts[index] == part
+        yield part, index[own], Z[own]
 
 
 def _best_penalties(others: FoldLoss, penalties: np.ndarray) -> np.ndarray | None:

@@ -24,10 +24,15 @@ _PARTS = 3
 
 
 def calibrated_on_holdout(
-    predictor: Predictor, scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None
+    predictor: Predictor,
+    scores: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
 ) -> Predictor:
     """The model with split conformal calibration by held-out rows: for classes, and where folds gave no residuals."""
     if weight is not None:
+        groups = None if groups is None else groups[weight > 0]
         scores, y, weight = scores[weight > 0], y[weight > 0], weight[weight > 0]
     if len(y) == 0:
         return predictor
@@ -35,11 +40,12 @@ def calibrated_on_holdout(
         if predictor.calibration is not None:
             return predictor
         residuals = (y - predictor.predictions_of(scores)).reshape(len(y), -1)
-        return replace(predictor, calibration=IntervalCalibration.split(residuals, weight))
+        return replace(predictor, calibration=IntervalCalibration.split(residuals, weight, groups))
     known = np.isin(y, predictor.classes)
     codes = np.searchsorted(predictor.classes, y[known])
     some = None if weight is None else weight[known]
-    found = SetCalibration.of(predictor.probabilities_of(scores[known]), codes, some)
+    of_groups = None if groups is None else groups[known]
+    found = SetCalibration.of(predictor.probabilities_of(scores[known]), codes, some, of_groups)
     return replace(predictor, calibration=found)
 
 

@@ -12,6 +12,7 @@ from mercer.auto.diagnostics.holdout_section import holdout_section
 from mercer.auto.final.baselines import ConstantPredictor, EncodedPredictor, SharedEncoder
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.holdout.outputs import ModelOutputs, RowOutputs
+from mercer.auto.options import Objective
 from mercer.auto.rows.encoding import EncodedRows
 from mercer.source import Source
 
@@ -54,17 +55,27 @@ def shared(encoder: Any, predictor: Predictor, plain: Any) -> tuple[EncodedPredi
 
 
 def evaluate_holdout(
-    model: EncodedPredictor, plain: Any, name: str, rows: EncodedRows, held_out: Source, n_rows: float, seed: int
+    model: EncodedPredictor,
+    plain: Any,
+    name: str,
+    rows: EncodedRows,
+    held_out: Source,
+    n_rows: float,
+    seed: int,
+    objective: Objective | None = None,
 ) -> HoldoutEvaluation:
     """Evaluate a model, its baseline of that name and the naive guess on about `n_rows` held-out rows, in one pass."""
     classes = model.predictor.classes
     response = model.predictor.response
     naive = ConstantPredictor.of(rows, classes is not None)
+    if model.predictor.decision is not None and objective is not None and objective.costs is not None:
+        naive = naive.decided(model.predictor.decision, classes)
     wanted = max(_MIN_ROWS, min(_MAX_ROWS, _MAX_ENTRIES / max(rows.X.shape[1], 1)))
     fraction = min(1.0, wanted / max(n_rows, 1.0))
     models = (model, plain, naive)
     outputs = held_out.fold(ModelOutputs(models, fraction, seed)).finish()
-    section = holdout_section(outputs, models, ("this model", name, _naive_name(naive)), classes, seed, response)
+    names = ("this model", name, _naive_name(naive))
+    section = holdout_section(outputs, models, names, classes, seed, objective, response)
     return HoldoutEvaluation(section, outputs, model)
 
 

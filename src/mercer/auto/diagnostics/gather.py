@@ -34,13 +34,13 @@ def gather(
     from mercer import __version__
 
     all_in_memory = len(learned.rows.ids) == run.n_rows
-    ids = np.asarray(learned.rows.ids) if all_in_memory else None
+    ids = np.asarray(learned.rows.ids) if all_in_memory and run.splits is None else None
     sections = run.sections if run.report_rows else without_rows(run.sections)
     found: dict[str, Any] = {"format": FORMAT, "mercer": __version__, **sections}
     if scores is not None:
         by_hash = run.n_distinct is None or run.n_distinct > run.n_rows // 2
         refitted = all_in_memory or len(learned.rows.ids) > run.n_rows - scores["n"]
-        found["split"] = split_section(run.n_rows, scores["n"], holdout, by_hash, refitted, ids)
+        found["split"] = split_section(run.n_rows, scores["n"], holdout, by_hash, refitted, ids, run.splits)
     reading = run.steps.seconds_of({"read": 1.0})
     if run.report and run.clock.left() < _PROFILES_READ * reading:
         run.notes.append("The time budget left no room for the profiles and checks of the columns.")

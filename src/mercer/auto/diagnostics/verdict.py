@@ -8,6 +8,8 @@ from mercer.auto.diagnostics.schema import Holdout, Verdict
 
 #: Details of a verdict, blocks and columns that they name, and terms of a text.
 _MAX_DETAILS, _MAX_NAMED, _MAX_TERMS = 5, 3, 4
+#: Metrics that a verdict describes in words of their own.
+_DESCRIBED = ("accuracy", "R2")
 #: Fraction of the gain below which a block is not worth a mention.
 _MIN_FRACTION = 0.02
 #: Fraction of the gain above which other blocks are not worth a mention.
@@ -27,6 +29,7 @@ def verdict(report: dict[str, Any]) -> Verdict:
         return {"level": "unknown", "sentence": _former_sentence(holdout), "details": _details(report)}
     level = _level(holdout, report["task"], len(report["blocks"]) > 1)
     describe = _class_sentence if report["task"] == "classification" else _regression_sentence
+    describe = describe if holdout["metric"] in _DESCRIBED else _metric_sentence
     return {"level": level, "sentence": describe(report, holdout, level), "details": _details(report)}
 
 
@@ -45,7 +48,9 @@ def _level(holdout: Holdout, task: str, several: bool) -> Any:
 
     A model of the columns alone, not `several` blocks, is a linear one, whatever its penalty gains.
     """
-    names = ("accuracy", "log_loss") if task == "classification" else ("r2",)
+    names: tuple[str, ...] = ("accuracy", "log_loss") if task == "classification" else ("r2",)
+    if holdout["metric"] not in _DESCRIBED:
+        names = (holdout["metric"],)
 
     def beats(other: str) -> bool:
         gains = [holdout["gains"][other][name] for name in names if name in holdout["gains"][other]]
@@ -59,6 +64,20 @@ def _level(holdout: Holdout, task: str, several: bool) -> Any:
 
 def _positive(low: float | None) -> bool:
     return low is not None and low > 0
+
+
+def _metric_sentence(report: dict[str, Any], holdout: Holdout, level: str) -> str:
+    """The sentence of a metric that was asked for."""
+    model, linear, naive = (holdout[key] for key in ("model", "linear", "naive"))
+    name = holdout["metric"].replace("_", " ")
+    others = f"the linear model has {short(linear['value'])}, {naive['name']} {short(naive['value'])}"
+    if linear["name"] == naive["name"]:
+        others = f"{naive['name']} has {short(naive['value'])}"
+    ends = "" if model["low"] is None else f" (95 % interval {short(model['low'])} to {short(model['high'] or 0.0)})"
+    return (
+        f"On {_rows(holdout['n'])} it has not seen, the {name} of the model for {_target(report)} is "
+        f"{short(model['value'])}{ends}; {others}.{_remark(report, level)}"
+    )
 
 
 def _class_sentence(report: dict[str, Any], holdout: Holdout, level: str) -> str:
@@ -113,7 +132,7 @@ def _remark(report: dict[str, Any], level: str) -> str:
 
 def _details(report: dict[str, Any]) -> list[str]:
     """At most five sentences on what carried the score."""
-    what_matters = [_columns(report), _terms(report)]
+    what_matters = [report.get("decision", {}).get("sentence", ""), _columns(report), _terms(report)]
     found = [_blocks(report), _gain(report), *what_matters, _more_rows(report), _attention(report)]
     return [sentence for sentence in found if sentence][:_MAX_DETAILS]
 
@@ -138,6 +157,8 @@ def _gain(report: dict[str, Any]) -> str:
     if holdout["linear"]["name"] == holdout["naive"]["name"]:
         return ""
     gain, what = holdout["gain"], "accuracy" if report["task"] == "classification" else "explained variance"
+    if holdout["metric"] not in _DESCRIBED:
+        return ""
     clear = gain["low"] > 0 or gain["high"] < 0
     return (
         f"Gain over the linear model: {100 * gain['value']:+.1f} points of {what} ({100 * gain['low']:+.1f} to "

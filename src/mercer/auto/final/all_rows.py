@@ -40,15 +40,17 @@ _MAX_KEPT_BYTES = 1e8
 _MAX_SHOWN = 12
 
 
-def sample_of(source: Source, fraction: float, seed: int, holdout: float = 0) -> tuple[Source, Source]:
+def sample_of(
+    source: Source, fraction: float, seed: int, held_out: Callable[[Block], np.ndarray] | None = None
+) -> tuple[Source, Source]:
     """About this fraction of the rows of a source, drawn by their hashes, and the others.
 
-    The sample contains none of the rows of a `holdout` of that fraction.
+    The sample contains none of the rows that the mask `held_out` of a block chooses.
     """
 
     def inside(block: Block) -> np.ndarray:
         chosen = in_holdout(block, fraction, seed + _SAMPLE_SEED)
-        return chosen & ~in_holdout(block, holdout, seed) if holdout else chosen
+        return chosen if held_out is None else chosen & ~held_out(block)
 
     return source.where(inside), source.where(lambda block: ~inside(block))
 
@@ -190,7 +192,7 @@ def regression_of_all(rows: StreamedRows) -> Predictor:
     others = rows.others().map(lambda block: replace(block, y=target.numbers(np.asarray(block.y))))
     known = predictor.features.over(sample.X, predictor.result.scores)
     # Penalties are known: no folds, and one matrix instead of five.
-    total = inside.summed(known, 1).merge(others.fold(Gram(1, rows.seed)))
+    total = inside.summed(known, one_fold=True).merge(others.fold(Gram(1, rows.seed)))
     equations = GramFoldLoss(total.finish(), predictor.features.block_of_column)
     penalties = np.maximum(predictor.penalties, equations.floor())  # more rows have a larger rounding error
     coef, intercept = equations.weights(penalties)

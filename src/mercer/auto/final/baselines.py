@@ -115,6 +115,11 @@ class ConstantPredictor:
         """The quantiles, as many times as there are rows."""
         return np.tile(np.asarray(self.quantiles), (len(scores), 1))
 
+    def decided(self, rule: Any, classes: Any) -> ConstantPredictor:
+        """The class that a decision rule takes for the frequencies."""
+        chosen = rule.choose(np.asarray(self.frequencies)[None])
+        return replace(self, value=classes[int(chosen[0])])
+
     @classmethod
     def of(cls, rows: EncodedRows, classify: bool) -> ConstantPredictor:
         """The most frequent class, or the mean; of another loss its best constant."""

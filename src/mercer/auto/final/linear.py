@@ -27,6 +27,7 @@ from mercer.auto.constants import (
     TEST_ROWS,
     TRAIN_ROWS,
 )
+from mercer.auto.decisions.rule import OutOfFold
 from mercer.auto.features.union import Features
 from mercer.auto.final.generalized import fit_generalized
 from mercer.auto.final.monotone import fit_monotone, monotone_logistic
@@ -104,23 +105,27 @@ def _logistic(
     """
     max_iter, out_of_time = _iterations_in_time(found, rows, clock)
     tried: list[Candidate] = []
-    calibration = None
+    calibration, known = None, None
     if like is not None:
         alpha, temperature, calibration = like.alpha, like.temperature, like.calibration
     elif out_of_time:
         alpha, temperature = RELATIVE_PENALTIES[1], 1.0
     else:
-        found, alpha, temperature, calibration, tried = _best_alternative(found.alternatives(), rows, labels, seed)
-    known = (target.classes, found.penalties, alpha, temperature)
+        found, alpha, temperature, known, tried = _best_alternative(found.alternatives(), rows, labels, seed)
+        if known is not None:
+            calibration = SetCalibration.of(known.probabilities, known.codes, known.weight)
+    parameters = (target.classes, found.penalties, alpha, temperature)
     if rows.signs is not None:
         weights = monotone_logistic(found, rows, labels, alpha)
-        return Predictor(found.features, *weights, *known, calibration=calibration, result=found), tried
+        made = Predictor(found.features, *weights, *parameters)
+        return replace(made, calibration=calibration, result=found, out_of_fold=known), tried
     Z, scale = scaled(found, rows.X, found.scores), column_scales(found)
     basis = row_basis(Z)
     model = _solved(Z if basis is None else Z @ basis, labels, alpha, seed, rows.weight, max_iter)
     weights = model.coef_.T if basis is None else basis @ model.coef_.T
     coef = weights * scale[:, None].astype(np.float64)
-    return Predictor(found.features, coef, model.intercept_, *known, calibration=calibration, result=found), tried
+    made = Predictor(found.features, coef, model.intercept_, *parameters)
+    return replace(made, calibration=calibration, result=found, out_of_fold=known), tried
 
 
 def _iterations_in_time(found: SearchResult, rows: TrainingRows, clock: Clock | None) -> tuple[int, bool]:
@@ -174,10 +179,10 @@ Split = tuple[int, np.ndarray, np.ndarray]
 
 def _best_alternative(
     alternatives: list[SearchResult], rows: TrainingRows, labels: np.ndarray, seed: int
-) -> tuple[SearchResult, float, float, SetCalibration | None, list[Candidate]]:
+) -> tuple[SearchResult, float, float, OutOfFold | None, list[Candidate]]:
     """The features, penalty and temperature with the smallest log-loss on held-out rows, and the candidates.
 
-    The probabilities of these rows are the calibration of sets of classes.
+    The probabilities of these rows are those by which sets of classes are calibrated and decisions chosen.
 
     Random features are cut to a few hundred. One fold is held out, every one in turn where rows are few.
     """
@@ -203,20 +208,26 @@ def _best_alternative(
     ]
     _, alpha, temperature, scores = tried[best]
     test = np.concatenate([each for *_, each in splits])
-    probabilities = LogLoss().class_probabilities(scores)
-    calibration = SetCalibration.of(probabilities, labels[test], rows.weight_of(test))
-    return alternatives[best], alpha, temperature, calibration, candidates
+    known = OutOfFold(LogLoss().class_probabilities(scores), labels[test], rows.weight_of(test))
+    return alternatives[best], alpha, temperature, known, candidates
 
 
 def _splits(rows: TrainingRows, labels: np.ndarray) -> list[Split]:
-    """The largest fold held out, or each one where rows are few; none if a class would be missing."""
-    folds, order = rows.folds, rows.smallest(len(rows))
+    """The largest fold held out, or each one where rows are few; none if a class would be missing.
+
+    Where folds follow an order, the last one, which is predicted from most rows, takes the place of the largest.
+    """
+    folds, order = rows.row_folds, rows.smallest(len(rows))
     few = rows.distinct() <= FEW_LOGISTIC_ROWS
+    tested = [fold for fold in folds.known if folds.is_tested(fold)]
+    one = int(np.argmax(np.bincount(folds.labels, rows.counts))) if folds.is_partition else tested[-1]
     splits = []
-    for fold in np.unique(folds) if few else [np.argmax(np.bincount(folds, rows.counts))]:
-        held_out = folds[order] == fold
-        train, test = order[~held_out][:TRAIN_ROWS], order[held_out][:TEST_ROWS]
+    for fold in tested if few else [one]:
+        train = order[folds.outside(fold)[order]][:TRAIN_ROWS]
+        test = order[folds.inside(fold)[order]][:TEST_ROWS]
         if len(np.unique(labels[train])) <= labels.max() or len(test) == 0:
+            if not folds.is_partition and len(tested) > 1 and few:
+                continue  # the first of an order may have too few rows before it
             return []
         splits.append((int(fold), train, test))
     return splits

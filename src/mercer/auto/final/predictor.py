@@ -41,7 +41,11 @@ class Predictor:
     response: Any = None
     #: The result of the search, which a refit needs. It holds scores of the training rows and is not saved.
     result: Any = None
-    _transient = ("result",)
+    #: The `DecisionRule` by which probabilities become a class; None takes the most probable one.
+    decision: Any = None
+    #: Out-of-fold probabilities, by which decisions are chosen. They are not saved.
+    out_of_fold: Any = None
+    _transient = ("result", "out_of_fold")
     _former = {"dictionary": "features", "found": "result"}
 
     def scores(self, X: np.ndarray) -> np.ndarray:
@@ -83,7 +87,7 @@ class Predictor:
         return self.calibration.intervals(predictions, centers, values[0] if values else None, level)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Values, or the most probable classes."""
+        """Values, or classes: the most probable ones unless there is a decision rule."""
         return self.predictions_of(self.scores(X))
 
     def predictions_of(self, scores: np.ndarray) -> np.ndarray:
@@ -92,6 +96,8 @@ class Predictor:
             return self.response.predictions_of(scores)
         if self.classes is None:
             return scores[:, 0] if scores.shape[1] == 1 else scores
+        if self.decision is not None:
+            return self.classes[self.decision.choose(self.probabilities_of(scores))]
         if len(self.classes) == 2:
             return self.classes[(scores[:, 0] > 0).astype(np.intp)]
         return self.classes[scores.argmax(axis=1)]

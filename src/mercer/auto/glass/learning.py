@@ -41,6 +41,7 @@ from mercer.learn.additive.purify import purified
 from mercer.learn.additive.tables import AdditiveTables
 from mercer.learn.additive.terms import AdditiveTerms
 from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss, TreeLoss
+from mercer.stats.folds import RowFolds
 
 #: Levels of a number, and its levels in a pair.
 N_LEVELS, N_PAIR_LEVELS = 240, 64
@@ -78,9 +79,10 @@ class GlassRows:
         data = LevelRows.of(table.axes, table.codes(rows.X), rows.weight, N_PAIR_LEVELS)
         return cls(table, data, replace(rows, X=table.rows(data.codes)), labels, target)
 
-    def folds(self, n_folds: int) -> np.ndarray:
-        """The fold 0..K-1 that terms are boosted without, for each row."""
-        return np.unique(self.rows.random_folds(n_folds), return_inverse=True)[1]
+    def folds(self, n_folds: int) -> RowFolds:
+        """The folds that terms are boosted without: numbers 0..K-1 where rows are independent."""
+        found = self.rows.tree_folds(n_folds)
+        return RowFolds(np.unique(found.labels, return_inverse=True)[1]) if found.is_partition else found
 
     def loss(self) -> TreeLoss:
         """The loss that terms are boosted with."""
@@ -104,7 +106,7 @@ def learn_glass(
     rows = glass.rows
     n_bins = int(np.clip(_ALL_BINS // max(len(glass.table.axes), 1), _MIN_BINS, _MAX_BINS))
     effort = replace(sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide), n_bins=n_bins)
-    if len(np.unique(rows.folds)) < 2 or glass.target.scale == 0 or not np.any(rows.Y):
+    if not rows.can_compare or glass.target.scale == 0 or not np.any(rows.Y):
         return tabulated(constant(rows, glass.target), glass, None)
     search = Evaluator(rows, glass.labels, effort, clock, seed, steps)
     first = state = search.first(Features([LinearBlock(rows.X.shape[1])]))
@@ -221,9 +223,10 @@ def tabulated(
         pairs = _NO_PAIRS
     boosted = grown if predictor.features.has(BoostedTermsBlock.kind) else None
     models = [Weights(predictor.coef, predictor.intercept, None if boosted is None else boosted.tables)]
-    if n_folds:
+    folds = glass.folds(n_folds) if n_folds else None
+    if folds is not None and folds.is_partition:  # models of earlier rows alone are no jackknife
         parts = ([], None) if boosted is None else (boosted.per_fold, boosted.points)
-        known = FoldTerms(glass.folds(n_folds), *parts)
+        known = FoldTerms(folds.labels, *parts)
         models += models_without_folds(predictor, glass.rows, glass.target, glass.labels, known)
     tables, start = tables_of(predictor.features, models, glass.table, glass.data, pairs)
     pure = purified(tables, glass.data.codes, glass.rows.weight)

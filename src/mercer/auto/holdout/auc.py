@@ -9,11 +9,14 @@ from mercer.auto.holdout.bootstrap import Estimate
 from mercer.auto.holdout.evaluate import normal_quantile, wilson
 
 
-def auc_estimate(codes: np.ndarray, probabilities: np.ndarray, weight: np.ndarray | None = None) -> Estimate:
+def auc_estimate(
+    codes: np.ndarray, probabilities: np.ndarray, weight: np.ndarray | None = None, groups: np.ndarray | None = None
+) -> Estimate:
     """AUC of the second of two classes, or the mean over classes of each against the others (those with both kinds).
 
     The interval is that of DeLong, DeLong and Clarke-Pearson (1988) on the logit scale: the AUC is a mean of
-    influences of the rows. If no pair is out of order, it is Wilson's of as many pairs as the rarer class has rows.
+    influences of the rows, which add up within `groups` (numbers from 0). If no pair is out of order, it is Wilson's of
+    as many pairs as the rarer class has rows.
 
     >>> auc_estimate(np.array([0, 0, 1, 1]), np.array([[0.9, 0.1], [0.6, 0.4], [0.65, 0.35], [0.2, 0.8]])).value
     0.75
@@ -21,13 +24,14 @@ def auc_estimate(codes: np.ndarray, probabilities: np.ndarray, weight: np.ndarra
     n = len(codes)
     weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
     chosen = [1] if probabilities.shape[1] == 2 else range(probabilities.shape[1])
-    parts = [_influences(codes == k, probabilities[:, k], weight) for k in chosen]
-    known = [part for part in parts if part is not None]
+    areas = [_influences(codes == k, probabilities[:, k], weight) for k in chosen]
+    known = [area for area in areas if area is not None]
     if not known:
         return Estimate(0.5, 0.0, 1.0)
     value = float(np.mean([area for area, _, _ in known]))
     influence = np.mean([each for _, each, _ in known], axis=0)
-    error = float(np.sqrt(np.sum((weight * influence) ** 2)) / weight.sum())
+    parts = weight * influence if groups is None else np.bincount(groups, weight * influence)
+    error = float(np.sqrt(np.sum(parts**2)) / weight.sum())
     if error < 1e-12 or not 0 < value < 1:
         pairs = min(size for _, _, size in known)
         ends = wilson(value * pairs, pairs)

@@ -25,15 +25,23 @@ class Estimate:
 class RowGroups:
     """The groups in which n rows are resampled, and the draws: the same for all sums of the rows.
 
-    Sums of random groups have the variance of sums of rows, and cost less to resample.
+    Sums of random groups have the variance of sums of rows, and cost less to resample. Rows with equal `groups` are
+    dependent: they are resampled together.
     """
 
-    def __init__(self, n: int, weight: np.ndarray | None = None, random_state: int = 0):
+    def __init__(
+        self, n: int, weight: np.ndarray | None = None, random_state: int = 0, groups: np.ndarray | None = None
+    ):
         self._rng = np.random.default_rng(random_state)
         self.weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
-        self.n_effective = effective_rows(n, weight)
-        self.n_groups = n if n <= 2 * _N_GROUPS else _N_GROUPS
-        self._group = np.arange(n) if n <= 2 * _N_GROUPS else self._rng.permutation(n) % _N_GROUPS
+        self.given = None if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
+        units = n if self.given is None else int(self.given.max()) + 1
+        sizes = weight if self.given is None else np.bincount(self.given, self.weight)
+        self.n_effective = effective_rows(units, sizes)
+        self.n_groups = units if units <= 2 * _N_GROUPS else _N_GROUPS
+        self._group = np.arange(units) if units <= 2 * _N_GROUPS else self._rng.permutation(units) % _N_GROUPS
+        if self.given is not None:
+            self._group = self._group[self.given]
         self._columns: list[np.ndarray] = []
 
     def add(self, values: np.ndarray) -> slice:

@@ -34,6 +34,8 @@ class RowOutputs:
 
     y : targets, weight : weights or None, scores : one array per model
     sampled : mask of the rows in `table`, positions : their indices in the data
+    groups : keys of groups whose rows are dependent, None if there are none
+    clusters : keys of rows that a bootstrap resamples together: groups, or periods of rows that have an order in time
     """
 
     y: np.ndarray
@@ -42,6 +44,8 @@ class RowOutputs:
     table: Columns
     positions: np.ndarray
     sampled: np.ndarray
+    groups: np.ndarray | None = None
+    clusters: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,8 @@ class ModelOutputs(Statistic):
     table: Any = None
     positions: Any = None
     sampled: Any = None
+    groups: Any = None
+    times: Any = None
 
     def of(self, block: Block) -> ModelOutputs:
         if len(block) == 0:
@@ -73,6 +79,8 @@ class ModelOutputs(Statistic):
             table=block.X[chosen],
             positions=block.positions[chosen],
             sampled=chosen,
+            groups=getattr(block.raw, "keys", {}).get("group"),
+            times=getattr(block.raw, "keys", {}).get("time"),
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -92,6 +100,8 @@ class ModelOutputs(Statistic):
             table=self.table.stacked(other.table),
             positions=joined("positions"),
             sampled=joined("sampled"),
+            groups=None if self.groups is None else joined("groups"),
+            times=None if self.times is None else joined("times"),
         )
 
     def finish(self) -> RowOutputs:
@@ -99,4 +109,17 @@ class ModelOutputs(Statistic):
             raise ValueError("The holdout has no rows: hold out more rows, or bring more rows.")
         if self.weight is not None and not np.any(self.weight > 0):
             raise ValueError("All weights of the holdout are zero: hold out more rows, or bring more rows.")
-        return RowOutputs(self.y, self.weight, self.scores, self.table, self.positions, self.sampled)
+        clusters = self.groups if self.times is None else time_blocks(self.times)
+        return RowOutputs(
+            self.y, self.weight, self.scores, self.table, self.positions, self.sampled, self.groups, clusters
+        )
+
+
+def time_blocks(times: np.ndarray) -> np.ndarray:
+    """Periods of m^(1/3) consecutive of the m distinct times, as a block bootstrap resamples them (Kunsch 1989).
+
+    >>> time_blocks(np.array([3.0, 1.0, 2.0, 1.0])).tolist()
+    [1, 0, 0, 0]
+    """
+    known, codes = np.unique(times, return_inverse=True)
+    return codes.ravel() // max(1, round(len(known) ** (1 / 3)))

@@ -18,7 +18,7 @@ from mercer.auto.holdout.bootstrap import Estimate, RowGroups, effective_rows, r
 from mercer.auto.holdout.evaluate import compare, normal_quantile, wilson
 
 #: Metrics of which less is better.
-LOWER_IS_BETTER = ("rmse", "mae", "median_absolute_error", "log_loss", "brier", "pinball", "huber", "deviance")
+LOWER_IS_BETTER = ("rmse", "mae", "median_absolute_error", "log_loss", "brier", "pinball", "huber", "deviance", "cost")
 #: The smallest probability that the log-loss distinguishes from zero.
 _MIN_PROBABILITY = 1e-15
 
@@ -53,22 +53,31 @@ class Scores:
 
 
 def regression_scores(
-    y: np.ndarray, models: list[ModelPredictions], weight: np.ndarray | None = None, random_state: int = 0
+    y: np.ndarray,
+    models: list[ModelPredictions],
+    weight: np.ndarray | None = None,
+    random_state: int = 0,
+    groups: np.ndarray | None = None,
+    quantile: float | None = None,
 ) -> Scores:
-    """The metrics of a regression; of several targets the errors are averaged."""
+    """The metrics of a regression; of several targets the errors are averaged.
+
+    groups : keys of groups, which are resampled as a whole
+    quantile : level of the pinball loss, mean of max(level e, (level - 1) e) over the errors e; None leaves it out
+    """
     n = len(y)
     y = np.asarray(y, dtype=np.float64).reshape(n, -1)
     errors = [y - np.reshape(model.predictions, (n, -1)) for model in models]
-    groups = RowGroups(n, weight, random_state)
+    rows = RowGroups(n, weight, random_state, groups)
     centered = y - np.average(y, axis=0, weights=weight)
-    size, square = groups.add(np.ones(n)).start, groups.add(np.sum(centered**2, axis=1)).start
-    shifts = [groups.add(values).start for values in centered.T]
+    size, square = rows.add(np.ones(n)).start, rows.add(np.sum(centered**2, axis=1)).start
+    shifts = [rows.add(values).start for values in centered.T]
     sums = [
-        (groups.add(np.mean(e**2, axis=1)).start, groups.add(np.mean(np.abs(e), axis=1)).start, y.shape[1])
-        for e in errors
+        (rows.add(np.mean(e**2, axis=1)).start, rows.add(np.mean(np.abs(e), axis=1)).start, y.shape[1]) for e in errors
     ]
-    asked = [{name: groups.add(each).start for name, each in model.losses.items()} for model in models]
-    drawn = groups.draw()
+    asked = [{name: rows.add(each).start for name, each in model.losses.items()} for model in models]
+    pinballs = [rows.add(_pinball(e, quantile)).start for e in errors] if quantile is not None else []
+    drawn = rows.draw()
     count = np.maximum(drawn[:, size], np.finfo(float).tiny)
     total = drawn[:, square] - np.sum(drawn[:, shifts] ** 2, axis=1) / count
     values = [
@@ -80,10 +89,17 @@ def regression_scores(
         }
         for (squares, absolute, k), own in zip(sums, asked, strict=True)
     ]
-    metrics = [{name: groups.percentiles(each) for name, each in one.items()} for one in values]
+    for one, column in zip(values, pinballs, strict=False):
+        one["pinball"] = drawn[:, column] / count
+    metrics = [{name: rows.percentiles(each) for name, each in one.items()} for one in values]
+    size_of_sample = rows.n_effective if groups is not None else None
     for one, e in zip(metrics, errors, strict=True):
-        one["median_absolute_error"] = _median(np.mean(np.abs(e), axis=1), weight)
-    return Scores(metrics, _gains(groups, values))
+        one["median_absolute_error"] = _median(np.mean(np.abs(e), axis=1), weight, size_of_sample)
+    return Scores(metrics, _gains(rows, values))
+
+
+def _pinball(errors: np.ndarray, level: float) -> np.ndarray:
+    return np.mean(np.maximum(level * errors, (level - 1) * errors), axis=1)
 
 
 def _gains(groups: RowGroups, values: list[dict[str, np.ndarray]]) -> list[dict[str, Estimate]]:
@@ -93,11 +109,11 @@ def _gains(groups: RowGroups, values: list[dict[str, np.ndarray]]) -> list[dict[
     return [{name: groups.percentiles(signs[name] * (first[name] - other[name])) for name in first} for other in others]
 
 
-def _median(values: np.ndarray, weight: np.ndarray | None) -> Estimate:
+def _median(values: np.ndarray, weight: np.ndarray | None, n: float | None = None) -> Estimate:
     """The median with the order statistics at n/2 -+ z sqrt(n)/2 of n effective rows."""
     order = np.argsort(values, kind="stable")
     ranks = np.cumsum(np.ones(len(values)) if weight is None else weight[order])
-    half = normal_quantile(0.95) / (2 * np.sqrt(effective_rows(len(values), weight)))
+    half = normal_quantile(0.95) / (2 * np.sqrt(effective_rows(len(values), weight) if n is None else n))
     points = np.clip([0.5, 0.5 - half, 0.5 + half], 0.0, 1.0) * ranks[-1]
     index = np.minimum(np.searchsorted(ranks, points * (1 - 1e-12)), len(values) - 1)
     median, low, high = (float(each) for each in values[order][index])
@@ -112,30 +128,38 @@ def class_scores(
     models: list[ModelPredictions],
     weight: np.ndarray | None = None,
     random_state: int = 0,
+    groups: np.ndarray | None = None,
+    costs: np.ndarray | None = None,
 ) -> Scores:
     """The metrics of a classification.
+
+    groups : keys of groups, which are resampled as a whole; intervals of accuracy and its gain are then percentiles
+    costs : [true class, predicted class], of which the mean over the rows is reported
 
     F1 is that of the second of two classes, else the mean over the classes; AUC of several classes is the mean of each
     against the others; the Brier score of two classes is the mean of (p - y)^2, of several the sum over the classes.
     """
     labels, codes, models = _with_unseen(y, classes, models)
-    groups = RowGroups(len(y), weight, random_state)
-    size = groups.add(np.ones(len(y)))
-    actual = groups.add_by_class(codes, len(labels), np.ones(len(y)))
-    made = [_class_metrics(groups, model, labels, codes, size, actual) for model in models]
-    drawn = groups.draw()
+    rows = RowGroups(len(y), weight, random_state, groups)
+    size = rows.add(np.ones(len(y)))
+    actual = rows.add_by_class(codes, len(labels), np.ones(len(y)))
+    table = None if costs is None else _costs_of(costs, len(labels))
+    made = [_class_metrics(rows, model, labels, codes, size, actual, table) for model in models]
+    drawn = rows.draw()
     values = [{name: metric(drawn) for name, metric in metrics.items()} for metrics in made]
-    metrics = [{name: groups.percentiles(each) for name, each in one.items()} for one in values]
-    gains = _gains(groups, values)
+    metrics = [{name: rows.percentiles(each) for name, each in one.items()} for one in values]
+    gains = _gains(rows, values)
     for k, model in enumerate(models):
-        n = groups.n_effective
+        n, p = rows.n_effective, np.asarray(model.probabilities)
+        metrics[k] |= {"auc": auc_estimate(codes, p, weight, rows.given)} if len(labels) > 1 else {}
+        if groups is not None:
+            continue
         metrics[k]["accuracy"] = wilson(n * metrics[k]["accuracy"].value, n)
-        metrics[k] |= {"auc": auc_estimate(codes, np.asarray(model.probabilities), weight)} if len(labels) > 1 else {}
         if k:
             gains[k - 1]["accuracy"] = compare(
                 y, model.predictions, models[0].predictions, "classification", weight
             ).gain
-    order = ("accuracy", "balanced_accuracy", "auc", "log_loss", "brier", "f1")
+    order = ("accuracy", "balanced_accuracy", "auc", "log_loss", "brier", "f1", "cost")
     return Scores([{name: one[name] for name in order if name in one} for one in metrics], gains)
 
 
@@ -155,8 +179,21 @@ def _with_unseen(
     return labels, codes, padded
 
 
+def _costs_of(costs: np.ndarray, n_classes: int) -> np.ndarray:
+    """The costs, with the largest one for classes that training rows do not have."""
+    table = np.full((n_classes, n_classes), float(costs.max()))
+    table[: len(costs), : len(costs)] = costs
+    return table
+
+
 def _class_metrics(
-    groups: RowGroups, model: ModelPredictions, labels: np.ndarray, codes: np.ndarray, size: slice, actual: slice
+    groups: RowGroups,
+    model: ModelPredictions,
+    labels: np.ndarray,
+    codes: np.ndarray,
+    size: slice,
+    actual: slice,
+    costs: np.ndarray | None = None,
 ) -> dict[str, Metric]:
     """Add the sums of a model; the metrics are functions of the drawn sums."""
     p: Any = model.probabilities
@@ -171,6 +208,8 @@ def _class_metrics(
         "log_loss": groups.add(-np.log(np.maximum(own, _MIN_PROBABILITY))),
         "brier": groups.add(brier / 2 if n_classes == 2 else brier),
     }
+    if costs is not None:
+        sums["cost"] = groups.add(costs[codes, predicted])
     right = groups.add_by_class(codes, n_classes, hit)
     chosen = groups.add_by_class(predicted, n_classes, np.ones(n))
 

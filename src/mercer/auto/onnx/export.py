@@ -52,6 +52,10 @@ def _class_outputs(graph: Graph, predictor: Predictor, values: str, classes: np.
     else:
         probabilities = graph.add("Softmax", graph.cast(cooled, np.float32), axis=1)
         winner = graph.add("ArgMax", values, axis=1, keepdims=0)
+    if predictor.decision is not None:
+        utility = graph.add("MatMul", graph.cast(probabilities, np.float64), predictor.decision.utility)
+        last = {"select_last_index": 1} if len(classes) == 2 else {}  # the second of two classes at the threshold
+        winner = graph.add("ArgMax", utility, axis=1, keepdims=0, **last)
     graph.output("prediction", graph.add("Gather", classes, winner, axis=0), classes.dtype, ("rows",))
     graph.output("probabilities", probabilities, np.float32, ("rows", len(classes)))
 
@@ -77,8 +81,11 @@ def check_parity(model: Model, graph: Any, rows: Any = None) -> None:
         probabilities = model.predict_proba(table)
         allowed = allowed.max(axis=1, keepdims=True) / model.predictor.temperature + 8 * _EPS
         _compare(probabilities, found[1], allowed, "probability")
+        rule, size = model.predictor.decision, 1.0
+        if rule is not None:  # the utilities decide, and their errors are those of the probabilities times the costs
+            probabilities, size = probabilities @ rule.utility, max(1.0, float(np.abs(rule.utility).sum(axis=0).max()))
         top = np.sort(probabilities, axis=1)
-        clear = np.ones(len(top), bool) if top.shape[1] < 2 else top[:, -1] - top[:, -2] > 2 * allowed[:, 0]
+        clear = np.ones(len(top), bool) if top.shape[1] < 2 else top[:, -1] - top[:, -2] > 2 * size * allowed[:, 0]
         if not np.array_equal(found[0][clear].astype(str), np.asarray(expected[0])[clear].astype(str)):
             raise ValueError("The ONNX graph predicts other classes than the model. Please report this.")
         return

@@ -17,6 +17,13 @@ METRICS = {
     "regression": ("r2", "rmse", "mae", "pinball"),
     "classification": ("accuracy", "balanced_accuracy", "auc", "log_loss", "brier", "f1"),
 }
+#: How names of scorers of scikit-learn begin: those of numbers (but for some of classes), and those of clusterings.
+_OF_NUMBERS = ("neg_", "max_error", "explained_variance", "d2_absolute", "d2_pinball", "d2_tweedie", "r2")
+_OF_CLASSES = ("neg_log_loss", "neg_brier_score", "neg_negative_likelihood_ratio")
+_CLUSTERINGS = (
+    "adjusted_", "completeness", "fowlkes", "homogeneity", "mutual_info", "normalized_mutual", "rand_score",
+    "v_measure",
+)  # fmt: skip
 _TWO_COSTS = ("false_positive", "false_negative")
 
 
@@ -67,11 +74,32 @@ class Objective:
         if np.all(matrix == matrix[:, :1]):
             raise ParameterError("costs", self.costs, "must differ: otherwise no decision matters")
 
+    @property
+    def is_scorer(self) -> bool:
+        """Whether the metric is a scorer of scikit-learn, not one of `METRICS`."""
+        return self.metric is not None and not any(self.metric in names for names in METRICS.values())
+
+    def headline(self, task: str) -> str:
+        """The key of the metric that leads the report: the one asked for, else the cost if there are costs."""
+        if self.metric is None:
+            return "cost" if self.costs is not None else "accuracy" if task == "classification" else "r2"
+        if isinstance(self.metric, str):
+            return self.metric
+        inner = getattr(self.metric, "_score_func", self.metric)
+        return str(getattr(inner, "__name__", type(self.metric).__name__))
+
+    @property
+    def pinball_level(self) -> float | None:
+        """The level of the pinball loss: the quantile that `predict` gives; None if the metric is another one."""
+        if self.metric != "pinball":
+            return None
+        return 0.5 if not self.quantiles or 0.5 in self.quantiles else float(self.quantiles[0])
+
     def check_task(self, task: str) -> None:
         """Refuse a metric, class weights or costs that do not fit the task."""
-        other = "regression" if task == "classification" else "classification"
-        if isinstance(self.metric, str) and self.metric in METRICS[other] and self.metric not in METRICS[task]:
-            raise ParameterError("metric", self.metric, f"must be one of {', '.join(METRICS[task])} for {task}")
+        if isinstance(self.metric, str) and not _fits(self.metric, task):
+            names = ", ".join(METRICS[task])
+            raise ParameterError("metric", self.metric, f"must be one of {names}, or a scorer, for {task}")
         for name in ("class_weight", "costs"):
             if task == "regression" and getattr(self, name) is not None:
                 remedy = "Leave it out, or set task='classification'."
@@ -98,6 +126,15 @@ class Objective:
             shape = f"must be a matrix [true class, predicted class] of shape {(n_classes, n_classes)}"
             raise ParameterError("costs", self.costs, f"{shape} for the {n_classes} classes")
         return matrix
+
+
+def _fits(metric: str, task: str) -> bool:
+    """Whether a metric or a scorer of scikit-learn is one of a task."""
+    if any(metric in names for names in METRICS.values()):
+        return metric in METRICS[task]
+    if metric.startswith(_CLUSTERINGS):
+        return False
+    return (metric.startswith(_OF_NUMBERS) and not metric.startswith(_OF_CLASSES)) == (task == "regression")
 
 
 def _is_finite(value: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._runtime.errors import MercerError, ParameterError, Setting
+from mercer._runtime.errors import MercerError, Message, ParameterError, Setting
 
 #: Units of durations such as "7d", in microseconds.
 _UNITS = {"s": 1e6, "min": 6e7, "h": 3.6e9, "d": 8.64e10, "w": 6.048e11}
@@ -28,7 +28,7 @@ class Splitting:
         if self.gap is not None:
             if self.time is None:
                 problem = (Setting("gap", self.gap), " is the distance in time of training and test rows:")
-                raise MercerError(*problem, remedy="name the column of times with time=.")
+                raise MercerError(*problem, remedy=Message("name the column of times with ", Setting("time"), "."))
             self.gap_rows_or_duration()
         if self.cv is not None:
             self._check_cv()
@@ -38,9 +38,6 @@ class Splitting:
                 raise ParameterError(name, type(given).__name__, "must be the name of a column or one value per row")
 
     def _check_cv(self) -> None:
-        if self.time is not None:
-            problem = (Setting("time"), " and ", Setting("cv"), " both decide on the folds:")
-            raise MercerError(*problem, remedy="give one of them.")
         number = isinstance(self.cv, (int, np.integer)) and not isinstance(self.cv, bool) and self.cv >= 2
         splits = not isinstance(self.cv, (str, bytes)) and isinstance(self.cv, Iterable)
         if not (number or splits or (hasattr(self.cv, "split") and hasattr(self.cv, "get_n_splits"))):

@@ -16,6 +16,7 @@ from mercer.io import read_table
 from mercer.source import Columns, Source
 from mercer.source.accumulator import BLOCK_ROWS
 from mercer.source.table import table_in_memory
+from mercer.stats.folds import FoldPlan
 
 #: Encoded columns of a search, at most, unless rows are no more than that.
 _MAX_COLUMNS = 5000
@@ -25,7 +26,7 @@ _MAX_COLUMNS = 5000
 class EncodedRows:
     """Encoded rows, their targets, the hash of each row as read, and the indicator columns of each categorical column.
 
-    Weights have been divided by `unit`.
+    Weights have been divided by `unit`. `plan` says how the hashes make folds, where rows are not independent.
     """
 
     X: Any
@@ -34,6 +35,9 @@ class EncodedRows:
     categories: tuple[slice, ...] = ()
     weight: np.ndarray | None = None
     unit: float = 1.0
+    plan: FoldPlan | None = None
+    #: The key of each row's group, where rows are grouped.
+    groups: np.ndarray | None = None
     #: The response of a loss that was asked for; None for the squared error, and for classes.
     response: Any = None
     #: The sign of the effect of each encoded column, +1, -1, or 0 for any; None if none is asked for.
@@ -56,7 +60,12 @@ def encoded_rows(encoder, source: Source, learn: bool | None = False) -> Encoded
 
     rows = collected(parts())
     categories = tuple(slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
-    return EncodedRows(rows.X, rows.y, rows.ids, categories, *weights_of(rows.weight))
+    return EncodedRows(rows.X, rows.y, rows.ids, categories, *weights_of(rows.weight), *split_of(mapped, rows))
+
+
+def split_of(source: Source, rows: Block) -> tuple[FoldPlan | None, np.ndarray | None]:
+    """The plan of the folds of rows that were collected from a source, and their groups, where there are any."""
+    return source.fold_plan, getattr(rows.raw, "keys", {}).get("group") if source.fold_plan is not None else None
 
 
 def weights_of(weight: np.ndarray | None) -> tuple[np.ndarray | None, float]:

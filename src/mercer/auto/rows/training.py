@@ -1,4 +1,4 @@
-"""Encoded training rows, with the folds that the hashes of the rows as read give them."""
+"""Encoded training rows, with the folds that the hashes of the rows give them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,17 @@ from mercer.auto.constants import FEW_ROWS
 from mercer.auto.rows.targets import NumericTarget
 from mercer.source import MemorySource
 from mercer.stats import Gram
+from mercer.stats.folds import FoldPlan, RowFolds
 from mercer.stats.gram import GramPerFold
 
 N_FOLDS = 5
+#: Groups up to which hashes may divide them unevenly.
+_FEW_GROUPS = 50
+
+
+def folds_of_rows(ids: np.ndarray, seed: int, plan: FoldPlan | None = None) -> RowFolds:
+    """The folds of rows of these hashes: the same that every Gram statistic of the package uses."""
+    return RowFolds(fold_of(ids, N_FOLDS, seed)) if plan is None else plan.rows(ids, seed)
 
 
 @dataclass
@@ -33,7 +41,7 @@ class _HashedBlock(Block):
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Encoded rows X, numeric targets Y (one column per output) and the hash of each row as it was read."""
+    """Encoded rows X, numeric targets Y (one column per output) and the hash of each row, which decides on folds."""
 
     X: np.ndarray
     Y: np.ndarray
@@ -43,6 +51,10 @@ class TrainingRows:
     categories: tuple[slice, ...] = ()
     #: Sample weights; None if all are equal.
     weight: np.ndarray | None = None
+    #: Where folds are not those of independent rows.
+    plan: FoldPlan | None = None
+    #: The key of each row's group, where rows are grouped.
+    groups: np.ndarray | None = None
     #: The sign of the effect of each encoded column, +1, -1, or 0 for any; None if none is asked for.
     signs: np.ndarray | None = None
     #: The target as numbers, where another loss than the squared error is asked for.
@@ -52,9 +64,33 @@ class TrainingRows:
         return len(self.X)
 
     @property
+    def n_folds(self) -> int:
+        """The number of folds, of which some may have no rows."""
+        return N_FOLDS if self.plan is None else self.plan.n_folds
+
+    @cached_property
+    def row_folds(self) -> RowFolds:
+        """The folds of the rows, and the rows that their models learn from."""
+        return folds_of_rows(self.ids, self.seed, self.plan)
+
+    @property
     def folds(self) -> np.ndarray:
-        """The fold of each row: the same that every Gram statistic of the package uses."""
-        return fold_of(self.ids, N_FOLDS, self.seed)
+        """The fold of each row."""
+        return self.row_folds.labels
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether there are folds to compare models by."""
+        folds = self.row_folds
+        return len(folds.known) > 1 and any(folds.is_tested(fold) for fold in folds.known)
+
+    def tree_folds(self, n_folds: int) -> RowFolds:
+        """Folds for out-of-fold scores of trees: at random where rows are independent."""
+        if self.plan is None:
+            return RowFolds(self.random_folds(n_folds))
+        if self.plan.is_partition and self.groups is not None and len(np.unique(self.groups)) > _FEW_GROUPS:
+            return RowFolds(fold_of(_numeric.splitmix64(self.groups, self.seed + 2), n_folds, self.seed))
+        return self.row_folds
 
     def random_folds(self, n_folds: int) -> np.ndarray:
         """Folds at random, in which equal rows need not stay together.
@@ -72,9 +108,9 @@ class TrainingRows:
 
     def at(self, index: np.ndarray) -> TrainingRows:
         """Some of the rows."""
-        return replace(
-            self, X=self.X[index], Y=self.Y[index], ids=self.ids[index], weight=self.weight_of(index)
-        )
+        groups = None if self.groups is None else self.groups[index]
+        some = {"X": self.X[index], "Y": self.Y[index], "ids": self.ids[index]}
+        return replace(self, **some, weight=self.weight_of(index), groups=groups)
 
     @property
     def wide(self) -> bool:
@@ -113,8 +149,11 @@ class TrainingRows:
         """Gram statistics per fold of the features of the rows, computed block by block."""
         return self.summed(features).finish()
 
-    def summed(self, features: Callable[[slice], np.ndarray], n_folds: int = N_FOLDS) -> Gram:
+    def summed(self, features: Callable[[slice], np.ndarray], one_fold: bool = False) -> Gram:
         """The unfinished Gram statistic, which can be merged with that of other rows."""
+        empty = Gram(1, self.seed) if one_fold else Gram(N_FOLDS, self.seed)
+        if self.plan is not None and not one_fold:
+            empty = Gram(self.plan.n_parts, self.seed, plan=self.plan)
 
         def mapped(block: Block) -> Block:
             rows = slice(block.start, block.start + len(block))
@@ -122,4 +161,4 @@ class TrainingRows:
                 features(rows), self.Y[rows], self.weight_of(rows), block.start, block.raw, self.ids[rows]
             )
 
-        return MemorySource(self.X).map(mapped).fold(Gram(n_folds, self.seed))
+        return MemorySource(self.X).map(mapped).fold(empty)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mercer.auto.features.union import Features
-from mercer.auto.rows.training import N_FOLDS, TrainingRows
+from mercer.auto.rows.training import TrainingRows
 from mercer.linear.ridge.fold_loss import never
 from mercer.linear.ridge.row_space import BlockKernel, RowSpaceFoldLoss
 
@@ -29,7 +29,7 @@ class KernelCache:
 
     def _kernel(self, union: Features, index: int, scores: np.ndarray | None) -> BlockKernel:
         block = union.blocks[index]
-        folds = range(N_FOLDS) if block.without_fold(0) is not block else ()
+        folds = range(self.rows.n_folds) if block.without_fold(0) is not block else ()
         per_fold = (union.without_fold(fold).of_block(index, self.rows.X, scores) for fold in folds)
         return BlockKernel.of(union.of_block(index, self.rows.X, scores), self.rows.weight, per_fold)
 
@@ -48,4 +48,4 @@ def row_space_loss(
         return seen.features(rows.X[indices], None if scores is None else scores[indices])
 
     kernels = KernelCache(rows).of(union, scores) if kernels is None else kernels
-    return RowSpaceFoldLoss(kernels, union.block_of_column, rows.folds, rows.Y, features, rows.weight, should_stop)
+    return RowSpaceFoldLoss(kernels, union.block_of_column, rows.row_folds, rows.Y, features, rows.weight, should_stop)

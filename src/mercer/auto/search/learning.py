@@ -33,7 +33,7 @@ def learn(encoded: EncodedRows, classify: bool, effort: Effort, clock: Clock, se
     """Search on encoded rows, then fit the final linear model to all of them."""
     target, rows, labels = prepared(encoded, classify, seed)
     effort = sized(effort, rows.distinct(), rows.Y.shape[1], rows.wide)
-    if len(np.unique(rows.folds)) < 2 or target.scale == 0 or not np.any(rows.Y):
+    if not rows.can_compare or target.scale == 0 or not np.any(rows.Y):
         return constant(rows, target)
     found, equations = search(rows, labels, effort, clock, seed, steps)
     with steps("final"):
@@ -54,7 +54,8 @@ def prepared(encoded: EncodedRows, classify: bool, seed: int) -> tuple[NumericTa
     else:
         target = response.target(encoded.y, encoded.weight)
     numbers = target.numbers(encoded.y)
-    rows = TrainingRows(encoded.X, numbers, encoded.ids, seed, encoded.categories, encoded.weight, encoded.signs)
+    known = (encoded.categories, encoded.weight, encoded.plan, encoded.groups)
+    rows = TrainingRows(encoded.X, numbers, encoded.ids, seed, *known, signs=encoded.signs)
     rows = rows if response is None else replace(rows, target=target)
     return target, rows, target.labels(encoded.y)
 

@@ -18,7 +18,7 @@ from mercer.auto.constants import (
 )
 from mercer.auto.features.cross_fitted import CrossFitted
 from mercer.auto.features.linear import SelectedBlock
-from mercer.auto.rows.training import N_FOLDS, TrainingRows
+from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.evaluation import Evaluator
 from mercer.auto.search.state import SearchState
 from mercer.select.greedy.candidates import ColumnCandidates
@@ -35,7 +35,8 @@ def add_selected_columns(search: Evaluator, state: SearchState) -> SearchState:
         return state
     with search.steps("selected"):
         whole = best_columns(rows, sizes[-1])
-        per_fold = [best_columns(rows.at(np.flatnonzero(rows.folds != fold)), sizes[-1]) for fold in range(N_FOLDS)]
+        folds = rows.row_folds
+        per_fold = [best_columns(rows.at(folds.outside(fold)), sizes[-1]) for fold in range(rows.n_folds)]
         available = min(len(whole), *map(len, per_fold))
         for size in sizes:
             if size > available or not search.clock.allows(TIME_FOR_SELECTED + 0.1):

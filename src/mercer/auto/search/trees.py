@@ -37,12 +37,12 @@ def grow_score(
     return boosted_score(
         rows.X,
         loss,
-        rows.random_folds(effort.tree_folds),
+        rows.tree_folds(effort.tree_folds),
         [replace(params, random_state=seed) for params in effort.tree_params],
         rows.categories,
         effort.n_seeds,
         should_stop,
         stop_comparing,
-        rows.folds if rows.few else None,
+        rows.row_folds if rows.few else None,
         rows.signs,
     )

@@ -13,6 +13,7 @@ from mercer.auto.constants import MAX_DENSE_TERMS
 from mercer.auto.search.state import Candidate
 from mercer.auto.text.sparse_linear import SparseLinear, fit_sparse
 from mercer.source import Source
+from mercer.stats.folds import RowFolds
 from mercer.tables import TableEncoder
 from mercer.tables.columns import ColumnBlock, columns_by_name
 
@@ -67,7 +68,7 @@ class ScoredEncoder:
         table: TableEncoder,
         X: sparse.csr_matrix,
         y: np.ndarray,
-        ids: np.ndarray,
+        ids: np.ndarray | RowFolds,
         classes: np.ndarray | None,
         seed: int,
         weight: np.ndarray | None = None,

@@ -16,13 +16,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 
-from mercer._numeric.hashing.rows import fold_of
 from mercer.auto.budget.clock import Clock
 from mercer.auto.constants import HINGE_COSTS, RIDGE_PENALTIES, TEXT_TEMPERATURES
-from mercer.auto.rows.training import N_FOLDS
+from mercer.auto.rows.training import N_FOLDS, folds_of_rows
 from mercer.auto.search.evaluation import relative_loss
 from mercer.auto.search.state import Candidate
 from mercer.linear.losses import LogLoss
+from mercer.stats.folds import RowFolds
 
 _TOL, _MAX_ITER, _MIN_ITER = 1e-4, 2000, 3
 
@@ -46,7 +46,7 @@ class SparseLinear:
 def fit_sparse(
     X: sparse.csr_matrix,
     y: np.ndarray,
-    ids: np.ndarray,
+    ids: np.ndarray | RowFolds,
     classes: np.ndarray | None,
     seed: int,
     alpha: float | None = None,
@@ -55,13 +55,14 @@ def fit_sparse(
 ) -> tuple[SparseLinear, np.ndarray]:
     """The model of all rows and the out-of-fold scores of its rows; with `alpha` None the folds choose the penalty.
 
-    A fold without which a class is missing, or there are no rows, gets scores of zero. Another penalty is tried while
+    `ids` are the hashes of the rows, or their folds. A fold without which a class is missing, or there are no rows,
+    gets scores of zero. Another penalty is tried while
     there is time for it and for the model of all rows; if there is little for the first, it takes fewer iterations.
     """
     clock = clock or Clock()
     if classes is not None and len(classes) < 2:
         return SparseLinear(np.zeros((X.shape[1], 1)), np.zeros(1), classes, 1.0), np.zeros((X.shape[0], 1))
-    folds = fold_of(ids, N_FOLDS, seed)
+    folds = ids if isinstance(ids, RowFolds) else folds_of_rows(ids, seed)
     target = np.searchsorted(classes, y) if classes is not None else np.asarray(y, dtype=np.float64)
     indicators = _indicators(target, classes)
     center = np.average(indicators, axis=0, weights=weight)
@@ -75,7 +76,9 @@ def fit_sparse(
             break
         start = clock.spent()
         scores = _out_of_fold(fit, X, target, folds, each, weight)
-        loss, temperature = _loss(scores, indicators, classes, weight)
+        tested = slice(None) if folds.is_partition else folds.tested
+        some = None if weight is None else weight[tested]
+        loss, temperature = _loss(scores[tested], indicators[tested], classes, some)
         seconds = clock.spent() - start
         candidates.append(
             Candidate("terms", _title(classes, each), loss / variance, seconds, X.shape[1], on_all_rows=True)
@@ -170,7 +173,7 @@ def _out_of_fold(
     fit: _Fit,
     X: sparse.csr_matrix,
     target: np.ndarray,
-    folds: np.ndarray,
+    folds: RowFolds,
     alpha: float,
     weight: np.ndarray | None = None,
 ) -> np.ndarray:
@@ -179,9 +182,8 @@ def _out_of_fold(
     scores = np.zeros((X.shape[0], 1 if classes is not None and len(classes) == 2 else indicators.shape[1]))
     if classes is None:
         scores += np.average(indicators, axis=0, weights=weight)
-    for fold in np.unique(folds):
-        held_out = folds == fold
-        train = ~held_out
+    for fold in folds.known:
+        held_out, train = folds.inside(fold), folds.outside(fold)
         if not train.any() or (classes is not None and len(np.unique(target[train])) < len(classes)):
             continue
         some = None if weight is None else weight[train]

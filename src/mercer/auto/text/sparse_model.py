@@ -11,13 +11,24 @@ from scipy import sparse
 from mercer._numeric.block import stack_rows
 from mercer.auto.budget.clock import Clock
 from mercer.auto.conformal.calibration import IntervalCalibration, SetCalibration
+from mercer.auto.decisions.rule import OutOfFold
 from mercer.auto.explain.explanation import Explanations
 from mercer.auto.explain.rows import explain_terms
 from mercer.auto.features.linear import LinearBlock
 from mercer.auto.features.union import Features
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.model import Model
-from mercer.auto.rows.encoding import EncodedRows, encoded, encoded_rows, one_row, opened, refuse_wide, weights_of
+from mercer.auto.rows.encoding import (
+    EncodedRows,
+    encoded,
+    encoded_rows,
+    one_row,
+    opened,
+    refuse_wide,
+    split_of,
+    weights_of,
+)
+from mercer.auto.rows.training import folds_of_rows
 from mercer.auto.text.scored_encoder import ScoredEncoder, all_sparse, has_sparse_text
 from mercer.auto.text.sparse_linear import SparseLinear, fit_sparse, refit_sparse
 from mercer.linear.losses import LogLoss
@@ -105,13 +116,15 @@ def encode_training_rows(
     rows = mapped.collect()
     X, y, ids = rows.X, rows.y, rows.ids
     weight, unit = weights_of(rows.weight)
+    split = split_of(mapped, rows)
     if y is None or (all_sparse(encoder) and X.shape[1] <= max_terms):
-        return encoder, EncodedRows(X, y, ids, weight=weight, unit=unit)
+        return encoder, EncodedRows(X, y, ids, (), weight, unit, *split)
     classes = np.unique(y) if classify else None
-    scored, dense = ScoredEncoder.fitted(encoder, X, y, ids, classes, seed, weight, clock, like)
+    folds = folds_of_rows(ids, seed, split[0])
+    scored, dense = ScoredEncoder.fitted(encoder, X, y, folds, classes, seed, weight, clock, like)
     refuse_wide(scored, len(dense))
     categories = tuple(slice(b.start, b.stop) for b in scored.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
-    return scored, EncodedRows(dense, y, ids, categories, weight, unit)
+    return scored, EncodedRows(dense, y, ids, categories, weight, unit, *split)
 
 
 def learn_terms(
@@ -119,9 +132,12 @@ def learn_terms(
 ) -> SparsePredictor:
     """The linear model of sparse rows; with the penalty and temperature of another model, `like`, if there is one."""
     classes = np.unique(np.asarray(rows.y)) if classify else None
+    known = None
     if like is None:
-        model, scores = fit_sparse(rows.X, rows.y, rows.ids, classes, seed, None, rows.weight, clock)
-        calibration = _calibration(scores / model.temperature, np.asarray(rows.y), classes, rows.weight)
+        folds = folds_of_rows(rows.ids, seed, rows.plan)
+        model, scores = fit_sparse(rows.X, rows.y, folds, classes, seed, None, rows.weight, clock)
+        calibration = _calibration(scores / model.temperature, rows, classes, folds.tested)
+        known = _out_of_fold(scores / model.temperature, rows, classes, folds.tested)
     else:
         before = SparseLinear(like.coef, like.intercept, classes, like.alpha, like.temperature, like.candidates)
         model, calibration = refit_sparse(rows.X, rows.y, classes, seed, before, rows.weight, clock), like.calibration
@@ -135,16 +151,29 @@ def learn_terms(
         model.temperature,
         model.candidates,
         calibration,
+        out_of_fold=known,
     )
 
 
-def _calibration(scores: np.ndarray, y: np.ndarray, classes: np.ndarray | None, weight: np.ndarray | None) -> Any:
-    """Split conformal calibration by out-of-fold scores."""
+def _calibration(scores: np.ndarray, rows: EncodedRows, classes: np.ndarray | None, tested: np.ndarray) -> Any:
+    """Split conformal calibration by out-of-fold scores of rows that were tested."""
+    y, scores = np.asarray(rows.y)[tested], scores[tested]
+    weight, groups = (None if each is None else each[tested] for each in (rows.weight, rows.groups))
     if classes is None:
-        return IntervalCalibration.split(y.reshape(len(y), -1) - scores, weight)
+        return IntervalCalibration.split(y.reshape(len(y), -1) - scores, weight, groups)
     if len(classes) < 2:
         return None
-    return SetCalibration.of(LogLoss().class_probabilities(scores), np.searchsorted(classes, y), weight)
+    return SetCalibration.of(LogLoss().class_probabilities(scores), np.searchsorted(classes, y), weight, groups)
+
+
+def _out_of_fold(
+    scores: np.ndarray, rows: EncodedRows, classes: np.ndarray | None, tested: np.ndarray
+) -> OutOfFold | None:
+    if classes is None or len(classes) < 2:
+        return None
+    codes = np.searchsorted(classes, np.asarray(rows.y)[tested])
+    weight = None if rows.weight is None else rows.weight[tested]
+    return OutOfFold(LogLoss().class_probabilities(scores[tested]), codes, weight)
 
 
 def model_of(task: str, encoder: Any, predictor: Predictor, X: Any, report: dict[str, Any], seed: int) -> Model:

@@ -16,6 +16,7 @@ from mercer.learn.additive.axes import Axis
 from mercer.learn.additive.tables import AdditiveTables, PairTable
 from mercer.learn.trees.categories import category_ranks
 from mercer.learn.trees.losses import SquaredTreeLoss, TreeLoss
+from mercer.stats.folds import RowFolds
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,16 @@ class LevelRows:
 class TermBooster:
     """The terms grown on the rows outside a fold, by cycles; the levels of categories are ordered by the mean target.
 
-    Columns of the bins are the axes, then the coarse axes. Training rows come first, held-out rows last.
+    Columns of the bins are the axes, then the coarse axes. Training rows come first, held-out rows last. Without a fold
+    (None) all rows are training rows.
     """
 
-    def __init__(self, loss: TreeLoss, data: LevelRows, params: TermParams, folds: np.ndarray, fold: int):
-        self.train, self.rows = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+    def __init__(self, loss: TreeLoss, data: LevelRows, params: TermParams, folds: RowFolds, fold: int | None):
+        if fold is None:
+            self.train, self.rows = np.arange(len(folds)), np.arange(0)
+        else:
+            self.train, self.rows = np.flatnonzero(folds.outside(fold)), np.flatnonzero(folds.inside(fold))
+        self.tested = fold is not None and folds.is_tested(fold)
         self.data, self.params, order = data, params, np.concatenate([self.train, self.rows])
         categories = [j for j, axis in enumerate(data.axes) if axis.is_category]
         self.ranks = category_ranks(data.codes, categories, loss.ordering_target, self.train, loss.weight)
@@ -92,8 +98,8 @@ class TermBooster:
         return self.scores[len(self.train) :]
 
     def held_out_total(self) -> float:
-        """The sum of the losses of the held-out rows."""
-        return self.held_out_loss.loss(self.held_out())
+        """The sum of the losses of the held-out rows, where these count."""
+        return self.held_out_loss.loss(self.held_out()) if self.tested else 0.0
 
     def cycle(self, terms: np.ndarray, max_leaf_nodes: int) -> float:
         """Grow a tree for each term (row of columns that it may cut) and output; the loss of the held-out rows."""

@@ -15,6 +15,7 @@ from mercer.learn.additive.smooth import smoothed
 from mercer.learn.additive.tables import AdditiveTables, mean_tables
 from mercer.learn.trees.fold_booster import never
 from mercer.learn.trees.losses import TreeLoss
+from mercer.stats.folds import RowFolds
 
 #: Entries (pairs times rows times outputs) that ranking pairs may count.
 _MAX_COUNTED = 1e9
@@ -40,7 +41,7 @@ class BoostedTerms:
 def boost_terms(
     data: LevelRows,
     loss: TreeLoss,
-    folds: np.ndarray,
+    folds: np.ndarray | RowFolds,
     params: TermParams,
     max_pairs: int = 0,
     pairs: np.ndarray | None = None,
@@ -48,14 +49,18 @@ def boost_terms(
 ) -> BoostedTerms:
     """Boost the columns outside each fold, choose pairs by the out-of-fold gradient, and boost these.
 
-    folds : 0..K-1 of the rows; pairs : given pairs instead of chosen ones; should_stop : asked before each cycle
+    folds : those of the rows; pairs : given pairs instead of chosen ones; should_stop : asked before each cycle
     """
-    boosters = [TermBooster(loss, data, params, folds, fold) for fold in range(int(folds.max()) + 1)]
+    folds = RowFolds.of(folds)
+    boosters = [TermBooster(loss, data, params, folds, fold) for fold in folds.known]
+    if not folds.is_partition:  # the mean of models of earlier rows is of no use for new ones
+        boosters.append(TermBooster(loss, data, params, folds, None))
     axes = np.arange(len(data.axes))
     start = sum(booster.held_out_total() for booster in boosters)
     limits = params.max_cycles, params.early_stopping_cycles, should_stop
     n_cycles, after = _boosted(boosters, axes[:, None], params.max_leaf_nodes, *limits)
-    chosen = chosen_pairs(data, loss, folds, _out_of_fold(boosters, folds), max_pairs) if pairs is None else pairs
+    scores = _out_of_fold(boosters, len(folds))
+    chosen = chosen_pairs(data, loss, folds.labels, scores, max_pairs) if pairs is None else pairs
     n_pair_cycles, last = 0, after
     if len(chosen):
         limits = params.max_pair_cycles, params.early_stopping_cycles, should_stop
@@ -69,8 +74,10 @@ def boost_terms(
         chosen = chosen[kept]
     per_fold = smoothed(per_fold, boosters)
     points = _held_out_points(boosters, per_fold, len(folds))
-    losses = (start / len(folds), after / len(folds), last / len(folds))
-    return BoostedTerms(mean_tables(per_fold), per_fold, points, chosen, n_cycles, n_pair_cycles, losses)
+    n_tested = len(folds) if folds.is_partition else max(1, int(folds.tested.sum()))
+    losses = (start / n_tested, after / n_tested, last / n_tested)
+    tables = mean_tables(per_fold) if folds.is_partition else per_fold[-1]
+    return BoostedTerms(tables, per_fold, points, chosen, n_cycles, n_pair_cycles, losses)
 
 
 def _confirmed_pairs(boosters: list[TermBooster], per_fold: list[AdditiveTables]) -> list[int]:
@@ -78,8 +85,9 @@ def _confirmed_pairs(boosters: list[TermBooster], per_fold: list[AdditiveTables]
     increases = []
     for booster, tables in zip(boosters, per_fold, strict=True):
         codes, scores, loss = booster.data.codes[booster.rows], booster.held_out(), booster.held_out_total()
-        increases.append([booster.held_out_loss.loss(scores - pair.at(codes)) - loss for pair in tables.pairs])
-    return np.flatnonzero(np.mean(increases, axis=0) > 0).tolist()
+        if booster.tested:
+            increases.append([booster.held_out_loss.loss(scores - pair.at(codes)) - loss for pair in tables.pairs])
+    return np.flatnonzero(np.mean(increases, axis=0) > 0).tolist() if increases else []
 
 
 def _held_out_points(boosters: list[TermBooster], per_fold: list[AdditiveTables], n_rows: int) -> np.ndarray:
@@ -91,8 +99,8 @@ def _held_out_points(boosters: list[TermBooster], per_fold: list[AdditiveTables]
     return points
 
 
-def _out_of_fold(boosters: list[TermBooster], folds: np.ndarray) -> np.ndarray:
-    scores = np.empty((len(folds), boosters[0].n_outputs))
+def _out_of_fold(boosters: list[TermBooster], n_rows: int) -> np.ndarray:
+    scores = np.empty((n_rows, boosters[0].n_outputs))
     for booster in boosters:
         scores[booster.rows] = booster.held_out()
     return scores

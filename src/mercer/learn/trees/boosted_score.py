@@ -16,6 +16,7 @@ from mercer.learn.trees.params import TreeParams
 from mercer.learn.trees.score import EnsembleScore, score_scale
 from mercer.learn.trees.training_data import TrainingData
 from mercer.learn.trees.tree_features import TreeFeatures
+from mercer.stats.folds import RowFolds
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,13 @@ class BoostedScore:
 def boosted_score(
     X: np.ndarray,
     loss: TreeLoss,
-    folds: np.ndarray,
+    folds: np.ndarray | RowFolds,
     candidates: Sequence[TreeParams],
     categories: Iterable[slice] = (),
     n_seeds: int = 1,
     should_stop: Callable[[], bool] = never,
     stop_comparing: Callable[[], bool] | None = None,
-    gain_folds: np.ndarray | None = None,
+    gain_folds: np.ndarray | RowFolds | None = None,
     signs: np.ndarray | None = None,
 ) -> BoostedScore:
     """Choose parameters on the first fold, boost outside each fold with several seeds, and average the scores.
@@ -76,7 +77,7 @@ def boosted_score(
         rounds = replace(params, n_estimators=max(n_rounds))
         found = gains_per_fold(data, loss, gain_folds, rounds, should_stop)
         cross_fitted = [columns.gains_per_input(each) for each in found]
-    transformer = _transformer(score, classes, params, len(np.unique(folds)))
+    transformer = _transformer(score, classes, params, len(RowFolds.of(folds).known))
     trials = compared.trials if compared else []
     return BoostedScore(transformer, scores, columns.gains_per_input(gains), params, n_rounds, trials, cross_fitted)
 

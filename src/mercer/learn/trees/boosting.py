@@ -23,6 +23,7 @@ from mercer.learn.trees.fold_booster import FoldBooster, never
 from mercer.learn.trees.losses import TreeLoss
 from mercer.learn.trees.params import TreeParams
 from mercer.learn.trees.training_data import TrainingData
+from mercer.stats.folds import RowFolds
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class ParamsComparison:
 def boost(
     X: np.ndarray | TrainingData,
     loss: TreeLoss,
-    folds: np.ndarray,
+    folds: np.ndarray | RowFolds,
     params: TreeParams,
     should_stop: Callable[[], bool] = never,
     first: FoldBooster | None = None,
@@ -67,12 +68,16 @@ def boost(
     """Grow an ensemble outside each fold until the held-out loss of all folds no longer falls.
 
     X : (n, p) rows; folds : the fold of each row, 0..K-1; should_stop : asked between rounds whether to stop there;
-    first : the booster outside the first fold, if `compare_params` has grown it
+    first : the booster of the fold that `compare_params` compares with, if it has grown one
+
+    Where folds are not predicted from all others, as in an order in time, the mean of the ensembles is of no use for
+    new rows: one ensemble of all rows, of as many rounds, takes their place.
     """
-    data = TrainingData.of(X)
+    data, folds = TrainingData.of(X), RowFolds.of(folds)
+    compared = first_fold(folds)
     boosters = [
-        first if i == 0 and first is not None else FoldBooster(loss, data, params, folds, k, i + 1)
-        for i, k in enumerate(np.unique(folds).tolist())
+        first if k == compared and first is not None else FoldBooster(loss, data, params, folds, k, i + 1)
+        for i, k in enumerate(folds.known)
     ]
     losses = _held_out_losses(boosters, params, should_stop)
     last = len(losses) - 1
@@ -81,15 +86,26 @@ def boost(
     scores = np.empty((len(folds), len(boosters[0].base)))
     for booster in boosters:
         scores[booster.rows] = booster.held_out[best]
-    ensembles = [booster.ensemble(n_rounds) for booster in boosters]
     gains = np.sum([booster.gains(params.rounds_at(last)) for booster in boosters], axis=0)
-    return BoostingResult(scores, ensembles, np.array(losses) / len(folds), n_rounds, gains)
+    if not folds.is_partition:
+        whole = FoldBooster(loss, data, params, folds, None, 1 + len(boosters))
+        whole.loss_at(best)
+        boosters = [whole]
+    ensembles = [booster.ensemble(n_rounds) for booster in boosters]
+    n_tested = len(folds) if folds.is_partition else max(1, int(folds.tested.sum()))
+    return BoostingResult(scores, ensembles, np.array(losses) / n_tested, n_rounds, gains)
+
+
+def first_fold(folds: RowFolds) -> int:
+    """The fold by which parameters are compared: the first, or the last tested one where folds follow an order."""
+    tested = [fold for fold in folds.known if folds.is_tested(fold)]
+    return folds.known[0] if folds.is_partition or not tested else tested[-1]
 
 
 def gains_per_fold(
     X: np.ndarray | TrainingData,
     loss: TreeLoss,
-    folds: np.ndarray,
+    folds: np.ndarray | RowFolds,
     params: TreeParams,
     should_stop: Callable[[], bool] = never,
 ) -> list[np.ndarray]:
@@ -97,7 +113,7 @@ def gains_per_fold(
 
     The list is empty if boosting was stopped.
     """
-    data = TrainingData.of(X)
+    data, folds = TrainingData.of(X), RowFolds.of(folds)
     data.binned(params.max_bins)  # before threads ask for it
 
     def gains(fold: int) -> np.ndarray | None:
@@ -105,25 +121,27 @@ def gains_per_fold(
         finished = np.isfinite(booster.loss_at(params.n_evaluations, should_stop))
         return booster.gains(params.n_estimators) if finished else None
 
-    found = list(ordered_map(gains, range(int(folds.max()) + 1)))
+    found = list(ordered_map(gains, range(int(folds.labels.max()) + 1)))
     return [] if any(each is None for each in found) else found
 
 
 def compare_params(
     X: np.ndarray | TrainingData,
     loss: TreeLoss,
-    folds: np.ndarray,
+    folds: np.ndarray | RowFolds,
     candidates: Sequence[TreeParams],
     should_stop: Callable[[], bool] = never,
 ) -> ParamsComparison:
     """Compare parameters by the loss of the first fold. The first candidate is always tried, others if time allows."""
-    data = TrainingData.of(X)
+    data, folds = TrainingData.of(X), RowFolds.of(folds)
+    fold = first_fold(folds)
+    stream = 1 + folds.known.index(fold)
     for params in candidates:
         data.binned(params.max_bins)  # before threads ask for it
 
     def run(params: TreeParams) -> tuple[FoldBooster, ParamsTrial]:
         start = time.perf_counter()
-        booster = FoldBooster(loss, data, params, folds, int(folds.min()), 1)
+        booster = FoldBooster(loss, data, params, folds, fold, stream)
         lowest = min(_held_out_losses([booster], params, should_stop)) / len(booster.rows)
         return booster, ParamsTrial(params, lowest, time.perf_counter() - start)
 
@@ -137,7 +155,7 @@ def _held_out_losses(boosters: list[FoldBooster], params: TreeParams, should_sto
 
     No booster waits for the others: the first may be some rounds ahead, which are not used if the last ones stop.
     """
-    losses, best = [sum(booster.loss_at(0) for booster in boosters)], 0
+    losses, best = [sum(booster.loss_at(0) for booster in boosters if booster.tested)], 0
     turns = product(range(1, 1 + params.n_evaluations), boosters)
     found = ordered_map(lambda turn: turn[1].loss_at(turn[0], should_stop), turns)
     patience = np.inf if params.early_stopping_rounds is None else params.early_stopping_rounds
@@ -146,10 +164,10 @@ def _held_out_losses(boosters: list[FoldBooster], params: TreeParams, should_sto
             waited = params.rounds_at(len(losses) - 1) - params.rounds_at(best)
             if waited >= patience or should_stop():
                 break
-            loss = sum(islice(found, len(boosters)))
-            if not np.isfinite(loss):
+            each = list(islice(found, len(boosters)))
+            if not np.all(np.isfinite(each)):
                 break  # stopped: the rounds of an unfinished interval are not used
-            losses.append(loss)
+            losses.append(sum(loss for loss, booster in zip(each, boosters, strict=True) if booster.tested))
             if losses[-1] < losses[best]:
                 best = len(losses) - 1
     return losses

@@ -15,6 +15,7 @@ from mercer.learn.trees.losses import TreeLoss
 from mercer.learn.trees.params import TreeParams
 from mercer.learn.trees.score_losses import grow_score_rounds
 from mercer.learn.trees.training_data import TrainingData
+from mercer.stats.folds import RowFolds
 
 #: Rounds that take more seconds than this are grown one at a time, so that boosting can stop after each.
 _SLOW_ROUND_SECONDS = 0.01
@@ -29,13 +30,18 @@ class FoldBooster:
     """Trees on the rows outside a fold; `losses` and `held_out` are loss and scores of the fold at each evaluation.
 
     All ensembles share the bins of the training data except those of categories, whose order each finds for itself.
-    Training rows come first, held-out rows last.
+    Training rows come first, held-out rows last. Without a fold (None) all rows are training rows.
     """
 
     def __init__(
-        self, loss: TreeLoss, data: TrainingData, params: TreeParams, folds: np.ndarray, fold: int, stream: int
+        self, loss: TreeLoss, data: TrainingData, params: TreeParams, folds: RowFolds, fold: int | None, stream: int
     ):
-        train, self.rows = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        if fold is None:
+            train, self.rows = np.arange(len(folds)), np.arange(0)
+        else:
+            train, self.rows = np.flatnonzero(folds.outside(fold)), np.flatnonzero(folds.inside(fold))
+        #: Whether the loss of the held-out rows counts.
+        self.tested = fold is not None and folds.is_tested(fold)
         self._train, self._data = train, data
         order = np.concatenate([train, self.rows])
         self.params, self._slow = params, False

@@ -78,7 +78,8 @@ class SquaredTreeLoss(TreeLoss):
     counts_rows = True
 
     def __init__(self, y: np.ndarray, weight: np.ndarray | None = None):
-        self.targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        targets = np.asarray(y, dtype=np.float64)
+        self.targets = targets[:, None] if targets.ndim == 1 else targets
         self.weight = weight
 
     @property

@@ -63,12 +63,21 @@ class FoldLoss(ABC):
     ----------
     blocks : the block index of each column
     n_folds : number of folds that have rows
-    weight : total weight of the rows
+    weight : total weight of the rows that are evaluated
     should_stop : asked before each score but the first; true raises `OutOfTime`
+    tested : the numbers of the folds that are evaluated, by default all
     """
 
-    def __init__(self, blocks: np.ndarray, n_folds: int, weight: float, should_stop: Callable[[], bool] = never):
+    def __init__(
+        self,
+        blocks: np.ndarray,
+        n_folds: int,
+        weight: float,
+        should_stop: Callable[[], bool] = never,
+        tested: list[int] | None = None,
+    ):
         self.blocks, self.n_folds, self.weight = np.asarray(blocks), n_folds, weight
+        self.tested = list(range(n_folds)) if tested is None else tested
         self.n_blocks = int(self.blocks.max()) + 1 if len(self.blocks) else 0
         self.n_factored, self.size = 0, len(self.blocks)  # size : of the matrices that are factored
         self.best: tuple[np.ndarray, FoldScore] | None = None  # the penalties of smallest loss so far
@@ -80,7 +89,7 @@ class FoldLoss(ABC):
             raise OutOfTime
         system = self._system(np.asarray(penalties, dtype=np.float64))
         each_fold = map if self.size <= _MAX_SERIAL_SIZE else ordered_map
-        parts = list(each_fold(lambda k: self._held_out(k, system, gradient), range(self.n_folds)))
+        parts = list(each_fold(lambda k: self._held_out(k, system, gradient), self.tested))
         self.n_factored += len(parts)
         per_fold = np.array([loss for loss, _ in parts])
         gradients = np.sum([each for _, each in parts], axis=0) * penalties / self.weight
@@ -122,7 +131,10 @@ class GramFoldLoss(FoldLoss):
     """The K-fold loss from Gram matrices per fold; `blocks` and `should_stop` as in `FoldLoss`."""
 
     def __init__(self, gram: GramPerFold, blocks: np.ndarray, should_stop: Callable[[], bool] = never):
-        super().__init__(blocks, len(gram.folds), gram.total.weight, should_stop)
+        weight = gram.total.weight
+        if gram.planned is not None:
+            weight = float(sum(gram.folds[k].weight for k in gram.tested))
+        super().__init__(blocks, len(gram.folds), weight, should_stop, gram.tested)
         self.gram = gram
         self._cache: list | None = None
 
@@ -176,23 +188,29 @@ class GramFoldLoss(FoldLoss):
         return self._cache[k]
 
     def _centered(self, k: int) -> tuple:
-        fold = self.gram.folds[k]
-        train = self.gram.total - fold
+        fold, train = self.gram.folds[k], self.gram.outside(k)
         means = train.means()
         A, B, _ = train.about(*means)
         G, C, Y = fold.about(*means)
         return A, B, G, C, np.trace(Y)
 
     def with_products(self, sums: np.ndarray, products: np.ndarray, squares: np.ndarray) -> GramFoldLoss:
-        """Return the equations of other targets t: for each fold the sums of w t, w z t' and w t t' over its rows."""
+        """Return the equations of other targets t: for each fold the sums of w t, w z t' and w t t' over its rows.
+
+        Where folds are planned, the sums are those of each part of the rows.
+        """
         made, gram = copy(self), self.gram
-        folds = [
-            replace(fold, y=t, B=B - np.outer(gram.z_origin, t), Y=T)
-            for fold, t, B, T in zip(gram.folds, sums, products, squares, strict=True)
+        parts = [
+            replace(part, y=t, B=B - np.outer(gram.z_origin, t), Y=T)
+            for part, t, B, T in zip(
+                gram.folds if gram.planned is None else gram.planned.parts, sums, products, squares, strict=True
+            )
         ]
-        y, B, Y = (sum(getattr(fold, name) for fold in folds) for name in ("y", "B", "Y"))
+        planned = None if gram.planned is None else replace(gram.planned, parts=parts)
+        folds = parts if planned is None else planned.folds
+        y, B, Y = (sum(getattr(part, name) for part in parts) for name in ("y", "B", "Y"))
         total = replace(gram.total, y=y, B=B, Y=Y)
-        made.gram = replace(gram, folds=folds, total=total, y_origin=np.zeros(sums.shape[1]))
+        made.gram = replace(gram, folds=folds, total=total, y_origin=np.zeros(sums.shape[1]), planned=planned)
         made._cache, made.best = None, None
         return made
 
@@ -200,7 +218,7 @@ class GramFoldLoss(FoldLoss):
         return self._weights_of(self.gram.total, penalties)
 
     def weights_without(self, k: int, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self._weights_of(self.gram.total - self.gram.folds[k], penalties)
+        return self._weights_of(self.gram.outside(k), penalties)
 
     def _weights_of(self, rows: Normal, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         z_mean, y_mean = rows.means()

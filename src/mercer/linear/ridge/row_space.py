@@ -21,6 +21,7 @@ import numpy as np
 
 from mercer._numeric.linalg import dense
 from mercer.linear.ridge.fold_loss import FoldLoss, cholesky, cholesky_solve, never
+from mercer.stats.folds import RowFolds
 
 #: The smallest penalty of a block over the sum of squares of its features: K rounds by about eps tr K.
 _ROUNDING = 1e-13
@@ -76,7 +77,7 @@ class RowSpaceFoldLoss(FoldLoss):
     ----------
     kernels : the products of all rows, one matrix per block
     blocks : the block index of each column
-    folds : the fold of each row
+    folds : the fold of each row, or `RowFolds`
     Y : targets, one column per output
     features : (row indices, fold) -> features of these rows as learned without the fold (None: from all folds)
     weight : row weights, None if all are one
@@ -87,17 +88,21 @@ class RowSpaceFoldLoss(FoldLoss):
         self,
         kernels: list[BlockKernel],
         blocks: np.ndarray,
-        folds: np.ndarray,
+        folds: np.ndarray | RowFolds,
         Y: np.ndarray,
         features: Callable[[np.ndarray, int | None], np.ndarray],
         weight: np.ndarray | None = None,
         should_stop: Callable[[], bool] = never,
     ):
         counts = np.ones(len(Y)) if weight is None else weight
-        self._labels = np.unique(folds)
-        super().__init__(blocks, len(self._labels), float(counts.sum()), should_stop)
+        self._folds = folds = RowFolds.of(folds)
+        self._labels = folds.known
+        tested = [k for k, fold in enumerate(folds.known) if folds.is_tested(fold)]
+        weight_tested = counts if folds.is_partition else counts[folds.tested]
+        super().__init__(blocks, len(self._labels), float(weight_tested.sum()), should_stop, tested)
+        self._total = float(counts.sum())
         self.kernels, self.n_blocks, self.size = kernels, len(kernels), len(Y)
-        self._folds, self._targets, self._features, self._weighted = folds, Y, features, weight is not None
+        self._targets, self._features, self._weighted = Y, features, weight is not None
         self._counts, self._roots = counts, np.sqrt(counts)
         self._Y = Y * self._roots[:, None]
 
@@ -111,9 +116,9 @@ class RowSpaceFoldLoss(FoldLoss):
         return np.maximum(_ROUNDING * self._squares(), np.finfo(float).tiny)
 
     def _squares(self) -> np.ndarray:
-        fractions = self._counts / self.weight
+        fractions = self._counts / self._total
         whole = [kernel.whole for kernel in self.kernels]
-        return np.array([max(self._counts @ np.diag(K) - self.weight * fractions @ K @ fractions, 0.0) for K in whole])
+        return np.array([max(self._counts @ np.diag(K) - self._total * fractions @ K @ fractions, 0.0) for K in whole])
 
     def _system(self, penalties: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
         """Return K of all rows, None if every fold has its own, and the penalties."""
@@ -133,7 +138,7 @@ class RowSpaceFoldLoss(FoldLoss):
         K, penalties = system
         kernels = [kernel.without(self._labels[k]) for kernel in self.kernels]
         K = self._sum(kernels, penalties) if K is None else K
-        train, held = (np.flatnonzero(each) for each in (self._outside(k), ~self._outside(k)))
+        train, held = np.flatnonzero(self._outside(k)), np.flatnonzero(self._folds.inside(self._labels[k]))
         bordered = _BorderedSystem.of(K[np.ix_(train, train)], self._roots[train])
         if bordered is None:
             return np.inf, np.zeros(self.n_blocks)
@@ -150,7 +155,7 @@ class RowSpaceFoldLoss(FoldLoss):
         return loss, 2.0 * per_block / penalties**2
 
     def _outside(self, k: int) -> np.ndarray:
-        return self._folds != self._labels[k]
+        return self._folds.outside(self._labels[k])
 
     def with_targets(self, Y: np.ndarray) -> RowSpaceFoldLoss:
         """Return the equations of the same rows with other targets."""

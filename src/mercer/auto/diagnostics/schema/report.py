@@ -21,7 +21,16 @@ from mercer.auto.diagnostics.schema.errors import (
     RowSlice,
     Thresholds,
 )
-from mercer.auto.diagnostics.schema.scores import BlockReport, CandidateReport, Check, Coverage, Holdout, Split, Verdict
+from mercer.auto.diagnostics.schema.scores import (
+    BlockReport,
+    CandidateReport,
+    Check,
+    Coverage,
+    Decision,
+    Holdout,
+    Split,
+    Verdict,
+)
 
 #: Version of the schema. It grows when a key changes its meaning; new keys do not change it.
 FORMAT = 1
@@ -66,10 +75,14 @@ class Report(TypedDict):
     blocks: list[BlockReport]
     candidates: list[CandidateReport]
     weight: NotRequired[str]
+    #: The columns that rows were split by.
+    groups: NotRequired[str]
+    time: NotRequired[str]
     verdict: Verdict
     split: NotRequired[Split]
     checks: NotRequired[list[Check]]
     holdout: NotRequired[Holdout]
+    decision: NotRequired[Decision]
     intervals: NotRequired[Coverage]
     scorecard: NotRequired[Scorecard]
     importances: NotRequired[Importances]

@@ -58,9 +58,21 @@ class ModelScores(TypedDict):
     metrics: dict[str, ScoreEstimate]
 
 
+class Decision(TypedDict):
+    """How probabilities become a class, where that is not the most probable one."""
+
+    #: What the rule was chosen for, in words.
+    why: str
+    #: The probability of the second of two classes from which on it is predicted.
+    threshold: float | None
+    #: The class j of the largest sum over c of p_c utility[c][j] is predicted.
+    utility: list[list[float]]
+    sentence: str
+
+
 class Holdout(TypedDict):
     """Scores on the held-out rows. Keys of metrics: r2 rmse mae median_absolute_error, or accuracy balanced_accuracy
-    auc log_loss brier f1."""
+    auc log_loss brier f1; also pinball, cost, or the name of a scorer of scikit-learn where these were asked for."""
 
     metric: str
     n: int

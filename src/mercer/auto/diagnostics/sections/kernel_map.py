@@ -38,9 +38,9 @@ def kernel_map(encoded: EncodedRows, predictor: Predictor, classify: bool, seed:
     if bandwidth is None:
         return None
     target = NumericTarget.of(encoded.y, classify, encoded.weight)
-    every = TrainingRows(encoded.X, target.numbers(encoded.y), encoded.ids, seed, (), encoded.weight)
+    every = TrainingRows(encoded.X, target.numbers(encoded.y), encoded.ids, seed, (), encoded.weight, encoded.plan)
     rows = every.at(every.smallest(_MAX_ROWS))
-    if len(np.unique(rows.folds)) < 2 or not np.any(rows.Y):
+    if not rows.can_compare or not np.any(rows.Y):
         return None
     per_row = float(rows.counts.sum() / every.counts.sum())
     loss = np.array([_losses(rows, _rescaled(kernel, times), penalty * per_row, seed) for times in _BANDWIDTHS])
