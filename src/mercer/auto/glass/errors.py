@@ -100,11 +100,15 @@ def _newton_steps(
 
 
 def jackknife(tables: AdditiveTables, n_outputs: int) -> list[np.ndarray]:
-    """The standard errors of the points of axes and cells from tables whose outputs are models without a fold each."""
+    """The standard errors of the points of axes and cells from tables whose outputs are models without a fold each.
+
+    Without such models the errors are not known, and zero.
+    """
     errors = []
     for j, values in enumerate([*tables.mains, *(pair.values for pair in tables.pairs)]):
         models = values.reshape(*values.shape[:-1], -1, n_outputs)
-        variance = models.var(axis=-2) * max(models.shape[-2] - 1, 0)
+        n_models = models.shape[-2]
+        variance = models.var(axis=-2) * (n_models - 1) if n_models else np.zeros((*values.shape[:-1], n_outputs))
         errors.append(np.sqrt(_smoothed(variance, tables.axes[j]) if j < len(tables.axes) else variance))
     return errors
 
