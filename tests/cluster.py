@@ -16,13 +16,15 @@ START_SECONDS = 120
 class Cluster:
     """Starts processes in a folder; `stop` ends them all."""
 
-    def __init__(self, folder: Path):
-        self.folder, self.processes, self.workers = folder, [], []
+    def __init__(self, folder: Path, *tls: str, security=None):
+        """`tls` are options of `dask scheduler` and `dask worker`; `security` is that of the client."""
+        self.folder, self.processes, self.workers, self.tls = folder, [], [], tls
         self.file = folder / "scheduler.json"
         options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)]
         self.scheduler = self._start("scheduler", *options)
         wait_until(self.file.exists, self.scheduler)
-        self.client = Client(scheduler_file=str(self.file), set_as_default=False, timeout=START_SECONDS)
+        options = {"set_as_default": False, "timeout": START_SECONDS, "security": security}
+        self.client = Client(scheduler_file=str(self.file), **options)
 
     @property
     def address(self) -> str:
@@ -56,7 +58,7 @@ class Cluster:
     def _start(self, kind: str, *options: str, **environment: str) -> subprocess.Popen:
         with open(self.folder / f"{kind}-{len(self.processes)}.log", "wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "dask", kind, *options],
+                [sys.executable, "-m", "dask", kind, *options, *self.tls],
                 stdout=log,
                 stderr=log,
                 env={**os.environ, "DASK_TEMPORARY_DIRECTORY": str(self.folder), **environment},

@@ -16,7 +16,9 @@ from benchmarks.scale.generate import table, workplace
 from benchmarks.scale.options import Options
 
 #: Names of targets in tables of others.
-_TARGETS = ("target", "y", "class", "price", "Cover_Type")
+_TARGETS = ("target", "price", "class", "Cover_Type", "y")
+#: Columns that say where a row belongs.
+_NOT_FEATURES = ("split", "test_fold")
 _FRACTIONS = (1.0, 0.5, 0.25, 0.1)
 
 
@@ -54,6 +56,7 @@ def _tables(folder: str, options: Options) -> Iterator[tuple[str, str, str]]:
     yield _split(folder, "generated classes", rows.set_column(rows.num_columns - 1, "y", label), "y")
     for path in sorted(glob.glob(os.path.join(options.data, "*.parquet"))) if options.data else ():
         found = pq.read_table(path)
+        found = found.drop([name for name in found.column_names if name.startswith(_NOT_FEATURES)])
         target = next(
             (name for name in ("target", "y", "class", "price", "Cover_Type") if name in found.column_names), None
         )

@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import threading
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import mercer
 from bits import bits
 from cluster import Cluster, guarded
+from estimates import LONG
 from mercer import cli
 from mercer.source import accumulator, base, files
 
@@ -41,6 +43,16 @@ def cluster(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def two_workers(tmp_path_factory):
+    cluster = Cluster(tmp_path_factory.mktemp("two"))
+    cluster.start_worker()
+    cluster.start_worker()
+    cluster.wait_for_workers(2)
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture(scope="module")
 def table():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(N, 3))
@@ -65,6 +77,32 @@ def test_a_model_has_the_same_bits_on_every_engine(target, memory, table, proces
     assert ("do not fit into" in " ".join(here[2])) == (memory < 1)
     assert found(path, target, processes, memory) == here
     assert found(path, target, cluster.client, memory) == here
+
+
+@pytest.mark.parametrize("kill", range(30 if LONG else 2))
+def test_killed_workers_do_not_change_a_bit_of_a_model(kill, table, two_workers, tmp_path, record_property):
+    """Memory, files, threads, one worker (above) and two workers with kills at random moments: the same model."""
+    target = ("y", "label")[kill % 2]
+    path = str(tmp_path / "rows.parquet")
+    pq.write_table(table.drop(["label" if target == "y" else "y"]), path, row_group_size=700)
+    here = found(path, target, None, 0.003)
+    two_workers.wait_for_workers(2)
+    ended, rng = threading.Event(), np.random.default_rng(kill)
+
+    def replace_workers():
+        while not ended.wait(rng.uniform(0.2, 4.0)):
+            two_workers.kill_worker(int(rng.integers(len(two_workers.workers))))
+            two_workers.start_worker()
+            record_property("kill", kill)
+            ended.wait(4.0)
+
+    killer = threading.Thread(target=replace_workers)
+    killer.start()
+    try:
+        assert found(path, target, two_workers.client, 0.003) == here
+    finally:
+        ended.set()
+        killer.join()
 
 
 def test_rows_of_classes_outside_the_sample_are_counted_on_workers(table, processes, tmp_path):

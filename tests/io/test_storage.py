@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import sys
 
 import fsspec
 import numpy as np
@@ -17,7 +18,7 @@ from mercer._runtime.errors import DataError
 from mercer.io import read, read_table
 from mercer.io.storage import prepare
 from mercer.source.shipping import dumps, loads
-from mercer.source.storage import StoredPath
+from mercer.source.storage import StoredPath, filesystem
 from mercer.stats import Gram, Sample
 from s3_server import s3_server
 
@@ -171,6 +172,28 @@ def test_the_memory_of_fsspec(memory_store, whole):
 def test_addresses_that_do_not_work(address, error, match):
     with pytest.raises(error, match=match):
         read_table(address)
+
+
+@pytest.mark.parametrize(
+    ("address", "options", "kind"),
+    [
+        ("gs://anonymous@bucket/rows.parquet", None, "gcs"),
+        ("memory://bucket/rows.parquet", None, "py::fsspec+memory"),
+        ("file:///tmp/rows.parquet", {"auto_mkdir": False}, "py::fsspec+('file', 'local')"),
+    ],
+)
+def test_which_file_system_opens_an_address(address, options, kind):
+    assert filesystem(address, options)[0].type_name == kind
+
+
+@pytest.mark.parametrize(
+    ("address", "options", "package"),
+    [("az://container/rows.parquet", None, "adlfs"), ("gs://bucket/rows.parquet", {"token": "anon"}, "gcsfs")],
+)
+def test_an_object_store_whose_package_is_missing(address, options, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(DataError, match=rf"{address} cannot be opened.*Install the package of fsspec.*{package}"):
+        read_table(address, storage_options=options)
 
 
 @pytest.fixture

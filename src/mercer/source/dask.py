@@ -139,8 +139,7 @@ class DaskEngine(Engine):
 
     def _elsewhere(self, attempt: Attempt) -> Any:
         """The future of the same call on other workers, if there are any."""
-        with self._explained():
-            busy = self.client.processing()
+        busy = self._asked(self.client.scheduler.processing)
         others = [worker for worker, keys in busy.items() if attempt.future.key not in keys]
         return self._again(attempt, **({"workers": others, "allow_other_workers": True} if others else {}))
 
@@ -269,7 +268,9 @@ def dask_engine(address: str | None = None) -> Iterator[DaskEngine]:
             stack.enter_context(cluster)
         try:
             client = Client(address or cluster, timeout=_ANSWER_SECONDS, set_as_default=False)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError) as error:
             remedy = "Start one with `dask scheduler`, or leave the address out for a cluster on this machine."
+            if isinstance(error, TypeError):  # the message of Dask is about its own code
+                remedy = "Name the certificates of tls:// in the configuration of Dask, distributed.comm.tls."
             raise EngineError(f"No Dask scheduler answers at {address} ({error}).", remedy=remedy) from error
         yield DaskEngine(stack.enter_context(client))
