@@ -44,7 +44,7 @@ PARAMETERS = {
     "PCA": {"n_components": 3},
     "ClusterFeatures": {"n_clusters": 3},
     "SparseCoding": {"n_components": 8, "nonzeros": 2, "n_epochs": 2},
-    "SupervisedBins": {"task": "regression"},
+    "SupervisedBins": {"n_bins": 4, "task": "regression"},
     "TargetEncoding": {"task": "regression"},
     "LearnedMetric": {"n_rounds": 1, "n_components": 32, "task": "regression"},
     "FilterSelector": {"k": 3},
