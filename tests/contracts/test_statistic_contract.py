@@ -15,9 +15,9 @@ from scipy import sparse
 from mercer._numeric.block import Block
 from mercer.expand.landmarks.rows import CollectedRows, RowSample
 from mercer.kernels import Gaussian
-from mercer.learn.trees.best_first import Grid
+from mercer.learn.trees.best_first import GradientGrid
 from mercer.learn.trees.categories import TreeColumns
-from mercer.learn.trees.encoded_rows import BinTree, BoostedModel, RowEncoder
+from mercer.learn.trees.encoded_rows import BinTree, BoostedModel, TreeRowEncoder
 from mercer.learn.trees.fold_totals import FoldTotals
 from mercer.learn.trees.level_histograms import GridGuess, LevelHistograms, TreeTask
 from mercer.linear.losses import Hinge, Logistic, LogLoss, Squared
@@ -43,10 +43,10 @@ ORIGIN = np.array([0.5, 0.0, -0.5, 1.0])
 HINGE_POINTS = (HingePoint(np.array([0.3, -1.0, 0.5, 0.2, 0.1]), 0.5), HingePoint(np.ones(5), 2.0, -np.ones(5)))
 CUTS = [np.array([-0.5, 0.05, 0.5])] * D
 TREE_COLUMNS = TreeColumns.of(D)
-ENCODER = RowEncoder("contract", TREE_COLUMNS, CUTS, [[], []], [{}, {}], None, 2, 0, np.arange(2))
+ENCODER = TreeRowEncoder("contract", TREE_COLUMNS, CUTS, [[], []], [{}, {}], None, 2, 0, np.arange(2))
 STUMP = BinTree(*(np.array([each, -1, -1], dtype=np.int32) for each in (1, 0, 1, 2)), np.array([0.0, -1.0, 1.0]))
 MODEL = BoostedModel(np.array([[1.0], [-2.0]]), ([[STUMP], [STUMP]],))
-GRIDS = GridGuess(Grid(20, 20), Grid(38, 38), False)  # so fine that rounding does not count
+GRIDS = GridGuess(GradientGrid(20, 20), GradientGrid(38, 38), False)  # so fine that rounding does not count
 TREE_TASKS = tuple(TreeTask(k, 0, GRIDS, STUMP, np.array([-1, 0, 1], dtype=np.int32), 2) for k in range(2))
 FACTOR = Spectral(ORIGIN, np.zeros(1), 1000.0, np.eye(1), np.arange(1.0, 5.0), np.eye(D), np.ones((D, 1)))
 

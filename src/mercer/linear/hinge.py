@@ -122,8 +122,7 @@ class HingeClassifier(LinearClassifier, IteratedEstimator):
             HingeSolution(each.x[:-1], float(each.x[-1]), np.zeros(0), each.objective, each.gap, each.n_passes)
             for each in found
         ]
-        self._set_weights(solutions, moments.mean)
-        self.dual_coef_ = None
+        self._set_weights(solutions, moments.mean, "passes")
 
     def _learn_in_memory(self, source: Source) -> None:
         rows = source.collect()
@@ -141,18 +140,17 @@ class HingeClassifier(LinearClassifier, IteratedEstimator):
 
         self._set_weights(list(ordered_map(one, positive)), origin)
 
-    def _set_weights(self, solutions: list[HingeSolution], origin: np.ndarray) -> None:
+    def _set_weights(self, solutions: list[HingeSolution], origin: np.ndarray, steps: str = "sweeps") -> None:
         self.coef_ = np.stack([solution.w for solution in solutions])
         self.intercept_ = np.array([solution.b for solution in solutions]) - self.coef_ @ origin
-        self.dual_coef_: np.ndarray | None = np.stack([solution.beta for solution in solutions])
+        self.dual_coef_ = np.stack([solution.beta for solution in solutions]) if steps == "sweeps" else None
         self.objective_ = np.array([solution.objective for solution in solutions])
         self.dual_gap_ = np.array([solution.gap for solution in solutions])
         self.n_iter_ = max(solution.sweeps for solution in solutions)
         self.converged_ = bool(np.all(self.dual_gap_ <= self.tol * self.objective_))
         if not self.converged_:
-            what = "sweeps" if len(self.dual_coef_[0]) else "passes"
             warnings.warn(
-                f"HingeClassifier stopped after {self.n_iter_} {what} with a duality gap of "
+                f"HingeClassifier stopped after {self.n_iter_} {steps} with a duality gap of "
                 f"{np.max(self.dual_gap_ / self.objective_):.1e} of the objective, above tol={self.tol:.1e}. Raise "
                 "max_iter, raise alpha, or standardize the columns.",
                 ConvergenceWarning,

@@ -15,7 +15,7 @@ import numpy as np
 from mercer import _numeric
 
 
-class Grid(NamedTuple):
+class GradientGrid(NamedTuple):
     """Exponents of two that gradients and hessians are multiplied by before they are rounded to whole numbers."""
 
     gradient: int
@@ -56,7 +56,7 @@ class BestFirstTree:
     widths : numbers of bins of the columns; min_hessian, l2 : as in `grow_tree`; grid : that of the histograms
     """
 
-    def __init__(self, widths: np.ndarray, max_leaf_nodes: int, min_hessian: float, l2: float, grid: Grid):
+    def __init__(self, widths: np.ndarray, max_leaf_nodes: int, min_hessian: float, l2: float, grid: GradientGrid):
         self.widths, self.max_leaf_nodes, self.grid = widths, max_leaf_nodes, grid
         scale = float(np.ldexp(1.0, grid.hessian))
         self._min_hessian, self._l2 = max(min_hessian * scale, 1.0), l2 * scale
@@ -158,5 +158,5 @@ class BestFirstTree:
         value = np.divide(-totals[:, 1], weight, out=np.zeros(len(made)), where=weight > 0)
         value = np.ldexp(value, self.grid.hessian - self.grid.gradient)
         gain = np.where(inner, np.ldexp([node.gain for node in made], self.grid.hessian - 2 * self.grid.gradient), 0.0)
-        ints = (each.astype(np.int32) for each in (column, cut, left, right))
-        return GrownNodes(*ints, value, gain)
+        ints = [each.astype(np.int32) for each in (column, cut, left, right)]
+        return GrownNodes(ints[0], ints[1], ints[2], ints[3], value, gain)

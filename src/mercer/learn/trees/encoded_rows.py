@@ -43,7 +43,7 @@ class BoostedModel:
 
 
 @dataclass
-class EncodedRows:
+class BinnedRows:
     """Bins, the loss of the targets, the ensemble that has not seen each row, and scores (ensembles, rows, outputs)."""
 
     y: np.ndarray
@@ -82,7 +82,7 @@ class EncodedRows:
 
 
 @dataclass(frozen=True)
-class RowEncoder:
+class TreeRowEncoder:
     """Encodes blocks: one column of bins for each number, and for each ensemble one for each category.
 
     cuts : those of the numbers; code_cuts, ranks : for each ensemble the cuts of the ranked categories, and the ranks
@@ -114,7 +114,7 @@ class RowEncoder:
         n, q = len(self.cuts), len(self.code_cuts[k])
         return np.append(np.arange(n), n + k * q + np.arange(q)).astype(np.int64)
 
-    def encoded(self, block: Block, n_scores: int) -> EncodedRows:
+    def encoded(self, block: Block, n_scores: int) -> BinnedRows:
         """The encoded rows of a block, from an earlier pass if this process has kept them."""
         assert block.y is not None
         known = _kept.get(self.token, block.start)
@@ -128,7 +128,7 @@ class RowEncoder:
         bins = _numeric.column_bins(values, np.concatenate([np.zeros(0), *cuts]), ends)
         fold = fold_of(block.ids, self.n_folds, self.seed)
         loss = loss_of_target(block.y, block.weight, self.classes)
-        rows = EncodedRows(np.array(block.y), bins, loss, np.searchsorted(self.folds, fold))
+        rows = BinnedRows(np.array(block.y), bins, loss, np.searchsorted(self.folds, fold))
         _kept.put(self.token, block.start, rows, rows.n_bytes(n_scores))
         return rows
 
@@ -142,13 +142,13 @@ class _KeptRows:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._rows: dict[str, dict[int, EncodedRows]] = {}
+        self._rows: dict[str, dict[int, BinnedRows]] = {}
         self._bytes: dict[str, int] = {}
 
-    def get(self, token: str, start: int) -> EncodedRows | None:
+    def get(self, token: str, start: int) -> BinnedRows | None:
         return self._rows.get(token, {}).get(start)
 
-    def put(self, token: str, start: int, rows: EncodedRows, n_bytes: int) -> None:
+    def put(self, token: str, start: int, rows: BinnedRows, n_bytes: int) -> None:
         with self._lock:
             for other in [each for each in self._rows if each != token]:
                 if sum(self._bytes.values()) + n_bytes > MAX_KEPT_BYTES:

@@ -15,20 +15,20 @@ from mercer import _numeric
 from mercer._numeric.block import Block
 from mercer._numeric.trees.grower import MAX_SHORT_ROWS, MIN_UNITS, grid_exponent
 from mercer._runtime.pool import for_each
-from mercer.learn.trees.best_first import Grid
-from mercer.learn.trees.encoded_rows import BinTree, BoostedModel, EncodedRows, RowEncoder
+from mercer.learn.trees.best_first import GradientGrid
+from mercer.learn.trees.encoded_rows import BinnedRows, BinTree, BoostedModel, TreeRowEncoder
 from mercer.stats.base import Statistic
 
 
 class GridGuess(NamedTuple):
     """The grids of short and long sums of a tree, and whether short sums suffice."""
 
-    short: Grid
-    long: Grid
+    short: GradientGrid
+    long: GradientGrid
     is_short: bool
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> GradientGrid:
         return self.short if self.is_short else self.long
 
 
@@ -41,7 +41,7 @@ class GradientRange(NamedTuple):
     def guess(self, n_rows: int, before: GridGuess | None) -> GridGuess:
         """The grids of these rows. Counts are those of the grid before: if it differs, `is_short` is a guess."""
         short, long = (
-            Grid(*(grid_exponent(float(each), n_rows, bits=bits) for each in self.largest)) for bits in (31, 52)
+            GradientGrid(*(grid_exponent(float(each), n_rows, bits=bits) for each in self.largest)) for bits in (31, 52)
         )
         suffices = n_rows <= MAX_SHORT_ROWS
         if before is not None and before.short == short:
@@ -62,7 +62,7 @@ class TreeTask:
 
 
 @dataclass(frozen=True)
-class LevelSums:
+class NodeHistograms:
     """The result: histograms of each task, and in the first pass of a round gradient ranges and the held-out loss."""
 
     cells: list[np.ndarray]
@@ -72,12 +72,12 @@ class LevelSums:
 
 @dataclass(frozen=True)
 class LevelHistograms(Statistic):
-    """Histograms of the wanted nodes of trees, one task for each tree; `first`: see `LevelSums`.
+    """Histograms of the wanted nodes of trees, one task for each tree; `first`: see `NodeHistograms`.
 
     State: 16 bytes for each bin of each column, of each wanted node.
     """
 
-    rows: RowEncoder
+    rows: TreeRowEncoder
     model: BoostedModel
     tasks: tuple[TreeTask, ...]
     first: bool
@@ -114,7 +114,7 @@ class LevelHistograms(Statistic):
         shape = (len(self.tasks), 2)
         return replace(self, cells=cells, largest=np.zeros(shape), counts=np.zeros(shape, dtype=np.int64), loss=0.0)
 
-    def _add(self, k: int, rows: EncodedRows, scores: np.ndarray) -> None:
+    def _add(self, k: int, rows: BinnedRows, scores: np.ndarray) -> None:
         """Add the rows to the histograms of the trees of one ensemble, in place."""
         gradient, hessian = rows.loss.gradients(scores)
         outside = rows.held_out_by != k
@@ -135,7 +135,7 @@ class LevelHistograms(Statistic):
                 self.counts[index, j] += np.count_nonzero(sizes >= np.ldexp(MIN_UNITS, -task.grid.short[j]))
 
     def _add_cells(
-        self, index: int, task: TreeTask, rows: EncodedRows, outside: np.ndarray, terms: tuple[np.ndarray, np.ndarray]
+        self, index: int, task: TreeTask, rows: BinnedRows, outside: np.ndarray, terms: tuple[np.ndarray, np.ndarray]
     ) -> None:
         assert task.grid is not None
         assert task.tree is not None
@@ -148,7 +148,7 @@ class LevelHistograms(Statistic):
         columns, widths = self.rows.columns_of(task.ensemble), self.rows.widths[task.ensemble]
         _numeric.add_histograms(rows.bins, rounded, nodes, columns, widths, self.cells[index])
 
-    def _held_out_loss(self, rows: EncodedRows, scores: np.ndarray) -> float:
+    def _held_out_loss(self, rows: BinnedRows, scores: np.ndarray) -> float:
         own = scores[rows.held_out_by, np.arange(len(rows.y))]
         return rows.loss.loss(own)
 
@@ -162,8 +162,8 @@ class LevelHistograms(Statistic):
             loss=self.loss + other.loss,
         )
 
-    def finish(self) -> LevelSums:
+    def finish(self) -> NodeHistograms:
         if self.n == 0:
             raise ValueError("No rows: trees cannot be grown from an empty data set.")
         ranges = [GradientRange(*each) for each in zip(self.largest, self.counts, strict=True)]
-        return LevelSums(self.cells, ranges, self.loss)
+        return NodeHistograms(self.cells, ranges, self.loss)

@@ -18,10 +18,10 @@ from mercer._numeric.block import Block
 from mercer.learn.trees.best_first import BestFirstTree, GrownNodes
 from mercer.learn.trees.binning import SAMPLE_ROWS, BinnedColumns, column_cuts
 from mercer.learn.trees.categories import TreeColumns, rank_codes
-from mercer.learn.trees.encoded_rows import BinTree, BoostedModel, RowEncoder
+from mercer.learn.trees.encoded_rows import BinTree, BoostedModel, TreeRowEncoder
 from mercer.learn.trees.ensemble import Tree, TreeEnsemble
 from mercer.learn.trees.fold_totals import FoldSums, FoldTotals
-from mercer.learn.trees.level_histograms import GridGuess, LevelHistograms, LevelSums, TreeTask
+from mercer.learn.trees.level_histograms import GridGuess, LevelHistograms, NodeHistograms, TreeTask
 from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss
 from mercer.learn.trees.params import EVALUATION_INTERVAL, TreeParams
 from mercer.learn.trees.score import MIN_SCALE
@@ -44,13 +44,13 @@ class StreamedResult:
     losses: np.ndarray
     n_rounds: int
     n_passes: int
-    rows: RowEncoder
+    rows: TreeRowEncoder
     model: BoostedModel
 
 
 def encoder_of(
     source: Source, columns: TreeColumns, classes: np.ndarray | None, n_folds: int, seed: int, max_bins: int
-) -> tuple[RowEncoder, FoldSums]:
+) -> tuple[TreeRowEncoder, FoldSums]:
     """Bins of the columns and sums of the targets: two passes."""
     totals = source.fold(FoldTotals(columns, classes, n_folds, seed)).finish()
     folds = np.flatnonzero(totals.n)
@@ -70,10 +70,10 @@ def encoder_of(
         for each in ranks
     ]
     cuts = column_cuts(X[:, :n], max_bins)
-    return RowEncoder(uuid4().hex, columns, cuts, code_cuts, ranks, classes, n_folds, seed, folds), totals
+    return TreeRowEncoder(uuid4().hex, columns, cuts, code_cuts, ranks, classes, n_folds, seed, folds), totals
 
 
-def boost_streamed(source: Source, rows: RowEncoder, totals: FoldSums, params: TreeParams) -> StreamedResult:
+def boost_streamed(source: Source, rows: TreeRowEncoder, totals: FoldSums, params: TreeParams) -> StreamedResult:
     """Grow an ensemble outside each fold until the held-out loss no longer falls, as `boost` does in memory."""
     try:
         return _StreamedBooster(source, rows, totals, params).result()
@@ -101,7 +101,7 @@ def out_of_fold_scale(source: Source, result: StreamedResult) -> np.ndarray:
 class _StreamedBooster:
     """Rounds of the ensembles outside each fold."""
 
-    def __init__(self, source: Source, rows: RowEncoder, totals: FoldSums, params: TreeParams):
+    def __init__(self, source: Source, rows: TreeRowEncoder, totals: FoldSums, params: TreeParams):
         self.source, self.rows, self.params = source, rows, params
         loss = SquaredTreeLoss if rows.classes is None else LogisticTreeLoss
         base = np.array([loss.base_of(totals.mean_target(int(fold))) for fold in rows.folds])
@@ -115,7 +115,7 @@ class _StreamedBooster:
 
     def result(self) -> StreamedResult:
         params, losses = self.params, list[float]()
-        stops = params.early_stopping_rounds is not None
+        patience, stops = params.early_stopping_rounds or 0, params.early_stopping_rounds is not None
         for done in count():
             at_evaluation = done % EVALUATION_INTERVAL == 0 or done == params.n_estimators
             if done == params.n_estimators and not stops:
@@ -124,7 +124,7 @@ class _StreamedBooster:
             if at_evaluation:
                 losses.append(first.loss / self.n_rows)
             waited = done - params.rounds_at(int(np.argmin(losses)))
-            if done == params.n_estimators or (at_evaluation and stops and waited >= params.early_stopping_rounds):
+            if done == params.n_estimators or (at_evaluation and stops and waited >= patience):
                 break
             self._grow(first)
             report_progress(done + 1, params.n_estimators)
@@ -133,11 +133,11 @@ class _StreamedBooster:
         ensembles = [self._ensemble(k, n_rounds) for k in range(len(self.rows.folds))]
         return StreamedResult(ensembles, np.array(losses), n_rounds, self.n_passes, self.rows, self.model)
 
-    def _fold(self, tasks: list[TreeTask], first: bool) -> LevelSums:
+    def _fold(self, tasks: list[TreeTask], first: bool) -> NodeHistograms:
         self.n_passes += 1
         return self.source.fold(LevelHistograms(self.rows, self.model, tuple(tasks), first)).finish()
 
-    def _first_pass(self) -> LevelSums:
+    def _first_pass(self) -> NodeHistograms:
         """Histograms of the roots on the right grids. Grids seldom change: another pass is only needed if one did."""
         while True:
             roots = [self._root_task(index) for index in range(len(self.trees))]
@@ -157,7 +157,7 @@ class _StreamedBooster:
         leaf, zero = np.full(1, -1, dtype=np.int32), np.zeros(1, dtype=np.int32)
         return TreeTask(k, output, grid, BinTree(leaf, leaf, leaf, leaf, np.zeros(1)), zero, 1)
 
-    def _grow(self, first: LevelSums) -> None:
+    def _grow(self, first: NodeHistograms) -> None:
         """Grow one tree for each ensemble and output."""
         params = self.params
         growing = []
@@ -176,10 +176,10 @@ class _StreamedBooster:
                 growing[index].add(nodes, cells)
         self.grown.append([tree.grown() for tree in growing])
         added: list[list[BinTree]] = [[] for _ in self.rows.folds]
-        for (k, _), nodes in zip(self.trees, self.grown[-1], strict=True):
-            column = np.where(nodes.column >= 0, self.rows.columns_of(k)[nodes.column], -1).astype(np.int32)
-            value = params.learning_rate * nodes.value
-            added[k].append(BinTree(column, nodes.bin, nodes.left, nodes.right, value))
+        for (k, _), grown in zip(self.trees, self.grown[-1], strict=True):
+            column = np.where(grown.column >= 0, self.rows.columns_of(k)[grown.column], -1).astype(np.int32)
+            value = params.learning_rate * grown.value
+            added[k].append(BinTree(column, grown.bin, grown.left, grown.right, value))
         self.model = replace(self.model, rounds=(*self.model.rounds, added))
 
     def _asked(self, growing: list[BestFirstTree]) -> dict[int, list[int]]:

@@ -103,7 +103,8 @@ class HingesAt(Statistic):
         weight = np.ones(len(block)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
         problems = zip(self.classes, self.points, strict=True)
         found = [self._one(Z, np.asarray(block.y) == k, weight, at) for k, at in problems]
-        sums = {name: np.stack(part) for name, part in zip(_SUMS, zip(*found, strict=True), strict=True)}
+        parts = zip(_SUMS, zip(*found, strict=True), strict=True)
+        sums: dict[str, Any] = {name: np.stack(part) for name, part in parts}
         return replace(self, n=len(block), **sums)
 
     @staticmethod
