@@ -10,6 +10,7 @@ import mercer
 from mercer._numeric import isa
 
 ALL = [
+    "busy_machine",
     "explore",
     "landmarks",
     "learned_metric",
@@ -20,6 +21,7 @@ ALL = [
     "memory_limit",
     "projections",
     "random_features",
+    "resource_limits",
     "sequences",
     "selection_greedy",
     "selection_filters",
