@@ -143,6 +143,7 @@ def fitted(name: str) -> dict[str, Any]:
         "seconds": time.perf_counter() - start,
         "cpu": time.process_time() - cpu,
         "growth": _resident() - before,
+        "memory": case.options.get("memory"),
         "score": score,
         "notes": notes,
     }
