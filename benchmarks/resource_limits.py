@@ -95,7 +95,9 @@ CASES = {
 
 
 def run(*names: str) -> None:
-    print(f"{'case':32s} {'seconds':>8s} {'budget':>7s} {'CPU s':>7s} {'growth':>7s} {'memory':>7s} {'score':>7s}  notes")
+    print(
+        f"{'case':32s} {'seconds':>8s} {'budget':>7s} {'CPU s':>7s} {'growth':>7s} {'memory':>7s} {'score':>7s}  notes"
+    )
     for name, case in CASES.items():
         if names and not any(word in name for word in names):
             continue
@@ -105,12 +107,9 @@ def run(*names: str) -> None:
         found = measured(name)
         if spinning:
             spinning.kill()
-        budget, limit = case.options.get("time_budget", ""), case.options.get("memory", "")
-        print(
-            f"{name:32s} {found['seconds']:8.1f} {budget!s:>7s} {found['cpu']:7.1f} {found['growth']:7.2f} {limit!s:>7s} "
-            f"{found['score']:>7s}  {found['notes']}",
-            flush=True,
-        )
+        budget, limit = (str(case.options.get(key, "")) for key in ("time_budget", "memory"))
+        costs = f"{found['seconds']:8.1f} {budget:>7s} {found['cpu']:7.1f} {found['growth']:7.2f} {limit:>7s}"
+        print(f"{name:32s} {costs} {found['score']:>7s}  {found['notes']}", flush=True)
 
 
 def _spin() -> None:
@@ -144,6 +143,7 @@ def fitted(name: str) -> dict[str, Any]:
         "seconds": time.perf_counter() - start,
         "cpu": time.process_time() - cpu,
         "growth": _resident() - before,
+        "memory": case.options.get("memory"),
         "score": score,
         "notes": notes,
     }

@@ -26,6 +26,9 @@ LAYERS = {
         "tests/linear/test_overflow.py",
     ],
     "certified digits": ["tests/linear/test_certified_digits.py"],
+    "properties of estimators": ["tests/contracts/test_property_contract.py"],
+    "bits on any number of threads": ["tests/contracts/test_thread_contract.py"],
+    "resource limits": ["tests/auto/budget"],
     "residuals of solvers": ["tests/linear/test_residual_ratios.py"],
 }
 

@@ -5,7 +5,11 @@ The tables are those of the other contracts. Rows and columns are enough for BLA
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -106,3 +110,31 @@ def test_models_have_the_same_bits_on_any_number_of_threads(monkeypatch, kind, e
 
     one, two, four = on_threads(monkeypatch, fitted)
     assert one == two == four
+
+
+PROCESS = """
+import hashlib, json, mercer
+from bits import bits
+from contracts.test_thread_contract import table
+
+def digest(kind):
+    data = table(kind)
+    model = mercer.fit(data, "y", effort="fast", report=False)
+    outputs = model.predict_proba if model.task == "classification" else model.predict
+    found = bits(model.predictor.coef), bits(outputs(data)), bits(model.importance())
+    return hashlib.sha256(repr(found).encode()).hexdigest()
+
+print(json.dumps([digest(kind) for kind in ("regression", "classes", "texts")]))
+"""
+
+
+def test_processes_have_the_same_bits_with_any_number_of_threads():
+    """Limits in the environment, which BLAS reads when it is loaded."""
+    found = []
+    for threads in map(str, THREADS if os.environ.get("MERCER_TEST_LENGTH") == "long" else THREADS[::2]):
+        limits = dict.fromkeys(("MERCER_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), threads)
+        environment = os.environ | limits | {"PYTHONPATH": str(Path(__file__).parents[1])}
+        command = [sys.executable, "-W", "ignore", "-c", PROCESS]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        found.append(done.stdout.splitlines()[-1])
+    assert len(set(found)) == 1
