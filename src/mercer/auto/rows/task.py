@@ -110,7 +110,7 @@ def _count(block: Block, counts: _Counts, called: str) -> None:
     if block.y is None:
         raise ValueError("There is no target to learn: name one of the columns, or give an array.")
     y = np.asarray(block.y)
-    _refuse_unusable(y, counts, called)
+    counts.largest = max(counts.largest, refuse_unusable(y, called))
     counts.n += len(y)
     _count_distinct(block, counts)
     counts.weight += _weight(block)
@@ -126,22 +126,23 @@ def _count(block: Block, counts: _Counts, called: str) -> None:
         _refuse_infinity(block.X)
 
 
-def _refuse_unusable(y: np.ndarray, counts: _Counts, called: str) -> None:
+def refuse_unusable(y: np.ndarray, called: str) -> float:
+    """Refuse a target that is no number or whose square overflows; the largest absolute value of numbers, else 0."""
     if y.dtype.kind == "M":
         raise ValueError(f"{called} is a date. Learn a number made of it instead, such as the days from a fixed one.")
     if y.ndim == 2 and y.dtype.kind not in "fiub":
         raise ValueError(f"{called} has {y.shape[1]} columns: several targets are learned together if all are numbers.")
-    if y.dtype.kind not in "fiub":
-        return
+    if y.dtype.kind not in "fiub" or len(y) == 0:
+        return 0.0
     bad = ~np.isfinite(y.reshape(len(y), -1)).all(axis=1)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise RowError(f"{called} is {y[row]} at ", row, ". Correct the value, or drop the row.")
     size = np.abs(y.reshape(len(y), -1).astype(np.float64)).max(axis=1)
-    counts.largest = max(counts.largest, float(size.max()))
-    if counts.largest > _HUGE:  # very small targets are refused at the end, if all are so
+    if size.max() > _HUGE:  # very small targets are refused at the end, if all are so
         row = int(np.argmax(size))
         raise RowError(f"{called} is {size[row]:g} at ", row, ". Its square overflows: divide it by a power of ten.")
+    return float(size.max())
 
 
 def _count_distinct(block: Block, counts: _Counts) -> None:
