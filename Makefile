@@ -8,7 +8,7 @@ NATIVE := CMakeLists.txt $(shell find native -type f)
 unexport PYTHONDONTWRITEBYTECODE
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-slow torture browser lint format bench docs clean FORCE
+.PHONY: demo test test-slow torture sanitize mutation coverage browser lint format bench docs clean FORCE
 
 demo: $(VENV)/.mercer
 	@$(BIN)/mercer demo $(ARGS)
@@ -25,6 +25,21 @@ browser: $(VENV)/.browser
 # Damaged files, tampered models, killed processes, extreme numbers: the long forms, as a table in build/torture.md.
 torture: $(VENV)/.dev
 	@cd tests && ../$(BIN)/python -m torture $(LAYERS)
+
+# The compiled core with AddressSanitizer and UBSan: tests, then fuzzers. PARTS names some of them.
+sanitize: $(VENV)/.dev $(VENV)/.clang
+	@cd tests && MERCER_TEST_LENGTH=long ../$(BIN)/python -m sanitize $(PARTS)
+
+# Small faults in the source, one at a time, that the tests must notice: the scores of stats, _numeric and io.
+mutation: $(VENV)/.dev
+	@cd tests && ../$(BIN)/python -m mutation $(ARGS)
+
+# The lines of src/ that the tests reach, in processes that they start too; below 95 % is a failure.
+coverage: $(VENV)/.dev
+	@rm -f build/coverage.data* && mkdir -p build
+	@$(BIN)/python -m coverage run -m pytest -q -n auto
+	@$(BIN)/python -m coverage combine -q
+	@$(BIN)/python -m coverage report --skip-covered --sort=cover
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
@@ -67,11 +82,16 @@ $(VENV)/.dev $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: pyproject.toml constraint
 	@$(PIP) install -c constraints.txt --no-build-isolation -e ".[$*]"
 	@touch $@
 
-# What the tests of the report need: Playwright, Debian's chromium, and axe-core in a folder of .venv. Where the browser
-# cannot be had, these tests are skipped and say why; with CI=true they fail.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 APT     := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq -y
 
+# What the fuzzers of native/fuzz/ need. Where clang cannot be had, `make sanitize` says so.
+$(VENV)/.clang: | $(VENV)/.dev
+	@command -v clang++ clang++-14 > /dev/null || { $(APT) update && $(APT) install clang libclang-rt-14-dev; } > /dev/null || true
+	@touch $@
+
+# What the tests of the report need: Playwright, Debian's chromium, and axe-core in a folder of .venv. Where the browser
+# cannot be had, these tests are skipped and say why; with CI=true they fail.
 $(VENV)/.browser: pyproject.toml constraints.txt | $(VENV)/.dev
 	@echo "installing the browser tools"
 	@$(PIP) install -c constraints.txt --no-build-isolation -e ".[browser]"

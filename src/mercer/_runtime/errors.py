@@ -12,7 +12,8 @@ The text of an error speaks to Python callers. A command line formats the same e
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
 
@@ -142,6 +143,15 @@ class RowError(DataError):
             row += start
             at = Location(row=row) if locate is None else locate(row)
         return RowError(self.before, row, *self.after, at=at, **self.known)
+
+
+@contextmanager
+def rows_from(start: int) -> Iterator[None]:
+    """Count the rows of errors inside, which are those of a block, from the first row of the data."""
+    try:
+        yield
+    except RowError as error:
+        raise error.located(None, start) from error
 
 
 def _restored(kind: type[MercerError], args: tuple, state: dict[str, Any]) -> MercerError:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from mercer._runtime.errors import MercerError, ParameterError
 from mercer.cli.messages import printable
 
 _READING = (
@@ -107,8 +108,26 @@ def started_engine(options: dict[str, Any]) -> Iterator[Any]:
 
 
 def reading_options(command: Callable) -> Callable:
-    """Add the options for reading a file of rows."""
-    return functools.reduce(lambda wrapped, option: option(wrapped), reversed(_READING), command)
+    """Add the options for reading a file of rows; errors in its data name the file."""
+    return functools.reduce(lambda wrapped, option: option(wrapped), reversed(_READING), _naming_the_file(command))
+
+
+def _naming_the_file(command: Callable) -> Callable:
+    @functools.wraps(command)
+    def named(*args: Any, **given: Any) -> Any:
+        try:
+            return command(*args, **given)
+        except ValueError as error:
+            paths = [given[name] for name in ("data", "file", "new", "old", "model") if given.get(name)]
+            if isinstance(error, ParameterError) or any(display_name(path) in str(error) for path in paths):
+                raise
+            known = isinstance(error, MercerError)
+            if known and (error.parameter or getattr(error, "file", None)):
+                raise
+            parts = error.problem.parts if known else (str(error),)
+            raise MercerError(f"{display_name(paths[0])}: ", *parts, remedy=error.remedy if known else "") from error
+
+    return named
 
 
 def reading(options: dict[str, Any]) -> dict[str, Any]:

@@ -294,7 +294,8 @@ def _parse_date(values: pa.Array, form: str) -> pa.Array:
 
 
 def _cast_where(values: pa.Array, shape: str, kind: pa.DataType) -> pa.Array:
-    return _cast_or_null(pc.if_else(pc.match_substring_regex(values, shape), values, None), kind)
+    fits = pc.and_(pc.match_substring_regex(values, shape), pc.invert(pc.starts_with(values, "0000")))  # no such year
+    return _cast_or_null(pc.if_else(fits, values, None), kind)
 
 
 def _cast_or_null(values: pa.Array, kind: pa.DataType) -> pa.Array:

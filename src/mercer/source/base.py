@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any, NamedTuple, Self
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from mercer._numeric.block import Block, collected
 from mercer._runtime.blas import single_threaded_blas
-from mercer._runtime.errors import Location
+from mercer._runtime.errors import Location, RowError
 from mercer._runtime.pool import ordered_map
 from mercer.source.accumulator import BLOCK_ROWS, PART_ROWS, Accumulator
 from mercer.source.engine import Engine, accumulate_on, as_engine, blocks_on, remaining
@@ -106,7 +107,8 @@ class Source(ABC):
 
     def blocks(self) -> Iterator[Block]:
         """All blocks in order, read and mapped on all cores."""
-        yield from ordered_map(lambda task: task.read(), self.tasks())
+        with self._locating():
+            yield from ordered_map(lambda task: task.read(), self.tasks())
 
     def collect(self) -> Block:
         """All rows in memory as one block; it keeps the hashes of the rows as read, not the rows as read."""
@@ -125,15 +127,24 @@ class Source(ABC):
         done, total.subtrees = record.restored()
         tasks = remaining(((task.rows, task) for task in self.tasks()), done)
         pieces = self._one_by_one(total, tasks) if statistic.parallel_inside else self._all_cores(total, tasks)
-        for rows, part in pieces:
-            done += rows
-            total.push(part, rows)
-            report_progress(done, self.n_rows)
-            if total.part_rows == 0:
-                record.part_done(done, total.subtrees)
+        with self._locating():
+            for rows, part in pieces:
+                done += rows
+                total.push(part, rows)
+                report_progress(done, self.n_rows)
+                if total.part_rows == 0:
+                    record.part_done(done, total.subtrees)
         total.close()
         record.finished(done, total.subtrees)
         return total
+
+    @contextmanager
+    def _locating(self) -> Iterator[None]:
+        """Add file and line to errors inside, whose rows are counted from the first row of the data."""
+        try:
+            yield
+        except RowError as error:
+            raise error.located(self.origin()[0].locate) from error
 
     def _one_by_one(self, total: Accumulator, tasks: Iterator[tuple[int, BlockTask]]) -> Iterator[tuple[int, Any]]:
         with single_threaded_blas():

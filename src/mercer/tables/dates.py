@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from mercer._runtime.errors import Location, RowError
 from mercer.tables.profile import ColumnProfile
 from mercer.tables.values import times_of
 
@@ -61,7 +62,10 @@ class DateParts:
     @classmethod
     def learned(cls, profile: ColumnProfile, sample: Any) -> DateParts:
         """The range from all rows; the cycles with more than one phase from a sample."""
-        times = times_of(sample.X, profile.name)
+        try:
+            times = times_of(sample.X, profile.name)
+        except RowError as error:
+            raise error.located(lambda row: Location(row=int(sample.positions[row]))) from error
         ticks = times[~np.isnat(times)].view(np.int64)
         cycles = tuple(cycle for cycle in _CYCLES if len(np.unique(cycle_phase(ticks, ticks // _DAY, cycle))) > 1)
         return cls(profile.name, *_range(profile), cycles)

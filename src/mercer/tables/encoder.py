@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._numeric.block import Block, stack_rows
 from mercer._runtime.checks import check_whole
 from mercer._runtime.derived import DerivedCache
-from mercer._runtime.errors import Message, Setting
+from mercer._runtime.errors import DataError, Message, Setting
 from mercer.base import check_input_names, seed_of
 from mercer.source import Source
 from mercer.source.accumulator import BLOCK_ROWS
@@ -189,6 +189,8 @@ class TableEncoder(TransformerMixin, TableInput):
         self.n_features_in_ = len(self.schema_)
         seed = seed_of(self.random_state)
         self._seed = seed
+        if not profiles:
+            raise DataError("There is no column to learn from.", remedy="Add columns beside the target.")
         self._encoders = learn_encoders(source, profiles, sample, self.roles_, int(self.max_onehot), seed)
         self.notes_ = _notes(self.roles_)
         if not self._encoders:

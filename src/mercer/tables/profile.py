@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from mercer import _numeric
 from mercer._numeric.block import Block
 from mercer._numeric.hashing.rows import distinct_hashes
+from mercer._runtime.errors import DataError
 from mercer.source.arrow import hash_texts, kind_of
 from mercer.stats import Statistic
 
@@ -173,7 +174,13 @@ def _range(present: pa.Array, values: np.ndarray) -> tuple[Any, Any]:
         low, high = values.min(), values.max()
         if low == low:
             return low.item(), high.item()
-    return tuple(pc.min_max(present).as_py().values())
+    ends = pc.min_max(present)
+    try:
+        return tuple(ends.as_py().values())
+    except OverflowError as error:
+        shown = f"from {ends['min'].cast(pa.string())} to {ends['max'].cast(pa.string())}"
+        remedy = "Make such dates missing, or pass the column as text."
+        raise DataError(f"A column of dates goes {shown}, beyond the years 1 to 9999.", remedy=remedy) from error
 
 
 def _keys(values: np.ndarray) -> np.ndarray:

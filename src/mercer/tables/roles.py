@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from mercer._runtime.errors import DataError, Message, ParameterError, Setting
 from mercer.source import Source
@@ -170,7 +171,7 @@ def _text_role(profile: ColumnProfile, max_onehot: int) -> Role:
     words = float(np.mean([len(value.split()) for value in values]))
     letters = float(np.mean([len(value) for value in values]))
     distinct = profile.present >= _MIN_ID_ROWS and _all_distinct(profile)
-    if all(_ISO_DAY.fullmatch(value) for value in values):
+    if _are_days(values):
         return Role("date", f"written as {values[0]!r}")
     if profile.distinct > 10 and words <= 1 and letters >= 10:
         alphabet = Counter("".join(values).upper())
@@ -192,6 +193,17 @@ def _text_role(profile: ColumnProfile, max_onehot: int) -> Role:
     if profile.distinct > 0.5 * profile.present:
         return Role("text", f"{'no' if distinct else 'hardly any'} two alike, {letters:.0f} letters on average")
     return Role("high-cardinality", f"{_about(profile)} categories")
+
+
+def _are_days(values: list[str]) -> bool:
+    """Whether all values are dates as in 2020-12-31, and on the calendar."""
+    if not all(_ISO_DAY.fullmatch(value) for value in values):
+        return False
+    try:
+        pa.array(values).cast(pa.timestamp("us"))
+    except pa.ArrowInvalid:
+        return False
+    return min(values) >= "0001"
 
 
 def _all_distinct(profile: ColumnProfile) -> bool:

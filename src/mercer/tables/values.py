@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from mercer._numeric.hashing.splitmix import column_keys
 from mercer.source import Columns
 from mercer.source.arrow import keys_of
+from mercer.tables.schema import as_kind
 from mercer.text.documents import Documents, as_documents
 
 #: Up to so many rows, Python dictionaries are faster than Arrow.
@@ -135,7 +136,7 @@ def numbers(table: Columns, name: str) -> np.ndarray:
 def times_of(table: Columns, name: str) -> np.ndarray:
     """A column of dates, or of dates written as text, as datetime64[us]."""
     column = table.table[name]
-    return (column if column.type == pa.timestamp("us") else column.cast(pa.timestamp("us"))).to_numpy()
+    return (column if column.type == pa.timestamp("us") else as_kind(column, "date", name)).to_numpy()
 
 
 def hashed(table: Columns, names: Sequence[str]) -> np.ndarray:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer._runtime.errors import DataError
+from mercer._runtime.errors import DataError, RowError
 from mercer.auto.diagnostics.holdout_section import MAIN, scores_of
 from mercer.auto.holdout.outputs import ModelOutputs
 from mercer.auto.holdout.scores import ModelPredictions
+from mercer.auto.rows.target_counts import refuse_unusable
 from mercer.io import read_table
 from mercer.source import Source
 from mercer.tables.schema import refuse_missing
@@ -51,6 +52,10 @@ def evaluate_on(model: Model, data: Any, **reading: Any) -> dict[str, Any]:
     scoring = _RowModel(model)
     outputs = source.fold(ModelOutputs((scoring,), _NO_ROWS, model.seed)).finish()
     _refuse_other_type(outputs.y, model, name)
+    try:
+        refuse_unusable(outputs.y, f"The target {model.target!r}")
+    except RowError as error:
+        raise error.located(source.locate) from error
     scores = outputs.scores[0]
     probabilities = None if model.classes_ is None else scoring.probabilities_of(scores)
     predictions = [ModelPredictions("this model", scoring.predictions_of(scores), probabilities)]

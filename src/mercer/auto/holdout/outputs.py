@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mercer._numeric.block import Block
+from mercer._runtime.errors import rows_from
 from mercer.source import Columns, in_holdout
 from mercer.stats import Statistic
 
@@ -70,12 +71,14 @@ class ModelOutputs(Statistic):
             return ModelOutputs(self.models, self.fraction, self.seed)
         every = np.ones(len(block), dtype=bool)
         chosen = every if self.fraction >= 1 else in_holdout(block, self.fraction, self.seed + _SAMPLE_SEED)
+        with rows_from(block.start):
+            scores = [model.scores(block.X) for model in self.models]
         return replace(
             self,
             n=len(block),
             y=np.asarray(block.y),
             weight=None if block.weight is None else np.asarray(block.weight, dtype=np.float64),
-            scores=[model.scores(block.X) for model in self.models],
+            scores=scores,
             table=block.X[chosen],
             positions=block.positions[chosen],
             sampled=chosen,

@@ -53,7 +53,7 @@ class TargetCounts(Statistic):
             raise error.located(None, block.start) from error
 
     def _of(self, block: Block, y: np.ndarray) -> TargetCounts:
-        largest, ids = _largest(y, self.called), _distinct(block)
+        largest, ids = refuse_unusable(y, self.called), _distinct(block)
         check_target(y, self.loss, self.called)
         weight, several = _weight(block), y.ndim == 2
         fractional = y.dtype.kind == "f" and bool(np.any(y != np.rint(y)))
@@ -106,13 +106,13 @@ def _some(ids: frozenset[int]) -> frozenset[int]:
     return ids if len(ids) <= FEW_DISTINCT else frozenset(sorted(ids)[:FEW_DISTINCT])
 
 
-def _largest(y: np.ndarray, called: str) -> float:
-    """The largest absolute value of targets that are numbers; others, and unusable ones, are refused or count as 0."""
+def refuse_unusable(y: np.ndarray, called: str) -> float:
+    """Refuse a target that is no number or whose square overflows; the largest absolute value of numbers, else 0."""
     if y.dtype.kind == "M":
         raise ValueError(f"{called} is a date. Learn a number made of it instead, such as the days from a fixed one.")
     if y.ndim == 2 and y.dtype.kind not in "fiub":
         raise ValueError(f"{called} has {y.shape[1]} columns: several targets are learned together if all are numbers.")
-    if y.dtype.kind not in "fiub":
+    if y.dtype.kind not in "fiub" or len(y) == 0:
         return 0.0
     bad = ~np.isfinite(y.reshape(len(y), -1)).all(axis=1)
     if bad.any():

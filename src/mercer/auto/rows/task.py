@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mercer._runtime.errors import DataError, Message, ParameterError, RowError, Setting
+from mercer._runtime.errors import DataError, Message, ParameterError, Setting
 from mercer.auto.rows.target_counts import FEW_DISTINCT, TargetCounts
 from mercer.auto.rows.weights import refuse_extreme_weight
 from mercer.learn.targets import MAX_CLASSES
@@ -54,10 +54,7 @@ def profile_target(
     """
     task, name = checked_task(task), source.target
     called = "The target" if name is None else f"The target {name!r}"
-    try:
-        counts = source.fold(TargetCounts(called, loss))
-    except RowError as error:
-        raise error.located(source.locate) from error
+    counts = source.fold(TargetCounts(called, loss))
     if counts.n == 0:
         raise ValueError("The source has no rows.")
     if counts.weight <= 0:
