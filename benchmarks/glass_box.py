@@ -14,6 +14,7 @@ import argparse
 import json
 import multiprocessing
 import os
+import resource
 import time
 import warnings
 from pathlib import Path
@@ -34,7 +35,7 @@ def main() -> None:
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--seeds", default="0", help="numbers of the splits")
     parser.add_argument("--limit", type=float, default=180.0, help="CPU seconds that EBM with fourteen bags may take")
-    parser.add_argument("--timeout", type=float, default=900.0, help="seconds after which a fit is given up")
+    parser.add_argument("--timeout", type=float, default=900.0, help="CPU seconds after which a fit is given up")
     parser.add_argument("--out", default="glass_box.jsonl")
     parser.add_argument("--table", action="store_true", help="print the table of the results so far and stop")
     asked = parser.parse_args()
@@ -81,16 +82,19 @@ def _in_process(folder, name, seed, model, timeout) -> dict:
     """The result of a fit in a new process, which ends with it."""
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_send, args=(sender, folder, name, seed, model))
+    process = context.Process(target=_send, args=(sender, folder, name, seed, model, int(timeout)))
     process.start()
+    sender.close()
     try:
-        return receiver.recv() if receiver.poll(timeout) else {"error": f"not finished in {timeout:g} s"}
+        return receiver.recv()
+    except EOFError:
+        return {"error": f"not finished in {timeout:g} s of CPU time"}
     finally:
-        process.terminate()
         process.join()
 
 
-def _send(sender, folder, name, seed, model) -> None:
+def _send(sender, folder, name, seed, model, timeout) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (timeout, timeout))
     os.environ["MERCER_THREADS"] = "1"
     warnings.simplefilter("ignore")
     try:

@@ -300,5 +300,5 @@ def test_predict_writes_intervals(fitted, capsys):
     assert found.columns.tolist() == ["prediction", "lower", "upper"]
     assert (found["lower"] < found["prediction"]).all()
     assert (found["prediction"] < found["upper"]).all()
-    assert run(*predict, "--interval", "80") == 1
-    assert "between 0 and 1" in capsys.readouterr().err
+    assert run(*predict, "--interval", "80") == 2
+    assert "'--interval': 80.0 is not in the range 0<x<1" in capsys.readouterr().err

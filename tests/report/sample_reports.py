@@ -738,6 +738,16 @@ def no_holdout_report() -> Report:
     return {**report, "verdict": minimal_report()["verdict"]}
 
 
+def scorecard(times: int = 1) -> dict[str, Any]:
+    """The section of an explainable model: curves and pairs are effects and interactions with a strength."""
+    curves = [{**each, "strength": 0.4, "missing": -0.12} for each in effects()] * times
+    pairs = interactions() * times
+    names = [each["column"] for each in curves] + [" x ".join(each["columns"]) for each in pairs]
+    terms = [{"term": name, "output": None, "strength": 0.4, "low": -1.5, "high": 2.25} for name in names]
+    sizes = {"n_columns": len(curves), "n_pairs": len(pairs)}
+    return {"unit": "prediction", **sizes, "terms": terms, "curves": curves, "pairs": pairs}
+
+
 def wide_report(n_columns: int = 2000) -> Report:
     """A regression on many columns, with as many entries as the schema allows."""
     names = [f"gene_{i:05d}_expression_level" for i in range(n_columns)]
@@ -748,6 +758,7 @@ def wide_report(n_columns: int = 2000) -> Report:
         "importance": dict.fromkeys(names, 1 / n_columns),
         "importances": importances(names, "rmse"),
         "candidates": [{**each, "name": f"{each['name']} {i}"} for i in range(100) for each in candidates()],
+        "scorecard": scorecard(40),
         "effects": effects() * 40,
         "interactions": interactions() * 40,
         "profiles": [profile(name, "number", 1 / (i + 2), i % 7) for i, name in enumerate(names)],
@@ -790,6 +801,7 @@ def everything() -> Report:
         **regression_report(),
         **{key: classes[key] for key in ("calibration", "confusion", "thresholds", "classes")},
         "terms": text["terms"],
+        "scorecard": scorecard(),
         "weight": "copies",
         "profiles": [*classes["profiles"], *text["profiles"]],
         "target_profile": classes["target_profile"],

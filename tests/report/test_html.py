@@ -242,7 +242,7 @@ def test_every_section_is_there_in_the_order_of_the_contents():
     html = render_html(everything())
     found = re.findall(r'<section id="(\w+)"', html)
     assert found == [key for key, _ in present_sections(everything())]
-    assert len(found) == 10
+    assert len(found) == 11
     assert re.findall(r'<section id="(\w+)"', render_html(minimal_report())) == ["verdict", "repeat", "glossary"]
 
 

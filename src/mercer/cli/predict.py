@@ -22,7 +22,7 @@ from mercer.cli.streaming import output_option, rows_format_option, stream_rows
 @click.option("--proba", is_flag=True, help="Class probabilities beside the prediction.")
 @click.option(
     "--interval",
-    type=float,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
     metavar="LEVEL",
     help="Prediction intervals of this level, such as 0.9; for classes, sets.",
 )
@@ -48,7 +48,7 @@ def predict(
     Where rows of DATA contain the target, a note gives the score of the predictions. --keep id,name writes these
     columns before the prediction, --keep all every column. --interval 0.9 adds the columns lower and upper, which
     contain the target of a new row with that probability; for classes the column set, with all classes that may be
-    needed for it.
+    needed for it and | between them.
     """
     stream_rows(model, data, output, form, quiet, options, "predict", _Predictions(proba, interval), keep)
 
@@ -103,7 +103,7 @@ class _Predictions:
         if model.classes_ is not None:
             names = [str(name) for name in model.classes_]
             sets = model.predict_set(rows, self.level)
-            return {"set": np.array([" ".join(np.compress(each, names)) for each in sets], dtype=object)}
+            return {"set": np.array(["|".join(np.compress(each, names)) for each in sets], dtype=object)}
         ends = model.predict_interval(rows, self.level)
         if ends.ndim == 2:
             return {"lower": ends[:, 0], "upper": ends[:, 1]}

@@ -1,4 +1,4 @@
-"""`mercer scorecard`, and the CSV of points that `mercer fit --scorecard` writes."""
+"""The CSV of points that `mercer fit --scorecard` writes."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mercer._runtime.loaded import require, require_finite, require_vectors
 from mercer.auto.conformal.scores import CalibrationScores, row_masses, upper_bounds
 
 #: Scales are at least this fraction of the largest, so that a quotient by them is finite.
@@ -18,6 +19,10 @@ class LinearMap:
 
     coef: np.ndarray
     intercept: np.ndarray
+
+    def _check_loaded(self) -> None:
+        require_vectors(self.coef.shape[-1], "f", intercept=self.intercept)
+        require(self.coef.ndim == 2, "a linear map of the features is no matrix")
 
     def plus(self, other: LinearMap) -> LinearMap:
         """The sum of two maps."""
@@ -46,6 +51,16 @@ class IntervalCalibration:
     centers: LinearMap | None = None
     log_scales: LinearMap | None = None
     limits: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
+
+    def _check_loaded(self) -> None:
+        n_outputs, n_folds = len(self.scores), len(self.scores[0]) if self.scores else 0
+        require(n_folds > 0 and all(len(folds) == n_folds for folds in self.scores), "there are no conformity scores")
+        widths = ({n_folds * n_outputs}, {n_folds * n_outputs, n_outputs})
+        for each, allowed in zip((self.centers, self.log_scales), widths, strict=True):
+            require(each is None or len(each.intercept) in allowed, "intervals have maps of another number of folds")
+        if self.log_scales is not None:
+            require(self.limits.shape == (n_outputs, 2), "intervals have scales without limits")
+            require_finite("the limits of a scale", self.limits)
 
     @classmethod
     def split(
@@ -98,6 +113,9 @@ class SetCalibration:
 
     scores: CalibrationScores
     per_class: list[CalibrationScores]
+
+    def _check_loaded(self) -> None:
+        require(len(self.per_class) > 0, "sets of classes have no conformity scores")
 
     @classmethod
     def of(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mercer._runtime.loaded import require, require_finite
 from mercer.auto.explain.perturb import RecomputedChanges, ScoreChanges
 from mercer.auto.features.base import FeatureBlock, Refit
 from mercer.learn.additive.axes import Axis
@@ -30,6 +31,13 @@ class TermDetails:
     counts: list[np.ndarray]
     errors: list[np.ndarray]
 
+    def _check_loaded(self) -> None:
+        require(len(self.counts) == len(self.errors) >= len(self.columns), "a term has no counts or errors")
+        for count, error in zip(self.counts, self.errors, strict=True):
+            require(error.shape[:-1] == count.shape, "the errors of a term have other levels than its counts")
+            require_finite("the counts of a term", count)
+            require_finite("the errors of a term", error)
+
 
 class TermsBlock(FeatureBlock):
     """`AdditiveTerms`: points of the levels of columns and of the cells of pairs, in float32.
@@ -43,6 +51,12 @@ class TermsBlock(FeatureBlock):
     def __init__(self, transformer: AdditiveTerms, details: TermDetails):
         self.transformer, self.details = transformer, details
         self.width = self.tables.n_terms * self.tables.n_outputs
+
+    def _check_loaded(self) -> None:
+        values = [*self.tables.mains, *(pair.values for pair in self.tables.pairs)]
+        shapes = [error.shape for error in self.details.errors]
+        require(shapes == [each.shape for each in values], "the errors of points are those of other terms")
+        require(len(self.details.columns) == len(self.tables.axes), "the columns of the terms are others")
 
     @property
     def tables(self) -> AdditiveTables:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer import _numeric
+from mercer._runtime.loaded import require
 from mercer._runtime.pool import ordered_map
-from mercer.auto.conformal.calibration import IntervalCalibration
+from mercer.auto.conformal.calibration import IntervalCalibration, SetCalibration
 from mercer.auto.features.union import Features
 from mercer.linear.losses import LogLoss
 
@@ -20,6 +21,7 @@ _BATCH_ROWS = 1024
 #: Features that stay in the caches until their products are taken, and the rows from which on splitting pays.
 _BATCH_ENTRIES = 1 << 18
 _MIN_BATCH_ROWS = 64
+_OTHER_CLASSES = "its sets are of other classes"
 
 
 @dataclass
@@ -47,6 +49,16 @@ class Predictor:
     out_of_fold: Any = None
     _transient = ("result", "out_of_fold")
     _former = {"dictionary": "features", "found": "result"}
+
+    def _check_loaded(self) -> None:
+        calibration, n_outputs = getattr(self, "calibration", None), self.coef.shape[-1]
+        if isinstance(calibration, IntervalCalibration):
+            good = len(calibration.scores) == n_outputs and self.classes is None
+            require(good, "its intervals are of other targets")
+            heights = [len(each.coef) == len(self.coef) for each in calibration.maps]
+            require(all(heights), "its intervals are of other features")
+        if isinstance(calibration, SetCalibration):
+            require(self.classes is not None and len(calibration.per_class) == len(self.classes), _OTHER_CLASSES)
 
     def scores(self, X: np.ndarray) -> np.ndarray:
         """One column per output for encoded rows. Products are in float64, and independent of the other rows."""

@@ -5,13 +5,16 @@ With theta_k the points of the model without fold k of K,
     variance = (K - 1) / K * sum over k of (theta_k - mean of theta)^2.
 
 Boosted terms without a fold are known. Weights without it come from one Newton step at those of all rows: with the
-gradient g_k of the losses of the fold, their curvature H over all rows and the penalty P,
+gradient g_k of the losses of the fold, the curvature H_k of those of the other rows and the penalty P,
 
-    w_k = w + ((1 - 1/K) H + P)^-1 g_k.
+    w_k = w + (H_k + P)^-1 g_k,
+
+which is exact for squared errors but for the intercept.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,7 +69,7 @@ def models_without_folds(
             sums[fold] += Z[inside].T @ residual[inside]
             totals[fold] += residual[inside].sum(axis=0)
     mean /= weight.sum()
-    steps = _newton_steps(predictor, rows, known.points, mean, sums - mean[:, None] * totals)
+    steps = _newton_steps(predictor, rows, known, mean, sums - mean[:, None] * totals)
     boosted: list[AdditiveTables | None] = [*known.tables] if known.tables else [None] * n_folds
     return [Weights(predictor.coef - step, predictor.intercept, own) for step, own in zip(steps, boosted, strict=True)]
 
@@ -77,26 +80,48 @@ def _indicators_less_probabilities(labels: np.ndarray, scores: np.ndarray) -> np
 
 
 def _newton_steps(
-    predictor: Predictor, rows: TrainingRows, points: np.ndarray | None, mean: np.ndarray, sums: np.ndarray
-) -> np.ndarray:
-    """((1 - 1/K) H + P)^-1 times `sums` (folds, features, outputs), in which H is estimated from some rows."""
-    n_folds, width, n_outputs = sums.shape
+    predictor: Predictor, rows: TrainingRows, known: FoldTerms, mean: np.ndarray, sums: np.ndarray
+) -> list[np.ndarray]:
+    """(H_k + P)^-1 times `sums` (folds, features, outputs), in which H_k is estimated from some rows."""
     chosen = np.sort(rows.smallest(_MAX_ROWS))
-    Z = predictor.features.features(rows.X[chosen], None if points is None else points[chosen]).astype(np.float64)
-    curvature = rows.counts[chosen] * (1.0 - 1.0 / n_folds) * rows.counts.sum() / rows.counts[chosen].sum()
+    points = None if known.points is None else known.points[chosen]
+    Z = predictor.features.features(rows.X[chosen], points).astype(np.float64)
+    curvature = rows.counts[chosen].copy()
     if predictor.classes is not None:
         probabilities = LogLoss().class_probabilities(Z @ predictor.coef + predictor.intercept)
         curvature *= np.mean(probabilities * (1 - probabilities), axis=1)
+    curvature *= rows.counts.sum() / rows.counts[chosen].sum()
     penalty = predictor.penalties * (1.0 if predictor.classes is None else 2.0 * predictor.alpha)
     root = (1.0 / np.sqrt(penalty))[predictor.features.block_of_column][:, None]
     A = (Z - mean) * np.sqrt(curvature)[:, None] * root.T
-    b = root * sums.transpose(1, 0, 2).reshape(width, -1)
-    if len(A) < width:  # the inverse by that of products of rows (Woodbury)
-        inner = dense.cho_factor(dense.product(A, A.T) + np.eye(len(A)))
-        solved = b - A.T @ dense.cho_solve(inner, A @ b)
-    else:
-        solved = dense.cho_solve(dense.cho_factor(dense.product(A.T, A) + np.eye(width)), b)
-    return (root * solved).reshape(width, n_folds, n_outputs).transpose(1, 0, 2)
+    solve = _row_space_solver(A) if len(A) < A.shape[1] else _column_space_solver(A)
+    return [root * solve(known.folds[chosen] != fold, root * each) for fold, each in enumerate(sums)]
+
+
+#: (mask of rows, right-hand sides) -> (I + A'A of these rows)^-1 times the right-hand sides.
+_Solver = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def _column_space_solver(A: np.ndarray) -> _Solver:
+    total = dense.product(A.T, A) + np.eye(A.shape[1])
+
+    def solve(kept: np.ndarray, b: np.ndarray) -> np.ndarray:
+        others = A[~kept]
+        return dense.cho_solve(dense.cho_factor(total - dense.product(others.T, others)), b)
+
+    return solve
+
+
+def _row_space_solver(A: np.ndarray) -> _Solver:
+    """By the inverse of inner products of rows (Woodbury), of which there are fewer than columns."""
+    products = dense.product(A, A.T)
+
+    def solve(kept: np.ndarray, b: np.ndarray) -> np.ndarray:
+        own = A[kept]
+        inner = dense.cho_factor(products[np.ix_(kept, kept)] + np.eye(len(own)))
+        return b - own.T @ dense.cho_solve(inner, own @ b)
+
+    return solve
 
 
 def jackknife(tables: AdditiveTables, n_outputs: int) -> list[np.ndarray]:
