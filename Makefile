@@ -37,6 +37,7 @@ bench: $(VENV)/.bench
 
 docs: $(VENV)/.docs
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@$(BIN)/python docs/_checks.py docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 # A source distribution, and wheels that were installed and tried in fresh environments. PYTHONS=python3.11,python3.12

@@ -62,9 +62,14 @@ def found(names: str) -> list[str]:
     return [name for name in names.split(",") if shutil.which(name)]
 
 
+def label(python: str) -> str:
+    """A name for the folders of an interpreter."""
+    return python.strip("/").replace("/", "-")
+
+
 def environment(python: str, kind: str) -> Path:
     """A new virtual environment; returns its interpreter."""
-    place = WORK / f"{kind}-{Path(python).name}"
+    place = WORK / f"{kind}-{label(python)}"
     shutil.rmtree(place, ignore_errors=True)
     run(python, "-m", "venv", place)
     return place / "bin" / "python"
@@ -79,7 +84,7 @@ def build(python: str) -> Path:
     if sdist is None:
         run(inside, "-m", "build", "--sdist", "--no-isolation", "--outdir", DIST, ROOT, env=path)
         sdist = next(DIST.glob("*.tar.gz"))
-    raw = WORK / f"raw-{Path(python).name}"
+    raw = WORK / f"raw-{label(python)}"
     shutil.rmtree(raw, ignore_errors=True)
     pip(inside, "wheel", "--no-deps", "--no-build-isolation", "-w", raw, sdist, env=path)
     return next(raw.glob("*.whl"))
@@ -100,7 +105,7 @@ def audited(wheel: Path) -> Path:
 
 def attempt(python: str, wheels: list[Path]) -> None:
     """Install the wheel that suits the interpreter, without network and compiler, and fit a model with it."""
-    house = WORK / f"house-{Path(python).name}"
+    house = WORK / f"house-{label(python)}"
     inside = environment(python, "try")
     house.mkdir(parents=True, exist_ok=True)
     links = [argument for wheel in wheels for argument in ("--find-links", wheel.parent)]
