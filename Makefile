@@ -8,7 +8,7 @@ NATIVE := CMakeLists.txt $(shell find native -type f)
 unexport PYTHONDONTWRITEBYTECODE
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-slow torture sanitize mutation coverage browser lint format bench docs clean FORCE
+.PHONY: demo test test-slow torture sanitize mutation coverage browser lint format bench docs wheels clean FORCE
 
 demo: $(VENV)/.mercer
 	@$(BIN)/mercer demo $(ARGS)
@@ -52,7 +52,13 @@ bench: $(VENV)/.bench
 
 docs: $(VENV)/.docs
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@$(BIN)/python docs/_checks.py docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+# A source distribution, and wheels that were installed and tried in fresh environments. PYTHONS=python3.11,python3.12
+wheels: $(VENV)/.wheels
+	@rm -rf dist
+	@$(BIN)/python .ci/wheels.py $(if $(PYTHONS),--pythons $(PYTHONS))
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/gallery docs/api
@@ -77,7 +83,7 @@ $(VENV)/.mercer: $(VENV)/.build $(VENV)/.modules pyproject.toml $(NATIVE)
 	@$(PIP) install -c constraints.txt --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.dev $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: pyproject.toml constraints.txt | $(VENV)/.mercer
+$(VENV)/.dev $(VENV)/.docs $(VENV)/.bench $(VENV)/.wheels: $(VENV)/.%: pyproject.toml constraints.txt | $(VENV)/.mercer
 	@echo "installing the $* tools"
 	@$(PIP) install -c constraints.txt --no-build-isolation -e ".[$*]"
 	@touch $@

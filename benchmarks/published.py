@@ -165,7 +165,7 @@ def usps() -> None:
 
     frame = pd.read_parquet(path)
     train = (frame["split"] == "train").to_numpy()
-    X = frame.drop(columns=["target", "split"]).to_numpy(np.float64)
+    X = np.stack(frame["x"].to_list()).astype(np.float64)
     y = frame["target"].to_numpy()
     _curve("USPS, official split (published: 0.958)", X[train], y[train], X[~train], y[~train], (128, 512, 2048))
 

@@ -46,7 +46,9 @@ roles, searches for leaks and computes out-of-fold target means. Both do more th
 def write_results(page: Path = PAGE, folder: Path = RESULTS) -> Path:
     """Write the page and its plots; return the path of the page."""
     records = {each.name: found for each in BENCHMARKS if (found := load(each.name, folder)) is not None}
-    front = _front(records, folder)
+    plots = page.with_name("results")
+    plots.mkdir(exist_ok=True)
+    front = _front(records, plots)
     for n_comparisons, n_figures in SHOWN:
         text = "\n".join([HEAD, *front, *_groups(records, n_comparisons, n_figures)]).rstrip() + "\n"
         if text.count("\n") <= MAX_LINES:

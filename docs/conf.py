@@ -66,6 +66,7 @@ sphinx_gallery_conf = {
 }
 
 _SECTION = re.compile(r"(Parameters|Attributes|Other Parameters)$")
+_ENDS = re.compile(r"-+$|\.\. rubric::")
 _ENTRY = re.compile(r"(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (?P<kind>.+))?$")
 
 
@@ -84,7 +85,8 @@ def _prepare_sections(app, what, name, obj, options, lines):
         lines[starts[0] : starts[0]] = ["Examples", "--------"]
     for i in reversed(range(len(lines) - 1)):
         if _SECTION.match(lines[i]) and set(lines[i + 1]) == {"-"}:
-            end = next((j - 1 for j in range(i + 2, len(lines)) if set(lines[j]) == {"-"}), len(lines))
+            ends = (j - (set(lines[j]) == {"-"}) for j in range(i + 2, len(lines)) if _ENDS.match(lines[j]))
+            end = next(ends, len(lines))
             lines[i:end] = [f".. rubric:: {lines[i]}", "", *_definitions(lines[i + 2 : end], name), ""]
 
 

@@ -1,16 +1,31 @@
-"""The documentation: examples print what they say, and the modules and names that it mentions exist."""
+"""The documentation: examples print what they say, and what it mentions, links to and shows exists."""
 
 import doctest
 import re
-from importlib.util import find_spec
+import runpy
+import shlex
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
 import mercer
+from estimates import LONG
+from mercer.cli import cli
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
 PAGES = [*sorted(DOCS.glob("*.rst")), *sorted((DOCS / "guide").glob("*.rst"))]
+#: Examples that run with every test; `make docs` and the long form run all.
+QUICK = ("plot_primal_dual", "plot_filters_blind", "plot_why_normalize", "plot_soft_threshold", "plot_conic_sections")
+
+
+def module(path):
+    """A module of docs/, which is not a package."""
+    spec = spec_from_file_location(path.stem, path)
+    found = module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -50,3 +65,92 @@ def test_reference_lists_every_public_name_once(package):
     listed = listed_names()[package]
     public = [name for name in mercer._PUBLIC[package].split() if callable(getattr(mercer, name))]
     assert sorted(listed) == sorted(public)
+
+
+def test_links_between_pages_and_pictures_exist():
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for target in re.findall(r":doc:`(?:[^`<]*<)?/?([\w/.]+)>?`", text):
+            place = (DOCS if "`/" in text and f"`/{target}" in text else page.parent) / f"{target}.rst"
+            assert place.exists() or target.startswith("gallery/") or (page.parent / f"{target}.rst").exists(), (
+                page,
+                target,
+            )
+        for picture in re.findall(r"^ *\.\. (?:image|figure):: (\S+)", text, flags=re.MULTILINE):
+            if "gallery/" in picture:  # made by the build from examples/
+                folder, example = re.search(r"gallery/(\w+)/images/sphx_glr_(\w+)_\d+\.png", picture).groups()
+                assert (EXAMPLES / folder / f"{example}.py").exists(), (page, picture)
+            else:
+                assert (page.parent / picture).exists(), (page, picture)
+        for folder, example in re.findall(r"sphx_glr_gallery_(\w+?)_(plot_\w+)\.py", text):
+            assert (EXAMPLES / folder / f"{example}.py").exists(), (page, example)
+
+
+def test_gallery_lists_every_example_once():
+    listed = module(DOCS / "_sections.py").GALLERY
+    found = {path.name: sorted(each.stem for each in path.glob("*.py")) for path in EXAMPLES.iterdir() if path.is_dir()}
+    assert {folder: sorted(names) for folder, names in listed.items()} == found
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/plot_*.py")), ids=lambda path: path.stem)
+def test_examples_run_and_draw(path, monkeypatch):
+    if path.stem not in QUICK and not LONG:
+        return
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    monkeypatch.setattr(plt, "show", lambda: None)
+    try:
+        runpy.run_path(str(path), run_name="__main__")
+        assert plt.get_fignums()
+    finally:
+        plt.close("all")
+
+
+def commands():
+    """(file, command line) of all `mercer ...` lines in blocks of shell code of the README and the pages."""
+    for page in [ROOT / "README.md", *PAGES]:
+        text = page.read_text(encoding="utf-8")
+        blocks = re.findall(r"^```sh\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+        blocks += re.findall(r"^ *\.\. code-block:: sh\n\n((?: +.*\n|\n)+)", text, flags=re.MULTILINE)
+        for line in "\n".join(blocks).splitlines():
+            if line.strip().startswith("mercer "):
+                yield page.name, line.strip()
+
+
+def test_commands_of_the_documentation_exist_with_their_options():
+    found = list(commands())
+    assert len(found) > 20
+    for page, line in found:
+        words = shlex.split(line, comments=True)
+        words = words[1 : words.index("|")] if "|" in words else words[1:]
+        if not words or words[0].startswith("-"):
+            continue
+        assert words[0] in cli.commands, (page, line)
+        known = {
+            option
+            for parameter in cli.commands[words[0]].params
+            for option in (*parameter.opts, *parameter.secondary_opts)
+        }
+        for word in words[1:]:
+            if word.startswith("-") and word != "-" and not re.match(r"-\d", word):
+                assert word.partition("=")[0] in known | {"--help"}, (page, line)
+
+
+HTML = """<html><head><link rel="stylesheet" href="{style}"></head>
+<body id="top"><img src="{image}"><a href="other.html#there">x</a><a href="#top">y</a><a href="https://example.org">z</a></body></html>"""
+
+
+def test_checks_of_built_pages_find_remote_addresses_and_broken_links(tmp_path):
+    checks = module(DOCS / "_checks.py")
+    (tmp_path / "style.css").write_text("@font-face { src: url('font.woff') }")
+    (tmp_path / "picture.png").touch()
+    (tmp_path / "page.html").write_text(HTML.format(style="style.css", image="picture.png"))
+    (tmp_path / "other.html").write_text('<p id="there">text</p>')
+    assert [*checks.remote_loads(tmp_path), *checks.broken_links(tmp_path)] == []
+    (tmp_path / "page.html").write_text(HTML.format(style="https://cdn.example/a.css", image="lost.png"))
+    (tmp_path / "other.html").write_text("<p>text</p>")
+    (tmp_path / "style.css").write_text("@font-face { src: url('//cdn.example/font.woff') }")
+    assert len(list(checks.remote_loads(tmp_path))) == 2
+    assert len(list(checks.broken_links(tmp_path))) == 2

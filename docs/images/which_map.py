@@ -36,7 +36,9 @@ def main():
     fig, axes = plt.subplots(2, 2, figsize=(9, 6.4), layout="constrained")
     both = {"xscale": "log", "yscale": "log", "xlabel": "features"}
     for ax, d in zip(axes[0], (8, 64), strict=True):
-        curves(ax, found[f"error of the Gaussian kernel, {d} columns"], title=f"error of the kernel, {d} columns", **both)
+        curves(
+            ax, found[f"error of the Gaussian kernel, {d} columns"], title=f"error of the kernel, {d} columns", **both
+        )
     spiral = found["spiral: fraction of the trace that k landmarks leave"]
     curves(axes[1, 0], spiral, yscale="log", xlabel="landmarks", title="unexplained fraction of a kernel, spiral")
     digits = found["accuracy, digits of scikit-learn"]

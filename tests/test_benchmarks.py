@@ -1,0 +1,77 @@
+"""The benchmarks: one row per module, small forms run, the page agrees with the records, the gate compares ratios."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from estimates import LONG
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import gate, record, registry  # noqa: E402
+
+#: Small forms that run with every test; the long form runs all that have one.
+QUICK = ("streaming", "selection_l1", "published", "lifts")
+
+
+def test_every_module_with_run_has_one_row():
+    helpers = {"leaderboard_data", "leaderboard_models", "harness", "record", "registry", "render", "gate"}
+    modules = {path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py")} - helpers
+    assert modules == set(registry.NAMES)
+    assert len(registry.NAMES) == len(set(registry.NAMES))
+    assert {each.group for each in registry.BENCHMARKS} == set(registry.GROUPS)
+
+
+def test_small_forms_run_and_are_recorded(tmp_path):
+    names = [each.name for each in registry.BENCHMARKS if each.smoke] if LONG else QUICK
+    command = [sys.executable, "-m", "benchmarks", "all", "--smoke", "--out", str(tmp_path), "--only", *names]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "MERCER_BENCH_REPEATS": "1"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    for name in QUICK[1:]:
+        found = record.load(name, tmp_path)
+        assert found["versions"]["mercer"]
+        assert found["comparisons"] or found["figures"]
+        assert (tmp_path / f"{name}.log").read_text(encoding="utf-8").strip()
+
+
+def test_results_page_is_short_and_written_from_the_records(tmp_path):
+    pytest.importorskip("matplotlib")
+    from benchmarks.render import MAX_LINES, PAGE, write_results
+
+    page = write_results(tmp_path / "RESULTS.md")
+    text = PAGE.read_text(encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == text
+    assert text.count("\n") <= MAX_LINES == 300
+
+
+def comparison(ours, peer):
+    rows = [
+        {"name": "Mercer", "wall": ours, "user": ours, "ratio": 1.0, "user_ratio": 1.0},
+        {"name": "scikit-learn", "wall": peer, "user": peer, "ratio": peer / ours, "user_ratio": peer / ours},
+    ]
+    return {"comparisons": [{"title": "t", "reference": "Mercer", "rows": rows}], "figures": []}
+
+
+@pytest.mark.parametrize(("ours", "worse"), [(1.0, False), (1.2, False), (1.5, True), (0.5, False)])
+def test_gate_compares_ratios(ours, worse):
+    changes = dict(gate.changes(comparison(1.0, 10.0), comparison(ours, 10.0)))
+    assert changes == pytest.approx({"t, scikit-learn": ours})
+    assert (max(changes.values()) > gate.TOLERANCE) == worse
+
+
+def test_gate_reads_two_folders(tmp_path, capsys):
+    import json
+
+    for name, ours in (("before", 1.0), ("after", 2.0)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "trees.json").write_text(json.dumps(comparison(ours, 10.0)))
+    assert gate.gate(tmp_path / "before", tmp_path / "before") == 0
+    assert gate.gate(tmp_path / "before", tmp_path / "after") == 1
+    assert "trees: t, scikit-learn: 2.00 x" in capsys.readouterr().out
