@@ -33,6 +33,7 @@ ALL = [
     "text",
     "trees",
     "two_sample",
+    "updates",
     "wide_tables",
 ]
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer._runtime.errors import MercerError, Setting
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import Effort
 from mercer.auto.budget.probe import gathered, predicting_seconds, seconds_per_row, some_of
@@ -98,6 +99,23 @@ class FitRun:
     streamed: bool = False
     #: Held-out rows that may be evaluated.
     max_held_out: float = np.inf
+
+    def check_options(self) -> None:
+        """Refuse options that exclude each other."""
+        if self.shape.explainable and self.response is not None:
+            problem = (
+                Setting("explainable", True),
+                " and ",
+                Setting("loss", self.objective.loss),
+                " exclude each other:",
+            )
+            raise MercerError(*problem, remedy="give one of them.")
+
+    def asked(self) -> dict[str, Any]:
+        """The loss and the monotone columns that were asked for, for the report."""
+        loss, signs = self.objective.loss, self.shape.monotone
+        found = {} if loss == "squared" else {"loss": loss, "quantiles": list(self.objective.quantiles)}
+        return found | ({"monotone": {name: int(sign) for name, sign in signs.items()}} if signs else {})
 
     @property
     def response(self) -> Response | None:

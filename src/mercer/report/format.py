@@ -15,6 +15,9 @@ METRIC_TITLES = {
     "rmse": "RMSE",
     "mae": "MAE",
     "median_absolute_error": "median absolute error",
+    "pinball": "pinball loss",
+    "huber": "Huber loss",
+    "deviance": "deviance",
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
     "auc": "AUC",
@@ -23,7 +26,7 @@ METRIC_TITLES = {
     "f1": "F1",
 }
 #: Metrics of which smaller values are better.
-LOSSES = frozenset({"rmse", "mae", "median_absolute_error", "log_loss", "brier"})
+LOSSES = frozenset({"rmse", "mae", "median_absolute_error", "log_loss", "brier", "pinball", "huber", "deviance"})
 _SCIENTIFIC_ABOVE, _SCIENTIFIC_BELOW = 1e9, 1e-4
 #: Invisible characters of scripts and emoji that need them: joiners and variation selectors.
 _JOINERS = frozenset("\u200c\u200d")

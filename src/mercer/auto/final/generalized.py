@@ -62,7 +62,9 @@ def fit_generalized(
         multiples = np.ones(response.n_outputs)
     else:
         found, multiples, calibration, tried = _best_alternative(found, rows, target)
-    problem = RowProblem(training_features(found, rows), target.response_of(rows.Y), rows.weight, column_signs(found, rows))
+    problem = RowProblem(
+        training_features(found, rows), target.response_of(rows.Y), rows.weight, column_signs(found, rows)
+    )
     solver = PathSolver(problem, found, response)
     points = [solver.solve(k, (multiple,))[0] for k, multiple in enumerate(multiples)]
     coef, intercept = _scores_of(points, target)
@@ -232,7 +234,10 @@ def _held_out(
             training_features(part, rows, train)[:, columns], y[train], rows.weight_of(train),
             None if signs is None else signs[columns],
         )  # fmt: skip
-        solver, Z = PathSolver(problem, cut, response), training_features(part, rows, test)[:, columns].astype(np.float64)
+        solver, Z = (
+            PathSolver(problem, cut, response),
+            training_features(part, rows, test)[:, columns].astype(np.float64),
+        )
         losses = response.losses(y[train] - (0 if target.log_link else np.median(y[train])), rows.weight_of(train))
         out = np.empty((len(GENERALIZED_MULTIPLES), len(test), response.n_outputs))
         for k, loss in enumerate(losses):

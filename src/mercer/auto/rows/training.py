@@ -72,9 +72,7 @@ class TrainingRows:
 
     def at(self, index: np.ndarray) -> TrainingRows:
         """Some of the rows."""
-        return replace(
-            self, X=self.X[index], Y=self.Y[index], ids=self.ids[index], weight=self.weight_of(index)
-        )
+        return replace(self, X=self.X[index], Y=self.Y[index], ids=self.ids[index], weight=self.weight_of(index))
 
     @property
     def wide(self) -> bool:
