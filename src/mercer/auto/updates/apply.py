@@ -38,8 +38,12 @@ def forget_in_model(model: Model, data: Any, target: Any = None, weight: Any = N
         raise MercerError(
             f"This model cannot forget rows: {state.why_not_forget}.", remedy="Fit it again without them."
         )
-    rows, keys = _read(model, state, data, target, weight, reading)
-    left, folds = state.keys.minus(keys)
+    source = _source(model, state, data, target, weight, reading)
+    rows, keys = _read(model, state, source)
+    try:
+        left, folds = state.keys.minus(keys)
+    except RowError as error:
+        raise error.located(source.locate) from None
     statistics, predictor = state.statistics.changed(model.predictor, rows, folds, -1)
     known = replace(state, statistics=statistics, keys=left, forgotten=state.forgotten + len(rows))
     _apply(model, predictor, known)
