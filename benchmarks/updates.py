@@ -20,9 +20,8 @@ def run():
     eta = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + X[:, 3]
     y = eta + 0.3 * rng.normal(size=ROWS)
     old = ROWS - ROWS // 20
-    print(
-        f"  {'task':<16} {'features':>8} {'fit':>8} {'update':>8} {'forget':>8} {'fraction':>9} {'with MB':>8} {'MB':>6}"
-    )
+    head = f"  {'task':<16} {'features':>8} {'fit':>8} {'update':>8} {'forget':>8}"
+    print(f"{head} {'part':>9} {'with MB':>8} {'MB':>6}")
     for task, target in (("regression", y), ("classification", (eta > 0).astype(int))):
         seconds, model = _timed(
             lambda t=target: mercer.fit(X[:old], t[:old], effort=EFFORT, report=False, updatable=True)

@@ -36,7 +36,8 @@ def moved_rows(n, seed=1):
 
 def violations(values, n=MOVES):
     rows, other, sign = moved_rows(n)
-    change = np.reshape(values(other), (n, -1)) - np.reshape(values(rows), (n, -1))
+    before, after = (np.reshape(values(each), (n, -1)).astype(np.float64) for each in (rows, other))
+    change = after - before
     return int(np.sum(sign[:, None] * change < 0))
 
 

@@ -113,8 +113,8 @@ def _logistic(
         found, alpha, temperature, calibration, tried = _best_alternative(found.alternatives(), rows, labels, seed)
     known = (target.classes, found.penalties, alpha, temperature)
     if rows.signs is not None:
-        weights = monotone_logistic(found, rows, labels, alpha)
-        return Predictor(found.features, *weights, *known, calibration=calibration, result=found), tried
+        coef, intercept = monotone_logistic(found, rows, labels, alpha)
+        return Predictor(found.features, coef, intercept, *known, calibration=calibration, result=found), tried
     Z, scale = scaled(found, rows.X, found.scores), column_scales(found)
     basis = row_basis(Z)
     model = _solved(Z if basis is None else Z @ basis, labels, alpha, seed, rows.weight, max_iter)
