@@ -14,13 +14,15 @@ from mercer._runtime.blas import SingleThreadedVerbs
 from mercer._runtime.labels import class_labels
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.progress import Steps
-from mercer.auto.conformal.predictions import interval_function, set_function
+from mercer.auto.conformal.predictions import interval_function, quantile_function, set_function
 from mercer.auto.fitting import effort_of, search_report
 from mercer.auto.options import ModelShape, Objective, Splitting
+from mercer.auto.options.losses import check_target
 from mercer.auto.run import FitRun
 from mercer.auto.shift.reference import training_reference
 from mercer.auto.splits.estimators import columns_left, keyed_rows
 from mercer.auto.text.sparse_model import model_of
+from mercer.auto.updates.state import check_updatable, update_state
 from mercer.base import seed_of
 from mercer.source import Columns
 from mercer.source.arrow import columns_of_rows
@@ -47,6 +49,9 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
         cv: Any = None,
         explainable: bool = False,
         max_pairs: int = 10,
+        monotone: Any = None,
+        updatable: bool | None = None,
+        keep_hashes: bool = True,
     ):
         self.effort = effort
         self.time_budget = time_budget
@@ -62,6 +67,12 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
         self.cv = cv
         self.explainable = explainable
         self.max_pairs = max_pairs
+        self.monotone = monotone
+        self.updatable = updatable
+        self.keep_hashes = keep_hashes
+
+    def _objective(self) -> Objective:
+        return Objective(metric=self.metric, class_weight=self.class_weight, costs=self.costs)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None) -> Self:
         """Fit to a frame or array X of mixed columns and a target y.
@@ -86,18 +97,21 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
         n_classes = len(np.unique(y)) if classify else 0
         run = FitRun(
             None, effort, seed, steps, clock, classify, source.n_rows, n_classes,
-            objective=Objective(metric=self.metric, class_weight=self.class_weight, costs=self.costs),
-            splitting=splitting, splits=splits,
-            shape=ModelShape(explainable=self.explainable, max_pairs=self.max_pairs),
+            objective=self._objective(), splitting=splitting, splits=splits,
+            shape=ModelShape(self.monotone, self.explainable, self.max_pairs),
         )  # fmt: skip
         run.objective.check_task(self._task)
+        check_target(y, run.objective.loss, "y")
+        run.check_options()
+        check_updatable(self.updatable)
         learned, _ = run.run(source, 0.0, None)
         report: dict[str, Any] = {"task": self._task, "effort": self.effort, "target": None, "rows": source.n_rows}
         named = {"groups": given[0], "time": given[1]}
         report |= {name: value for name, value in named.items() if isinstance(value, str)}
-        report |= {"notes": run.notes, **run.sections, **search_report(learned, steps)}
+        report |= run.asked() | {"notes": run.notes, **run.sections, **search_report(learned, steps)}
         self.model_ = model_of(self._task, learned.encoder, learned.predictor, learned.rows.X, report, seed)
         self.model_.reference = training_reference(learned.encoder, source, seed, clock.left())
+        self.model_.state = update_state(run, learned, self.updatable, bool(self.keep_hashes))
         return self
 
     def _checked_target(self, y: Any) -> np.ndarray:
@@ -173,7 +187,9 @@ class MercerRegressor(RegressorMixin, SearchedEstimator):
         Average `n_seeds` models with independently drawn random features: one linear model on all their features.
     metric, class_weight, costs, groups, time, gap, cv : as in `mercer.fit`
         `groups` and `time` name columns of X, or give one value for each row.
-    explainable, max_pairs : as in `mercer.fit`
+    explainable, max_pairs, monotone, updatable, keep_hashes : as in `mercer.fit`
+    loss, quantiles : as in `mercer.fit`
+        `predict_quantiles` returns all quantiles of `loss="quantile"`.
 
     Attributes
     ----------
@@ -190,11 +206,48 @@ class MercerRegressor(RegressorMixin, SearchedEstimator):
 
     _task = "regression"
 
+    def __init__(
+        self,
+        effort: str = "normal",
+        time_budget: float | None = None,
+        max_features: int | None = None,
+        random_state: Any = 0,
+        n_seeds: int = 1,
+        metric: Any = None,
+        class_weight: Any = None,
+        costs: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        gap: Any = None,
+        cv: Any = None,
+        explainable: bool = False,
+        max_pairs: int = 10,
+        monotone: Any = None,
+        updatable: bool | None = None,
+        keep_hashes: bool = True,
+        loss: str = "squared",
+        quantiles: Any = None,
+    ):
+        super().__init__(
+            effort, time_budget, max_features, random_state, n_seeds, metric, class_weight, costs, groups, time, gap,
+            cv, explainable, max_pairs, monotone, updatable, keep_hashes,
+        )  # fmt: skip
+        self.loss = loss
+        self.quantiles = quantiles
+
+    def _objective(self) -> Objective:
+        return Objective(self.metric, self.loss, self.quantiles, self.class_weight, self.costs)
+
     def _checked_target(self, y: Any) -> np.ndarray:
         values = np.asarray(y)
         if values.ndim == 2 and values.shape[1] > 1:
             return check_array(values, dtype=np.float64, input_name="y")
         return super()._checked_target(y).astype(np.float64)
+
+    def predict_quantiles(self, X: Any) -> np.ndarray:
+        """The quantiles of a model with `loss="quantile"`, in increasing order: an array (rows, quantiles)."""
+        check_is_fitted(self)
+        return self._mapped(X, quantile_function(self.model_.predictor))
 
     def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
         """Lower and upper ends that contain the target of a new row with probability `level`, as `Model` has them."""
@@ -217,7 +270,7 @@ class MercerClassifier(ClassifierMixin, SearchedEstimator):
     effort, time_budget, max_features, random_state, n_seeds : as in `MercerRegressor`
     metric, class_weight, costs, groups, time, gap, cv : as in `mercer.fit`
         `groups` and `time` name columns of X, or give one value for each row.
-    explainable, max_pairs : as in `mercer.fit`
+    explainable, max_pairs, monotone, updatable, keep_hashes : as in `mercer.fit`
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ from mercer.auto.search.state import Candidate
 from mercer.auto.shift.reference import training_reference
 from mercer.auto.splits import RowSplits
 from mercer.auto.text.sparse_model import model_of
-from mercer.auto.updates.state import update_state
+from mercer.auto.updates.state import check_updatable, update_state
 from mercer.base import seed_of
 from mercer.io import read_table
 from mercer.source import Source
@@ -127,8 +127,8 @@ def fit(
         What the final linear model and the boosted trees minimize. Any loss but the default means regression. Poisson,
         gamma and Tweedie (of power 1.5) have a logarithmic link.
     quantiles : list of numbers between 0 and 1, default=None
-        For `loss="quantile"`: None is [0.1, 0.5, 0.9]. `Model.predict_quantiles` returns all of them, which never cross,
-        `predict` the median, or the one next to it.
+        For `loss="quantile"`: None is [0.1, 0.5, 0.9]. `Model.predict_quantiles` returns all of them, which never
+        cross, `predict` the median, or the one next to it.
     class_weight : "balanced" or dict of classes to weights, default=None
         Factors on the weights of rows. Probabilities are corrected back: they stay those of the data.
     costs : matrix [true class, predicted class] in sorted order of the classes, or dict, default=None
@@ -184,19 +184,15 @@ def fit(
     sizes, steps, clock = effort_of(effort, max_features, n_seeds), Steps(progress), Clock(time_budget)
     random_state, limit = seed_of(random_state), gigabytes(memory)
     _check_budgets(time_budget, limit)
-    if not _is_number(holdout) or not 0 <= holdout < 1:
-        raise ParameterError("holdout", holdout, "must be a fraction of at least 0 and below 1")
-    check_whole("report_rows", report_rows, minimum=0)
-    if max_classes is not None:
-        check_whole("max_classes", max_classes)
-    if updatable not in (None, True, False):
-        raise ParameterError("updatable", updatable, "must be True, False, or None for statistics of up to 8 MB")
+    _check_numbers(holdout, report_rows, max_classes)
+    check_updatable(updatable)
     run = FitRun(
         roles, sizes, random_state, steps, clock, report=bool(report), report_rows=int(report_rows),
         objective=Objective(metric, loss, quantiles, class_weight, costs),
         splitting=Splitting(groups, time, gap, cv),
         shape=ModelShape(monotone, explainable, max_pairs),
     )  # fmt: skip
+    run.check_options()
     with steps("read"):
         source = read_table(data, target, weight, engine=engine)
         _refuse_no_columns(source)
@@ -211,14 +207,13 @@ def fit(
     found: dict[str, Any] = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
     named = {"weight": weight, "groups": groups, "time": time}
     found |= {name: given for name, given in named.items() if isinstance(given, str)}
-    found |= {} if loss == "squared" else {"loss": loss, "quantiles": list(run.objective.quantiles)}
-    found |= {"monotone": {name: int(sign) for name, sign in run.shape.monotone.items()}} if monotone else {}
-    found |= {} if scores is None else {"holdout": scores}
+    found |= run.asked() | ({} if scores is None else {"holdout": scores})
     _note_many_features(run, learned, max_features)
     given = {
         "task": task, "effort": effort, "time_budget": time_budget, "max_features": max_features, "memory": memory,
         "holdout": holdout, "roles": roles, "random_state": random_state, "n_seeds": n_seeds,
-        "metric": metric, "loss": loss, "quantiles": quantiles, "class_weight": class_weight, "costs": costs, "groups": groups, "time": time, "gap": gap,
+        "metric": metric, "loss": loss, "quantiles": quantiles, "class_weight": class_weight, "costs": costs,
+        "groups": groups, "time": time, "gap": gap,
         "cv": cv, "monotone": monotone, "explainable": explainable, "max_pairs": max_pairs, "max_classes": max_classes,
         "updatable": updatable, "keep_hashes": keep_hashes,
     }  # fmt: skip
@@ -257,6 +252,14 @@ def _check_budgets(time_budget: float | None, memory: float | None) -> None:
     for name, value in (("time_budget", time_budget), ("memory", memory)):
         if value is not None and not (_is_number(value) and value > 0):
             raise ParameterError(name, value, "must be positive, or None for no limit")
+
+
+def _check_numbers(holdout: Any, report_rows: Any, max_classes: Any) -> None:
+    if not _is_number(holdout) or not 0 <= holdout < 1:
+        raise ParameterError("holdout", holdout, "must be a fraction of at least 0 and below 1")
+    check_whole("report_rows", report_rows, minimum=0)
+    if max_classes is not None:
+        check_whole("max_classes", max_classes)
 
 
 def _is_number(value: Any) -> bool:

@@ -129,6 +129,11 @@ class Model(SingleThreadedVerbs):
             raise AttributeError("A regression model has no probabilities; use predict.")
         return self.map_encoded(data, self.predictor.probabilities)
 
+    @property
+    def quantiles(self) -> tuple[float, ...]:
+        """The quantiles that `predict_quantiles` returns; none unless the model was fitted with `loss="quantile"`."""
+        return () if self.predictor.response is None else self.predictor.response.levels
+
     def predict_quantiles(self, data: Any) -> np.ndarray:
         """The quantiles of a model with `loss="quantile"`, in increasing order: an array (rows, quantiles)."""
         return self.map_encoded(data, quantile_function(self.predictor))
@@ -226,7 +231,8 @@ class Model(SingleThreadedVerbs):
             "schema": self.schema,
         }
         updates = None if self.state is None else self.state.section(int(found.get("rows", 0)))
-        found |= {} if updates is None else {"updates": updates}
+        if updates is not None:
+            found |= {"updates": updates, "notes": [*found.get("notes", []), updates["sentence"]]}
         found["verdict"] = verdict(found)
         return found if rows else without_rows(found)
 

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 def pipeline_of(model: Model) -> Pipeline:
     """Encoder, union of the blocks' transformers, rounding of the features to float32, and the linear model."""
+    if model.predictor.response is not None:
+        raise MercerError(
+            f"The {model.predictor.response.loss} loss has no estimator of scikit-learn's kind that predicts the same.",
+            remedy="Use the model itself, or to_onnx.",
+        )
     steps: list[tuple[str, Any]] = [("encode", _without_default_names(model.encoder))]
     if not sparse.issparse(model.predictor.features.features(np.zeros((1, len(model.baseline))))):
         steps += [

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._numeric.block import Block
-from mercer._runtime.errors import Message
+from mercer._runtime.errors import MercerError, Message, Setting
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import Effort
 from mercer.auto.budget.probe import gathered, predicting_seconds, seconds_per_row, some_of
@@ -108,6 +108,23 @@ class FitRun:
     max_held_out: float = np.inf
     #: Mask of the rows of a block that training rows do not contain.
     held_out: Callable[[Block], np.ndarray] | None = None
+
+    def check_options(self) -> None:
+        """Refuse options that exclude each other."""
+        if self.shape.explainable and self.response is not None:
+            problem = (
+                Setting("explainable", True),
+                " and ",
+                Setting("loss", self.objective.loss),
+                " exclude each other:",
+            )
+            raise MercerError(*problem, remedy="give one of them.")
+
+    def asked(self) -> dict[str, Any]:
+        """The loss and the monotone columns that were asked for, for the report."""
+        loss, signs = self.objective.loss, self.shape.monotone
+        found = {} if loss == "squared" else {"loss": loss, "quantiles": list(self.objective.quantiles)}
+        return found | ({"monotone": {name: int(sign) for name, sign in signs.items()}} if signs else {})
 
     @property
     def response(self) -> Response | None:

@@ -23,6 +23,7 @@ from mercer.cli.messages import in_options, printable, shortened, warning_text
 from mercer.cli.predict import predict, transform
 from mercer.cli.report import report
 from mercer.cli.select import select
+from mercer.cli.update import update
 
 
 @click.group(
@@ -41,7 +42,8 @@ def cli() -> None:
     """Features that make linear models strong: kernels, random features, streaming fits, honest scores."""
 
 
-for command in (demo, fit, predict, explain, report, transform, select, inspect, compare, dimension, explore):
+_COMMANDS = (demo, fit, predict, explain, report, transform, select, inspect, compare, update, dimension, explore)
+for command in _COMMANDS:
     cli.add_command(command)
 
 

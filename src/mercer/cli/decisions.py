@@ -1,4 +1,4 @@
-"""Options of `mercer fit` for decisions: the metric, weights and costs of classes, groups and time."""
+"""Options of `mercer fit` for decisions: the metric, the loss, weights and costs of classes, groups, time, signs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,26 @@ from typing import Any
 import click
 
 _METRICS = ("r2", "rmse", "mae", "pinball", "accuracy", "balanced_accuracy", "auc", "log_loss", "brier", "f1")
+_LOSSES = ("squared", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie")
 _DECISIONS = (
+    click.option(
+        "--loss",
+        type=click.Choice(_LOSSES),
+        default="squared",
+        show_default=True,
+        help="What the model minimizes; any but squared means regression.",
+    ),
+    click.option(
+        "--quantiles",
+        metavar="LEVELS",
+        help="Quantiles of --loss quantile, such as 0.1,0.5,0.9 (which is the default).",
+    ),
+    click.option(
+        "--monotone",
+        multiple=True,
+        metavar="COLUMN=+1|-1",
+        help="The prediction never falls (+1) or never rises (-1) as the column grows.",
+    ),
     click.option("--metric", type=click.Choice(_METRICS), help="What matters: it leads the report and decisions."),
     click.option(
         "--class-weight",
@@ -41,6 +60,9 @@ def decisions(options: dict[str, Any]) -> dict[str, Any]:
     """Return the values of `decision_options` as arguments of `mercer.fit`."""
     gap = options.get("gap")
     return {
+        "loss": options.get("loss") or "squared",
+        "quantiles": _quantiles(options.get("quantiles")),
+        "monotone": _monotone(options.get("monotone", ())),
         "metric": options.get("metric"),
         "class_weight": _class_weight(options.get("class_weight", ())),
         "costs": _costs(options.get("costs", ())),
@@ -48,6 +70,23 @@ def decisions(options: dict[str, Any]) -> dict[str, Any]:
         "time": options.get("time"),
         "gap": int(gap) if gap is not None and gap.isdecimal() else gap,
     }
+
+
+def _quantiles(given: str | None) -> list[float] | None:
+    if given is None:
+        return None
+    try:
+        return [float(each) for each in given.split(",")]
+    except ValueError:
+        raise click.UsageError(f"--quantiles takes numbers such as 0.1,0.5,0.9, not {given!r}.") from None
+
+
+def _monotone(given: Iterable[str]) -> dict[str, int] | None:
+    signs = _numbers(given, "--monotone", "COLUMN=+1 or COLUMN=-1", "age=+1")
+    for name, sign in (signs or {}).items():
+        if sign not in (1, -1):
+            raise click.UsageError(f"--monotone {name}={sign:g}: the sign is +1 or -1.")
+    return None if signs is None else {name: int(sign) for name, sign in signs.items()}
 
 
 def _class_weight(given: Iterable[str]) -> Any:

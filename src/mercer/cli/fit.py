@@ -92,6 +92,14 @@ _ROWS = 3
     type=click.Path(dir_okay=False),
     help="CSV of the points of an explainable model.",
 )
+@click.option(
+    "--updatable/--not-updatable",
+    default=None,
+    help="Keep sums over the rows for mercer update; up to 8 MB unless given.",
+)
+@click.option(
+    "--keep-hashes/--no-hashes", default=True, help="Keep 8 bytes a row, by which mercer update --forget works."
+)
 @decision_options
 @engine_options
 @resume_option

@@ -26,6 +26,7 @@ from mercer.cli.streaming import output_option, rows_format_option, stream_rows
     metavar="LEVEL",
     help="Prediction intervals of this level, such as 0.9; for classes, sets.",
 )
+@click.option("--quantiles", is_flag=True, help="All quantiles of a model of --loss quantile beside the prediction.")
 @keep_option
 @engine_options
 @quiet_option
@@ -37,6 +38,7 @@ def predict(
     form: str | None,
     proba: bool,
     interval: float | None,
+    quantiles: bool,
     keep: tuple[str, ...],
     quiet: bool,
     **options: Any,
@@ -48,9 +50,9 @@ def predict(
     Where rows of DATA contain the target, a note gives the score of the predictions. --keep id,name writes these
     columns before the prediction, --keep all every column. --interval 0.9 adds the columns lower and upper, which
     contain the target of a new row with that probability; for classes the column set, with all classes that may be
-    needed for it and | between them.
+    needed for it and | between them. --quantiles adds the columns quantile_0.1 and so on of a model of --loss quantile.
     """
-    stream_rows(model, data, output, form, quiet, options, "predict", _Predictions(proba, interval), keep)
+    stream_rows(model, data, output, form, quiet, options, "predict", _Predictions(proba, interval, quantiles), keep)
 
 
 @click.command(
@@ -72,8 +74,8 @@ def transform(model: str, data: str, output: str | None, form: str | None, quiet
 class _Predictions:
     """Computes the columns to write, and scores the rows that contain the target."""
 
-    def __init__(self, proba: bool, level: float | None = None):
-        self.proba, self.level = proba, level
+    def __init__(self, proba: bool, level: float | None = None, quantiles: bool = False):
+        self.proba, self.level, self.quantiles = proba, level, quantiles
         self.known: Any = None
 
     def check(self, model: Any) -> None:
@@ -94,6 +96,9 @@ class _Predictions:
         if self.proba:
             for name, column in zip(model.classes_, model.predict_proba(rows).T, strict=True):
                 found[f"probability_{name}"] = column
+        if self.quantiles:
+            columns = model.predict_quantiles(rows).T
+            found |= {f"quantile_{q:g}": each for q, each in zip(model.quantiles, columns, strict=True)}
         return found if self.level is None else found | self._bounds(model, rows)
 
     def _bounds(self, model: Any, rows: Any) -> dict[str, Any]:

@@ -15,17 +15,19 @@ METRIC_TITLES = {
     "rmse": "RMSE",
     "mae": "MAE",
     "median_absolute_error": "median absolute error",
+    "pinball": "pinball loss",
+    "huber": "Huber loss",
+    "deviance": "deviance",
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
     "auc": "AUC",
     "log_loss": "log loss",
     "brier": "Brier score",
     "f1": "F1",
-    "pinball": "pinball loss",
     "cost": "mean cost",
 }
 #: Metrics of which smaller values are better.
-LOSSES = frozenset({"rmse", "mae", "pinball", "median_absolute_error", "log_loss", "brier", "cost"})
+LOSSES = frozenset({"rmse", "mae", "median_absolute_error", "log_loss", "brier", "pinball", "huber", "deviance", "cost"})
 _SCIENTIFIC_ABOVE, _SCIENTIFIC_BELOW = 1e9, 1e-4
 #: Invisible characters of scripts and emoji that need them: joiners and variation selectors.
 _JOINERS = frozenset("\u200c\u200d")

@@ -142,6 +142,8 @@ class TableEncoder(TransformerMixin, TableInput):
             found = merge_unseen(found, unseen_in(self._encoders, table))
         return found
 
+    _encoders: list[Any]
+
     @property
     def column_encoders(self) -> list[Any]:
         """The fitted encoders of columns, in the order of the output."""

@@ -38,7 +38,9 @@ def quantile_function(predictor: Predictor) -> RowFunction:
     """Encoded rows -> quantiles (rows, quantiles)."""
     response = predictor.response
     if response is None or not response.levels:
-        raise MercerError("This model has no quantiles.", remedy="Fit it with loss='quantile', or use predict_interval.")
+        raise MercerError(
+            "This model has no quantiles.", remedy="Fit it with loss='quantile', or use predict_interval."
+        )
     return lambda X: response.sorted_scores(predictor.scores(X))
 
 

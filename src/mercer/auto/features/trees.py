@@ -84,10 +84,13 @@ class TreeScoreBlock(FeatureBlock):
 
     def onnx_rounding(self, X: np.ndarray, features: np.ndarray, size: np.ndarray) -> np.ndarray:
         """A score s that is off by eps |s| changes the probability it stands for by no more than that."""
-        total = super().onnx_rounding(X, features, size)
+        # Sums of R values in float32 that start from a base are off by about eps sqrt(R) times the base.
+        n_outputs, ensembles = self.score.n_outputs, self.score.ensembles
+        rounds = np.mean([len(each.roots) for each in ensembles]) / n_outputs
+        base = np.mean([np.abs(each.base) for each in ensembles], axis=0) / self.score.scale
+        total = super().onnx_rounding(X, features, size) + 4 * np.sqrt(rounds) * (base @ size[:n_outputs])
         if not self.score.probabilities:
             return total
-        n_outputs = self.score.n_outputs
         largest = np.max(features[:, :n_outputs] * self.score.scale, axis=1, keepdims=True)
         return total + 2 * largest * np.sum(size[n_outputs:], axis=0)
 

@@ -62,8 +62,10 @@ def fit_generalized(
         multiples = np.ones(response.n_outputs)
     else:
         found, multiples, calibration, tried = _best_alternative(found, rows, target)
-    problem = RowProblem(training_features(found, rows), target.response_of(rows.Y), rows.weight, column_signs(found, rows))
-    solver = PathSolver(problem, found, response)
+    problem = RowProblem(
+        training_features(found, rows), target.response_of(rows.Y), rows.weight, column_signs(found, rows)
+    )
+    solver = PathSolver(problem, found.penalties[found.features.block_of_column], found.score.loss, response)
     points = [solver.solve(k, (multiple,))[0] for k, multiple in enumerate(multiples)]
     coef, intercept = _scores_of(points, target)
     known = (None, found.penalties, multiples)
@@ -111,23 +113,33 @@ def linear_generalized(encoded: EncodedRows, seed: int) -> Predictor:
 
 @dataclass
 class PathSolver:
-    """Fits of one problem for several multiples of the penalties."""
+    """Fits of one problem for several multiples of the penalties.
+
+    penalties : of the squared error, one for each column; variance : the K-fold squared error
+    """
 
     problem: RowProblem
-    found: SearchResult
+    penalties: np.ndarray
+    variance: float
     response: Response
+
+    @property
+    def _deviation(self) -> float:
+        """The standard deviation of the residuals of ridge regression."""
+        return float(np.sqrt(max(self.variance, 1e-12)))
 
     def solve(self, output: int, multiples: tuple[float, ...], tol: float = _TOL) -> list[LinearPoint]:
         """The models of an output, one for each multiple: the largest is fitted first, each starts from the last."""
         y, weight = self.problem.y, self.problem.weight
-        penalties = self.found.penalties[self.found.features.block_of_column] / 2
+        penalties = self.penalties / 2
         made: dict[float, LinearPoint] = {}
-        point = None
+        point: LinearPoint | None = None
         for multiple in sorted(multiples, reverse=True):
             for loss in self._losses(output, point):
                 start = self.problem.start(loss) if point is None else point
                 curvature = float(np.average(loss.curvature(y, start.scores), weights=weight))
                 point = minimize_loss(self.problem, loss, multiple * curvature * penalties, start, tol)
+            assert point is not None  # there is a loss
             made[multiple] = self._exact(output, point)
         return [made[multiple] for multiple in multiples]
 
@@ -140,12 +152,12 @@ class PathSolver:
             return [loss, *self._rescaled(loss)]
         if not isinstance(loss, PinballLoss):
             return [loss]
-        scale = np.sqrt(max(self.found.score.loss, 1e-12)) if known is None else robust_scale(residual, weight)
+        scale = self._deviation if known is None else robust_scale(residual, weight)
         last = replace(loss, bandwidth=float(scale * self._bandwidth()))
         return [replace(loss, bandwidth=float(_WIDE * scale)), last] if known is None else [last]
 
     def _rescaled(self, loss: HuberLoss) -> list[ScoreLoss]:
-        return [replace(loss, delta=loss.delta * min(1.0, np.sqrt(max(self.found.score.loss, 1e-12))))]
+        return [replace(loss, delta=loss.delta * min(1.0, self._deviation))]
 
     def _bandwidth(self) -> float:
         """((log n + p) / n)^(2/5) (He, Pan, Tan, Zhou 2023), p the number of features that penalties leave free."""
@@ -227,12 +239,14 @@ def _held_out(
     total, scores = np.zeros((len(GENERALIZED_MULTIPLES), response.n_outputs)), []
     for fold, train, test in splits:
         part = replace(found, features=found.features.without_fold(fold))
-        cut = replace(part, features=_Cut(part.features, columns))
         problem = RowProblem(
             training_features(part, rows, train)[:, columns], y[train], rows.weight_of(train),
             None if signs is None else signs[columns],
         )  # fmt: skip
-        solver, Z = PathSolver(problem, cut, response), training_features(part, rows, test)[:, columns].astype(np.float64)
+        solver = PathSolver(
+            problem, found.penalties[found.features.block_of_column[columns]], found.score.loss, response
+        )
+        Z = training_features(part, rows, test)[:, columns].astype(np.float64)
         losses = response.losses(y[train] - (0 if target.log_link else np.median(y[train])), rows.weight_of(train))
         out = np.empty((len(GENERALIZED_MULTIPLES), len(test), response.n_outputs))
         for k, loss in enumerate(losses):
@@ -247,18 +261,6 @@ def _held_out(
 def _leading(features: Features) -> np.ndarray:
     """The columns of all blocks but with the first random features only."""
     return features.leading(PAIRS_WITH_TREES if features.has("trees") else PAIRS_WITHOUT_TREES)
-
-
-@dataclass
-class _Cut:
-    """Some of the features, as far as a path of penalties asks."""
-
-    features: Features
-    columns: np.ndarray
-
-    @property
-    def block_of_column(self) -> np.ndarray:
-        return self.features.block_of_column[self.columns]
 
 
 def _calibration(

@@ -116,8 +116,8 @@ def _logistic(
             calibration = SetCalibration.of(known.probabilities, known.codes, known.weight)
     parameters = (target.classes, found.penalties, alpha, temperature)
     if rows.signs is not None:
-        weights = monotone_logistic(found, rows, labels, alpha)
-        made = Predictor(found.features, *weights, *parameters)
+        coef, intercept = monotone_logistic(found, rows, labels, alpha)
+        made = Predictor(found.features, coef, intercept, *parameters)
         return replace(made, calibration=calibration, result=found, out_of_fold=known), tried
     Z, scale = scaled(found, rows.X, found.scores), column_scales(found)
     basis = row_basis(Z)

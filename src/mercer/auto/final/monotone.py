@@ -29,7 +29,9 @@ def fit_monotone(
 ) -> Predictor:
     """Ridge regression with bounds; folds choose a multiple of the penalties unless those of `like` are given."""
     gram = rows.gram(found.features.over(rows.X, found.scores))
-    equations = BoundedFoldLoss(gram, found.features.block_of_column, column_signs(found, rows))
+    signs = column_signs(found, rows)
+    signs = np.zeros(found.features.width) if signs is None else signs  # the columns may be constant
+    equations = BoundedFoldLoss(gram, found.features.block_of_column, signs)
     if like is None:
         losses = [equations.bounded_loss(multiple * found.penalties) for multiple in _MULTIPLES]
         found = replace(found, penalties=_MULTIPLES[int(np.argmin(losses))] * found.penalties)

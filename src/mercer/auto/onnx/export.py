@@ -11,6 +11,7 @@ from mercer.auto.final.predictor import Predictor
 from mercer.auto.onnx.columns import encoded_columns, encoders_of, input_type, known_categories, used_columns
 from mercer.auto.rows.encoding import dense
 from mercer.io.onnx import Graph, run
+from mercer.linear.regression_losses import MAX_LOG
 from mercer.source import Columns
 from mercer.tables import TableEncoder
 
@@ -25,7 +26,9 @@ def onnx_model(model: Model) -> Any:
     """The graph: an input of shape (rows, 1) per column; `prediction`, and for classes `probabilities`."""
     graph, predictor = Graph(), model.predictor
     values = scores(graph, predictor, encoded_columns(graph, model.encoder))
-    if model.classes_ is None:
+    if predictor.response is not None:
+        _response_outputs(graph, predictor, values)
+    elif model.classes_ is None:
         n = predictor.coef.shape[1]
         shape = ("rows", n) if n > 1 else ("rows",)
         flat = values if n > 1 else graph.add("Reshape", values, np.array([-1]))
@@ -40,6 +43,29 @@ def scores(graph: Graph, predictor: Predictor, x: str) -> str:
     features = graph.concat([block.onnx_nodes(graph, x) for block in predictor.features.blocks])
     product = graph.add("MatMul", features, predictor.coef.astype(np.float32))
     return graph.add("Add", graph.cast(product, np.float64), np.asarray(predictor.intercept, dtype=np.float64))
+
+
+def _response_outputs(graph: Graph, predictor: Predictor, values: str) -> None:
+    """`prediction`: the mean or the quantile next to the median; and `quantiles` in increasing order."""
+    response, n = predictor.response, predictor.coef.shape[1]
+    if response.log_link:
+        values = graph.add("Exp", graph.add("Clip", values, np.float64(-MAX_LOG), np.float64(MAX_LOG)))
+    elif n > 1:
+        values = _sorted_columns(graph, values, n)
+    chosen = graph.columns(values, np.array([response.predicted])) if n > 1 else values
+    graph.output("prediction", graph.add("Reshape", chosen, np.array([-1])), np.float64, ("rows",))
+    if n > 1:
+        graph.output("quantiles", values, np.float64, ("rows", n))
+
+
+def _sorted_columns(graph: Graph, values: str, n: int) -> str:
+    """The columns of each row in increasing order, by comparisons of neighbors."""
+    columns = [graph.columns(values, np.array([k])) for k in range(n)]
+    for last in range(n - 1, 0, -1):
+        for k in range(last):
+            pair = columns[k], columns[k + 1]
+            columns[k], columns[k + 1] = graph.add("Min", *pair), graph.add("Max", *pair)
+    return graph.concat(columns)
 
 
 def _class_outputs(graph: Graph, predictor: Predictor, values: str, classes: np.ndarray) -> None:
@@ -89,6 +115,10 @@ def check_parity(model: Model, graph: Any, rows: Any = None) -> None:
         if not np.array_equal(found[0][clear].astype(str), np.asarray(expected[0])[clear].astype(str)):
             raise ValueError("The ONNX graph predicts other classes than the model. Please report this.")
         return
+    response = model.predictor.response
+    if response is not None:  # exp(s) changes by exp(s) times the change of s; of sorted scores none by more than one
+        allowed = allowed.max(axis=1, keepdims=True)
+        allowed = 2 * allowed * expected[0][:, None] if response.log_link else allowed
     _compare(expected[0].reshape(len(allowed), -1), found[0].reshape(len(allowed), -1), allowed, "prediction")
 
 

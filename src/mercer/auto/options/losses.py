@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def checked_loss(loss: Any, quantiles: Any) -> tuple[float, ...]:
         return DEFAULT_QUANTILES
     given = [quantiles] if np.ndim(quantiles) == 0 else list(quantiles)
     levels = [_level(each, quantiles) for each in given]
-    if any(b <= a for a, b in zip(levels, levels[1:], strict=False)):
+    if any(b <= a for a, b in pairwise(levels)):
         raise ParameterError("quantiles", quantiles, "must increase, each given once, such as [0.1, 0.5, 0.9]")
     return tuple(levels)
 

@@ -31,7 +31,13 @@ def add_selected_columns(search: Evaluator, state: SearchState) -> SearchState:
     rows, d, features = search.rows, search.rows.X.shape[1], state.features
     most = min(search.n // ROWS_PER_SELECTED, d // 2, search.effort.max_features - features.width)
     sizes = [size for size in SELECTED_SIZES if size <= most]
-    if not rows.few or not sizes or rows.signs is not None or search.n < MIN_ROWS or not search.clock.allows(TIME_FOR_SELECTED):
+    if (
+        not rows.few
+        or not sizes
+        or rows.signs is not None
+        or search.n < MIN_ROWS
+        or not search.clock.allows(TIME_FOR_SELECTED)
+    ):
         return state
     with search.steps("selected"):
         whole = best_columns(rows, sizes[-1])

@@ -11,7 +11,7 @@ from mercer._numeric.block import Block, collected
 from mercer._runtime.errors import DataError, MercerError, RowError
 from mercer.auto.rows.encoding import dense
 from mercer.auto.rows.training import TrainingRows
-from mercer.auto.updates.keys import NEW_ROW, RowKeys, row_keys
+from mercer.auto.updates.keys import NEW_ROW, row_keys
 from mercer.auto.updates.state import UpdateState
 from mercer.io import read_table
 from mercer.source import Columns, Source
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def update_model(model: Model, data: Any, target: Any = None, weight: Any = None, **reading: Any) -> None:
     """Add rows to the linear part of a model."""
     state = _state_of(model)
-    rows, keys = _read(model, state, data, target, weight, reading)
+    rows, keys = _read(model, state, _source(model, state, data, target, weight, reading))
     folds = np.full(len(rows), NEW_ROW)
     statistics, predictor = state.statistics.changed(model.predictor, rows, folds, 1)
     known = None if state.keys is None else state.keys.plus(keys)
@@ -35,20 +35,18 @@ def forget_in_model(model: Model, data: Any, target: Any = None, weight: Any = N
     """Take rows away from the linear part of a model."""
     state = _state_of(model)
     if state.keys is None:
-        raise MercerError(f"This model cannot forget rows: {state.why_not_forget}.", remedy="Fit it again without them.")
-    rows, keys = _read(model, state, data, target, weight, reading)
-    left, folds = _without(state.keys, keys, model, data)
+        raise MercerError(
+            f"This model cannot forget rows: {state.why_not_forget}.", remedy="Fit it again without them."
+        )
+    source = _source(model, state, data, target, weight, reading)
+    rows, keys = _read(model, state, source)
+    try:
+        left, folds = state.keys.minus(keys)
+    except RowError as error:
+        raise error.located(source.locate) from None
     statistics, predictor = state.statistics.changed(model.predictor, rows, folds, -1)
     known = replace(state, statistics=statistics, keys=left, forgotten=state.forgotten + len(rows))
     _apply(model, predictor, known)
-
-
-def _without(known: RowKeys, keys: np.ndarray, model: Model, data: Any) -> tuple[RowKeys, np.ndarray]:
-    locate = getattr(data, "locate", None) if isinstance(data, Source) else None
-    try:
-        return known.minus(keys)
-    except RowError as error:
-        raise error.located(locate) from None
 
 
 def _state_of(model: Model) -> UpdateState:
@@ -64,11 +62,8 @@ def _apply(model: Model, predictor: Any, state: UpdateState) -> None:
     model.predictor, model.state = predictor, state
 
 
-def _read(
-    model: Model, state: UpdateState, data: Any, target: Any, weight: Any, reading: dict[str, Any]
-) -> tuple[TrainingRows, np.ndarray]:
+def _read(model: Model, state: UpdateState, source: Source) -> tuple[TrainingRows, np.ndarray]:
     """Rows in memory with targets as the statistics hold them, and their keys."""
-    source = _source(model, state, data, target, weight, reading)
     schema = model.encoder.schema_
     rows = collected(_block(block, schema) for block in source.blocks() if len(block))
     y = _targets(model, rows, source)

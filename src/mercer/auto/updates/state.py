@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer._runtime.errors import ParameterError
 from mercer.auto.final.generalized import column_signs
 from mercer.auto.learned import Learned
 from mercer.auto.search.learning import prepared
@@ -89,6 +90,12 @@ def update_state(run: FitRun, learned: Learned, updatable: bool | None, keep_has
     return UpdateState(statistics, keys, "", why_not, learned.rows.unit, seed=run.seed, weighted=weighted)
 
 
+def check_updatable(updatable: Any) -> None:
+    """Check the option `updatable` of a fit."""
+    if updatable not in (None, True, False):
+        raise ParameterError("updatable", updatable, "must be True, False, or None for statistics of up to 8 MB")
+
+
 def _why_none(run: FitRun, learned: Learned, updatable: bool | None) -> str:
     """Why a model cannot be updated; empty if it can."""
     predictor = learned.predictor
@@ -120,4 +127,3 @@ def _why_not_forget(learned: Learned, keep_hashes: bool) -> str:
     if supervised:
         return f"the encoding of {supervised[0]!r} is out of fold, and cannot be computed again"
     return ""
-

@@ -31,15 +31,8 @@ class ScoreTreeLoss(TreeLoss):
     def __init__(self, y: np.ndarray, losses: tuple[ScoreLoss, ...], weight: np.ndarray | None = None):
         self.targets = np.asarray(y, dtype=np.float64).reshape(len(y), 1)
         self.losses, self.weight = losses, weight
-
-    @property
-    def log_link(self) -> bool:
-        return isinstance(self.losses[0], TweedieLoss)
-
-    @property
-    def counts_rows(self) -> bool:
-        """Whether the Hessian of a row is its weight."""
-        return not self.log_link
+        self.log_link = isinstance(losses[0], TweedieLoss)
+        self.counts_rows = not self.log_link
 
     @property
     def ordering_target(self) -> np.ndarray:

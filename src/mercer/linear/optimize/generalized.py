@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +92,9 @@ class NewtonSystem:
         self.mean, self.weight = self.mean + gram.z_origin, float(total.weight)
         floor = _ROUNDING * float(np.trace(M)) / max(len(M), 1)
         signs = problem.signs
-        self._bounded, self._M, self._factor = None, None, None
+        self._bounded: BoundedQuadratic | None = None
+        self._M: Any = None
+        self._factor: Any = None
         for _ in range(_MAX_FLOOR_RAISES):
             shifted, floor = M.copy(), 10 * floor
             shifted.flat[:: len(M) + 1] += np.maximum(2 * penalties, floor)

@@ -46,6 +46,23 @@ GLOSSARY = (
         "Half of the rows have a smaller error, half a larger one.",
     ),
     (
+        "pinball",
+        "Pinball loss",
+        "The loss of a quantile: an error above it counts with the level of the quantile, one below with the rest. Of "
+        "several quantiles the mean.",
+    ),
+    (
+        "huber",
+        "Huber loss",
+        "Half the squared error of usual errors, and proportional to the size of large ones.",
+    ),
+    (
+        "deviance",
+        "Deviance",
+        "The error of a predicted mean where the variance of the target grows with it: of counts (Poisson), of amounts "
+        "(gamma), or of amounts that may be zero (Tweedie). 0 is perfect.",
+    ),
+    (
         "accuracy",
         "Accuracy",
         "The fraction of rows whose class is predicted correctly.",

@@ -78,6 +78,12 @@ class Report(TypedDict):
     #: The columns that rows were split by.
     groups: NotRequired[str]
     time: NotRequired[str]
+    #: The loss that was asked for, its quantiles, and the signs of monotone columns.
+    loss: NotRequired[str]
+    quantiles: NotRequired[list[float]]
+    monotone: NotRequired[dict[str, int]]
+    #: Rows added and taken away since the fit: `rows` `added` `forgotten` `unseen_by_features` `sentence`.
+    updates: NotRequired[dict[str, Any]]
     verdict: Verdict
     split: NotRequired[Split]
     checks: NotRequired[list[Check]]
