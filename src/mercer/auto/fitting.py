@@ -191,8 +191,6 @@ def fit(
         "cv": cv, "explainable": explainable, "max_pairs": max_pairs, "max_classes": max_classes,
     }  # fmt: skip
     options = {name: value for name, value in given.items() if _differs(value, _DEFAULTS[name])}
-    if "decision" in run.sections:
-        run.notes.append(run.sections["decision"]["sentence"])
     found |= gather(run, learned, source, scores, (data, target, options), holdout)
     found |= {"notes": run.notes} | search_report(learned, steps)
     model = model_of(profile.task, learned.encoder, learned.predictor, learned.rows.X, found, random_state)

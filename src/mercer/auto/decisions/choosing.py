@@ -15,6 +15,7 @@ from mercer.auto.decisions.scorers import KnownClassifier, scored, scorer_name
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.options import Objective
 from mercer.auto.rows.encoding import EncodedRows
+from mercer.auto.splits.keys import TableView
 from mercer.source import Source
 
 #: Metrics that do not depend on decisions, or that the most probable class maximizes.
@@ -50,7 +51,7 @@ class ClassDecisions:
 
     def weighted(self, source: Source) -> Source:
         """Training rows with the weights of their classes."""
-        return source if self.weights is None else source.map(self.weights)
+        return source if self.weights is None else TableView(source, self.weights)
 
     def unweighted(self, rows: EncodedRows) -> EncodedRows:
         """Encoded training rows without the weights of their classes."""
@@ -135,6 +136,8 @@ def _best_rule(value: Value, known: OutOfFold, n_classes: int, seed: int) -> Dec
     """The rule of largest value, if its gain over the most probable class exceeds a standard error."""
     every, p = np.arange(len(known.codes)), known.probabilities
     usual = p.argmax(axis=1)
+    if value(usual, every) == value((usual + 1) % n_classes, every):  # a metric of probabilities
+        return None
     rule = _best_threshold(value, p[:, 1], every) if n_classes == 2 else _best_weights(value, p, every)
     predicted, rng = rule.choose(p), np.random.default_rng(seed)
     gain = value(predicted, every) - value(usual, every)

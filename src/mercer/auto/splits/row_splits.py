@@ -14,7 +14,7 @@ from mercer._numeric.hashing.keys import keys_in_buckets
 from mercer._runtime.errors import DataError, ParameterError, Setting
 from mercer.auto.options import Splitting
 from mercer.auto.rows.training import N_FOLDS
-from mercer.auto.splits.keys import KeyedSource, KeyValues, located, refuse_no_columns
+from mercer.auto.splits.keys import KeyValues, TableView, located, refuse_no_columns
 from mercer.auto.splits.plans import (
     FEW_GROUPS,
     GroupParts,
@@ -69,7 +69,7 @@ class RowSplits:
         dropped = [name for name in splitting.columns if name not in (roles or {})]
         dropped += [] if planned is None else [planned[0]]
         keying = _Keying(source, groups, time, tuple(dropped))
-        keyed = KeyedSource(source, keying, dropped)
+        keyed = TableView(source, keying, dropped)
         refuse_no_columns(keyed.schema, dropped)
         if groups is not None:
             found, _ = distinct_groups(keyed)
@@ -82,7 +82,7 @@ class RowSplits:
         elif splitting.cv is not None and not isinstance(splitting.cv, (int, np.integer)):
             parts, plan = _splitter_parts(splitting.cv, keyed)
             made, keying = replace(made, plan=plan), replace(keying, parts=parts)
-        return made, KeyedSource(source, keying, dropped)
+        return made, TableView(source, keying, dropped)
 
     def divided(self, source: Source, fraction: float) -> tuple[Source, Source, Callable[[Block], np.ndarray]]:
         """Training rows, holdout, and the mask of rows of a block that no training set may contain."""
