@@ -61,16 +61,16 @@ class ClassDecisions:
         """The model with the probabilities of the data, and with the rule; the first model that is given chooses it."""
         if predictor.classes is None or len(predictor.classes) < 2:
             return predictor
-        known = self._out_of_fold(predictor)
+        classes, known = predictor.classes, self._out_of_fold(predictor.out_of_fold, predictor.classes)
         if not self.chosen:
-            self.rule, self.why = self._choose(predictor.classes, known)
+            self.rule, self.why = self._choose(classes, known)
             self.chosen = True
         if self.weights is not None:
             calibration = predictor.calibration
             if known is not None and isinstance(calibration, SetCalibration):
                 calibration = SetCalibration.of(known.probabilities, known.codes, known.weight)
             predictor = replace(self.weights.corrected(predictor), calibration=calibration)
-        rule = self.rule if self.rule is not None and len(self.rule.utility) == len(predictor.classes) else None
+        rule = self.rule if self.rule is not None and len(self.rule.utility) == len(classes) else None
         return replace(predictor, decision=rule)
 
     def section(self, predictor: Predictor) -> dict[str, Any]:
@@ -79,12 +79,12 @@ class ClassDecisions:
             return {}
         return {"decision": predictor.decision.plain(self.why, predictor.classes)}
 
-    def _out_of_fold(self, predictor: Predictor) -> OutOfFold | None:
-        known = predictor.out_of_fold
+    def _out_of_fold(self, known: OutOfFold | None, classes: np.ndarray) -> OutOfFold | None:
+        """Out-of-fold rows with the probabilities and weights of the data."""
         if known is None or self.weights is None:
             return known
-        p = self.weights.corrected_probabilities(known.probabilities, predictor.classes)
-        factors = self.weights.of_labels(predictor.classes)[known.codes]
+        p = self.weights.corrected_probabilities(known.probabilities, classes)
+        factors = self.weights.of_labels(classes)[known.codes]
         return OutOfFold(p, known.codes, None if known.weight is None else known.weight / factors)
 
     def _choose(self, classes: np.ndarray, known: OutOfFold | None) -> tuple[DecisionRule | None, str]:

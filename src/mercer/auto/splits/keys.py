@@ -41,8 +41,8 @@ class KeyValues:
             return cls(option, given, None)
         values = Columns.of({option: given if hasattr(given, "to_numpy") else np.asarray(given)})
         if source.n_rows is not None and len(values) != source.n_rows:
-            problem = f"must have one value for each of the {source.n_rows:,} rows"
-            raise ParameterError(option, f"{len(values):,} values", problem)
+            needed = f"must have one value for each of the {source.n_rows:,} rows"
+            raise ParameterError(option, f"{len(values):,} values", needed)
         return cls(option, None, values)
 
     def column(self, block: Block) -> Any:

@@ -180,9 +180,7 @@ class _Keying:
         X = block.X
         if self.dropped:
             X = X.select([name for name in X.columns if name not in self.dropped])
-        made = replace(block, X=X, raw=RowKeys(X.row_hashes(), keys))
-        made._positions = block._positions
-        return made
+        return block.keyed(X, RowKeys(X.row_hashes(), keys))
 
     def __getstate__(self) -> dict[str, Any]:
         """What is sent to workers: they locate no rows."""
@@ -244,9 +242,7 @@ class _Rekeying:
     def __call__(self, block: Block) -> Block:
         raw = block.raw
         ids = keys_in_buckets(self.part_of(raw), self.n_parts, raw.hashes, self.seed)
-        made = replace(block, raw=RowKeys(ids, raw.keys))
-        made._positions = block._positions
-        return made
+        return block.keyed(block.X, RowKeys(ids, raw.keys))
 
 
 def _gathered(source: Source, key: str) -> np.ndarray:
