@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer._runtime.errors import Message
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import Effort
 from mercer.auto.budget.held_out import held_out_in_time
@@ -48,7 +47,7 @@ from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.search.learning import learn, learn_again
 from mercer.auto.splits import RowSplits
 from mercer.auto.splits.holding_out import hold_out
-from mercer.auto.splits.needed import split_checks
+from mercer.auto.splits.needed import notes_of, split_checks
 from mercer.auto.text.sparse_model import SparsePredictor, encode_training_rows, learn_terms
 from mercer.source import Source
 from mercer.source.table import first_block
@@ -136,11 +135,7 @@ class FitRun:
 
     def _decided(self, learned: Learned) -> Learned:
         """The model with the decisions that were asked for."""
-        if self.decisions is None:
-            return learned
-        made = replace(learned, predictor=self.decisions.applied(learned.predictor))
-        self.sections |= self.decisions.section(made.predictor)
-        return made
+        return learned if self.decisions is None else self.decisions.decided(learned, self.sections)
 
     def _search_fraction(self, held_out: Source | None, fraction: float) -> float:
         if held_out is not None:
@@ -281,8 +276,7 @@ class FitRun:
         if self.splits is None:
             checks = split_checks(train, learned, self.classify, self.seed)
             sections["model_checks"] += checks
-            warnings = (each for each in checks if each["severity"] != "passed")
-            self.notes += [Message(each["message"], " ", each["remedy"]) for each in warnings]
+            self.notes += notes_of(checks)
         clock = Clock(self._diagnostic_seconds())
         curve = learning_curve(
             rows,

@@ -13,6 +13,7 @@ from mercer.auto.decisions.class_weights import ClassWeights
 from mercer.auto.decisions.rule import DecisionRule, OutOfFold
 from mercer.auto.decisions.scorers import KnownClassifier, scored, scorer_name
 from mercer.auto.final.predictor import Predictor
+from mercer.auto.learned import Learned
 from mercer.auto.options import Objective
 from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.splits.keys import TableView
@@ -73,11 +74,12 @@ class ClassDecisions:
         rule = self.rule if self.rule is not None and len(self.rule.utility) == len(classes) else None
         return replace(predictor, decision=rule)
 
-    def section(self, predictor: Predictor) -> dict[str, Any]:
-        """The section `decision` of the report; none if the most probable class is predicted."""
-        if predictor.decision is None:
-            return {}
-        return {"decision": predictor.decision.plain(self.why, predictor.classes)}
+    def decided(self, learned: Learned, sections: dict[str, Any]) -> Learned:
+        """The model after `applied`; a rule is added to the sections of the report as `decision`."""
+        predictor = self.applied(learned.predictor)
+        if predictor.decision is not None:
+            sections["decision"] = predictor.decision.plain(self.why, predictor.classes)
+        return replace(learned, predictor=predictor)
 
     def _out_of_fold(self, known: OutOfFold | None, classes: np.ndarray) -> OutOfFold | None:
         """Out-of-fold rows with the probabilities and weights of the data."""

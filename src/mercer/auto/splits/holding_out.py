@@ -34,7 +34,8 @@ def hold_out(
     """Hold out a fraction of the rows: equal rows together, unless there are hardly any others."""
     if not fraction:
         return HoldoutSplit(source)
-    notes, excluded = [], partial(in_holdout, fraction=fraction, seed=seed)
+    notes: list[str] = []
+    excluded: Callable[[Block], np.ndarray] = partial(in_holdout, fraction=fraction, seed=seed)
     if splits is not None:
         train, held_out, excluded = splits.divided(source, fraction)
     elif n_distinct is None or n_distinct > n_rows // 2:
