@@ -162,3 +162,20 @@ def test_memory_with_a_unit(given, code, table, tmp_path, monkeypatch, capsys):
 def test_memory_that_is_no_size(table):
     with pytest.raises(ValueError, match=r"memory must be a size.*MiB"):
         mercer.fit(table, "y", memory="a lot")
+
+
+@pytest.mark.parametrize(
+    "option", [{"groups": "city"}, {"time": "c", "gap": 20}, {"groups": "pack", "class_weight": "balanced"}]
+)
+def test_splits_have_the_bits_of_threads(option, table, processes, tmp_path):
+    path, target = tmp_path / "rows.parquet", "label" if "class_weight" in option else "y"
+    table = table.append_column("pack", pa.array(np.arange(N) // 10)).drop_columns(
+        ["y" if target == "label" else "label"]
+    )
+    pq.write_table(table, path, row_group_size=500)
+
+    def made(engine):
+        model = mercer.fit(path, target, effort="fast", memory=0.003, engine=engine, report=False, **option)
+        return bits(model.predict(path)), model.report()["holdout"]
+
+    assert made(processes) == made(None)

@@ -82,6 +82,18 @@ class Block:
         new._ids, new._positions = self._ids, self._positions
         return new
 
+    def with_weight(self, weight: np.ndarray | None) -> Block:
+        """Return the same rows with other weights."""
+        new = replace(self, weight=weight)
+        new._ids, new._positions = self._ids, self._positions
+        return new
+
+    def keyed(self, X: Any, raw: Any) -> Block:
+        """Return the same rows with features X, identified by the hashes of `raw`."""
+        new = replace(self, X=X, raw=raw)
+        new._positions = self._positions
+        return new
+
 
 def take_rows(table: Any, selection: Any) -> Any:
     """Select rows of an array, a sparse matrix or a pandas-like table."""

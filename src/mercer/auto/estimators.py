@@ -92,11 +92,11 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
             raise ValueError(f"X has {len(table)} rows but y has {len(y)} entries.")
         classify = self._task == "classification"
         given = [self.groups if groups is None else groups, self.time if time is None else time]
-        splitting = Splitting(*given, self.gap, self.cv)
+        splitting = Splitting(given[0], given[1], self.gap, self.cv)
         splits, source = keyed_rows(table, y, sample_weight, splitting, seed)
         n_classes = len(np.unique(y)) if classify else 0
         run = FitRun(
-            None, effort, seed, steps, clock, classify, source.n_rows, n_classes,
+            None, effort, seed, steps, clock, classify, source.n_rows or 0, n_classes,
             objective=self._objective(), splitting=splitting, splits=splits,
             shape=ModelShape(self.monotone, self.explainable, self.max_pairs),
         )  # fmt: skip

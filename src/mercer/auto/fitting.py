@@ -22,7 +22,7 @@ from mercer.auto.checkpointing import resumable
 from mercer.auto.diagnostics.gather import gather
 from mercer.auto.model import Model
 from mercer.auto.options import ModelShape, Objective, Splitting
-from mercer.auto.rows.task import profile_target
+from mercer.auto.rows.task import TargetProfile, profile_target
 from mercer.auto.run import FitRun, Learned
 from mercer.auto.search.state import Candidate
 from mercer.auto.shift.reference import training_reference
@@ -196,13 +196,7 @@ def fit(
     with steps("read"):
         source = read_table(data, target, weight, engine=engine)
         _refuse_no_columns(source)
-        run.notes += source.notes
-        profile = profile_target(source, run.objective.task(task), max_classes, loss)
-        run.splits, source = RowSplits.of(run.splitting, source, roles, random_state)
-    run.objective.check_task(profile.task)
-    run.classify, run.n_rows = profile.task == "classification", profile.n_rows
-    run.n_classes, run.n_distinct, run.target = profile.n_classes, profile.n_distinct, source.target
-    run.notes += profile.notes
+        profile, source = _profiled(run, source, task, max_classes)
     learned, scores = run.run(source, holdout, limit)
     found: dict[str, Any] = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
     named = {"weight": weight, "groups": groups, "time": time}
@@ -218,8 +212,6 @@ def fit(
         "updatable": updatable, "keep_hashes": keep_hashes,
     }  # fmt: skip
     options = {name: value for name, value in given.items() if _differs(value, _DEFAULTS[name])}
-    if "decision" in run.sections:
-        run.notes.append(run.sections["decision"]["sentence"])
     found |= gather(run, learned, source, scores, (data, target, options), holdout)
     found |= {"notes": run.notes} | search_report(learned, steps)
     model = model_of(profile.task, learned.encoder, learned.predictor, learned.rows.X, found, random_state)
@@ -229,6 +221,17 @@ def fit(
 
 
 _DEFAULTS = {name: parameter.default for name, parameter in inspect.signature(fit).parameters.items()}
+
+
+def _profiled(run: FitRun, source: Source, task: str | None, max_classes: int | None) -> tuple[TargetProfile, Source]:
+    """Learn the task and the sizes of the data, check options that depend on them, and give rows the keys of splits."""
+    profile = profile_target(source, run.objective.task(task), max_classes, run.objective.loss)
+    run.objective.check_task(profile.task)
+    run.splits, source = RowSplits.of(run.splitting, source, run.roles, run.seed)
+    run.classify, run.n_rows = profile.task == "classification", profile.n_rows
+    run.n_classes, run.n_distinct, run.target = profile.n_classes, profile.n_distinct, source.target
+    run.notes += [*source.notes, *profile.notes]
+    return profile, source
 
 
 def _differs(value: Any, default: Any) -> bool:

@@ -39,7 +39,7 @@ def pipeline_of(model: Model) -> Pipeline:
 def _deciding(linear: Any, predictor: Predictor) -> Any:
     """The linear model with the threshold of the model, where it has one."""
     rule = predictor.decision
-    if rule is None:
+    if rule is None or predictor.classes is None:
         return linear
     if rule.threshold is None:
         raise MercerError(

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer._numeric.block import Block
-from mercer._runtime.errors import MercerError, Message, Setting
+from mercer._runtime.errors import MercerError, Setting
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import Effort
-from mercer.auto.budget.probe import gathered, predicting_seconds, seconds_per_row, some_of
+from mercer.auto.budget.held_out import held_out_in_time
+from mercer.auto.budget.probe import gathered, seconds_per_row, some_of
 from mercer.auto.budget.progress import Steps
 from mercer.auto.budget.sample_size import (
     fraction_of_rows,
@@ -49,10 +49,10 @@ from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.rows.monotone import monotone_rows
 from mercer.auto.search.learning import learn, learn_again
 from mercer.auto.splits import RowSplits
-from mercer.auto.splits.needed import split_checks
+from mercer.auto.splits.holding_out import hold_out
+from mercer.auto.splits.needed import notes_of, split_checks
 from mercer.auto.text.sparse_model import SparsePredictor, encode_training_rows, learn_terms
-from mercer.source import MemorySource, Source, in_holdout, split_holdout
-from mercer.source.holdout import split_by_position
+from mercer.source import MemorySource, Source
 from mercer.source.recording import recording, remembered
 from mercer.source.table import first_block
 
@@ -68,8 +68,6 @@ _DIAGNOSTICS, _MIN_DIAGNOSTICS = 0.15, 1.0
 _REFIT = {"sample": 1.0, "encode": 1.0, "trees": 1.0, "fourier": 0.4, "terms": 0.1, "final": 0.7}
 #: The same for weights from all rows.
 _ALL_ROWS = {"final": 0.3}
-#: The fewest rows of which some are held out.
-_MIN_SPLIT_ROWS = 10
 
 
 @dataclass
@@ -106,8 +104,6 @@ class FitRun:
     streamed: bool = False
     #: Held-out rows that may be evaluated.
     max_held_out: float = np.inf
-    #: Mask of the rows of a block that training rows do not contain.
-    held_out: Callable[[Block], np.ndarray] | None = None
 
     def check_options(self) -> None:
         """Refuse options that exclude each other."""
@@ -137,9 +133,10 @@ class FitRun:
         if self.shape.monotone:
             self.roles = self.shape.monotone_roles(source.schema or {}, self.roles)
             self.shape.check_task(self.n_classes if self.classify else 0)
-        train, held_out = self._split(source, holdout)
-        if self.classify:
-            self.decisions = ClassDecisions.of(self.objective, source, self.n_classes, self.seed)
+        split = hold_out(source, holdout, self.seed, self.n_rows, self.n_distinct, self.splits)
+        self.notes += split.notes
+        train, held_out = split.train, split.held_out
+        self.decisions = ClassDecisions.of(self.objective, source, self.n_classes, self.seed) if self.classify else None
         if self.decisions is not None:
             train, source = self.decisions.weighted(train), self.decisions.weighted(source)
         fraction = self._fraction_in_memory(memory, source, 1 - holdout)
@@ -162,7 +159,7 @@ class FitRun:
             diagnosed = partial(self._diagnosed, found, learned, train, fraction)
             self.sections |= diagnosed() if self.clock.budget is None else {}
             again = None if self.from_all else self._refit(lambda: self._part(source, fraction), learned, holdout)
-            learned, excluded = (learned, self.held_out) if again is None else (again.calibrated_like(learned), None)
+            learned, excluded = (learned, split.excluded) if again is None else (again.calibrated_like(learned), None)
         self.streamed = fraction < 1
         if fraction < 1 and not self.from_all:
             learned = self._weights_from_all(learned, sample_of(source, fraction, self.seed, excluded)[1])
@@ -172,36 +169,12 @@ class FitRun:
 
     def _decided(self, learned: Learned) -> Learned:
         """The model with the decisions that were asked for."""
-        if self.decisions is None:
-            return learned
-        made = replace(learned, predictor=self.decisions.applied(learned.predictor))
-        self.sections |= self.decisions.section(made.predictor)
-        return made
+        return learned if self.decisions is None else self.decisions.decided(learned, self.sections)
 
     def _search_fraction(self, held_out: Source | None, fraction: float) -> float:
         if held_out is not None:
             return TIME_FOR_SEARCH
         return TIME_FOR_SEARCH_ALONE if fraction == 1 else TIME_FOR_SAMPLE
-
-    def _split(self, source: Source, holdout: float) -> tuple[Source, Source | None]:
-        """The training rows and the holdout: equal rows together, unless there are hardly any others."""
-        if not holdout:
-            return source, None
-        self.held_out = partial(in_holdout, fraction=holdout, seed=self.seed)
-        if self.splits is not None:
-            train, held_out, self.held_out = self.splits.divided(source, holdout)
-        elif self.n_distinct is None or self.n_distinct > self.n_rows // 2:
-            train, held_out = split_holdout(source, holdout, self.seed)
-        else:
-            self.notes.append(
-                f"There are only {self.n_distinct} distinct rows among {self.n_rows:,}: held-out rows repeat training "
-                "rows, and the score says how well the target of such rows is known."
-            )
-            train, held_out = split_by_position(source, holdout, self.seed)
-        if self.n_rows < _MIN_SPLIT_ROWS or first_block(held_out) is None or first_block(train) is None:
-            self.notes.append(f"{self.n_rows} rows are too few for a holdout: there is no score for new rows.")
-            return source, None
-        return train, held_out
 
     def _fraction_in_memory(self, memory: float | None, source: Source, train: float) -> float:
         """The fraction of the rows that the search can keep in memory."""
@@ -327,13 +300,9 @@ class FitRun:
             part, n_held_out = self.max_held_out / n_held_out, self.max_held_out
             held_out = some_of(held_out, part, self.seed)
             self.notes.append(many_scores(self.n_classes, part))
-        if self.clock.budget is not None:
-            seconds = predicting_seconds(held_out, model, n_held_out, self.clock)
-            allowed = max(self.clock.part(_EVALUATED).left(), 0.1 * self.clock.left())
-            if seconds > allowed:
-                fraction = float(np.clip(allowed / seconds, min(_MIN_SEARCH_ROWS / n_held_out, 0.999), 0.999))
-                held_out, n_held_out = some_of(held_out, fraction, self.seed), fraction * n_held_out
-                self.notes.append(f"The time budget was short: about {fraction:.2%} of the holdout were evaluated.")
+        known = (n_held_out, self.clock, _EVALUATED, self.seed)
+        held_out, n_held_out, notes = held_out_in_time(held_out, model, *known)
+        self.notes += notes
         rows = learned.rows if self.decisions is None else self.decisions.unweighted(learned.rows)
         found = evaluate_holdout(model, plain, name, rows, held_out, n_held_out, self.seed, self.objective)
         outputs = found.outputs
@@ -361,8 +330,7 @@ class FitRun:
         if self.splits is None:
             checks = split_checks(train, learned, self.classify, self.seed)
             sections["model_checks"] += checks
-            warnings = (each for each in checks if each["severity"] != "passed")
-            self.notes += [Message(each["message"], " ", each["remedy"]) for each in warnings]
+            self.notes += notes_of(checks)
         clock = Clock(self._diagnostic_seconds())
         curve = learning_curve(
             rows,

@@ -27,7 +27,9 @@ METRIC_TITLES = {
     "cost": "mean cost",
 }
 #: Metrics of which smaller values are better.
-LOSSES = frozenset({"rmse", "mae", "median_absolute_error", "log_loss", "brier", "pinball", "huber", "deviance", "cost"})
+LOSSES = frozenset(
+    {"rmse", "mae", "median_absolute_error", "log_loss", "brier", "pinball", "huber", "deviance", "cost"}
+)
 _SCIENTIFIC_ABOVE, _SCIENTIFIC_BELOW = 1e9, 1e-4
 #: Invisible characters of scripts and emoji that need them: joiners and variation selectors.
 _JOINERS = frozenset("\u200c\u200d")

@@ -8,7 +8,7 @@ import pytest
 import mercer
 from mercer._numeric.block import Block, collected
 from mercer.auto import MercerClassifier, MercerRegressor, run
-from mercer.auto.budget import probe
+from mercer.auto.budget import held_out, probe
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS
 from mercer.auto.budget.progress import Steps
@@ -108,7 +108,7 @@ def test_estimators_search_with_a_sample_where_the_budget_is_short(monkeypatch, 
 
 
 def test_a_holdout_that_takes_too_long_is_evaluated_in_part(monkeypatch):
-    monkeypatch.setattr(run, "predicting_seconds", lambda *_: 1e6)
+    monkeypatch.setattr(held_out, "predicting_seconds", lambda *_: 1e6)
     data, y = table(6000)
     report = mercer.fit(data, y, effort="fast", time_budget=1000).report()
     assert "The time budget was short: about 41.67% of the holdout were evaluated." in " ".join(report["notes"])

@@ -150,11 +150,14 @@ def _with_targets(data: FoldRows, equations: FoldLoss, targets: np.ndarray) -> F
     if isinstance(equations, RowSpaceFoldLoss):
         return equations.with_targets(targets)
     counts, folds = data.rows.counts, data.rows.row_folds
-    n_parts = len(data.folds) if folds.is_partition else folds.plan.n_parts
+    plan, parts = folds.plan, folds.parts
+    planned = plan is not None and parts is not None and not plan.is_partition
+    n_parts = plan.n_parts if plan is not None and planned else len(data.folds)
     products = np.zeros((n_parts, data.found.features.width, targets.shape[1]))
     sums, squares = np.zeros((n_parts, targets.shape[1])), np.zeros((n_parts, targets.shape[1], targets.shape[1]))
     for fold, batch, features in data.batches():
-        for k, index, Z in [(fold, batch, features)] if folds.is_partition else _by_part(folds.parts, batch, features):
+        known = _by_part(parts, batch, features) if parts is not None and planned else [(fold, batch, features)]
+        for k, index, Z in known:
             weighted = counts[index, None] * targets[index]
             products[k] += Z.astype(np.float64).T @ weighted
             sums[k] += weighted.sum(axis=0)

@@ -13,8 +13,10 @@ from mercer.auto.decisions.class_weights import ClassWeights
 from mercer.auto.decisions.rule import DecisionRule, OutOfFold
 from mercer.auto.decisions.scorers import KnownClassifier, scored, scorer_name
 from mercer.auto.final.predictor import Predictor
+from mercer.auto.learned import Learned
 from mercer.auto.options import Objective
 from mercer.auto.rows.encoding import EncodedRows
+from mercer.auto.splits.keys import TableView
 from mercer.source import Source
 
 #: Metrics that do not depend on decisions, or that the most probable class maximizes.
@@ -50,7 +52,7 @@ class ClassDecisions:
 
     def weighted(self, source: Source) -> Source:
         """Training rows with the weights of their classes."""
-        return source if self.weights is None else source.map(self.weights)
+        return source if self.weights is None else TableView(source, self.weights)
 
     def unweighted(self, rows: EncodedRows) -> EncodedRows:
         """Encoded training rows without the weights of their classes."""
@@ -60,30 +62,31 @@ class ClassDecisions:
         """The model with the probabilities of the data, and with the rule; the first model that is given chooses it."""
         if predictor.classes is None or len(predictor.classes) < 2:
             return predictor
-        known = self._out_of_fold(predictor)
+        classes, known = predictor.classes, self._out_of_fold(predictor.out_of_fold, predictor.classes)
         if not self.chosen:
-            self.rule, self.why = self._choose(predictor.classes, known)
+            self.rule, self.why = self._choose(classes, known)
             self.chosen = True
         if self.weights is not None:
             calibration = predictor.calibration
             if known is not None and isinstance(calibration, SetCalibration):
                 calibration = SetCalibration.of(known.probabilities, known.codes, known.weight)
             predictor = replace(self.weights.corrected(predictor), calibration=calibration)
-        rule = self.rule if self.rule is not None and len(self.rule.utility) == len(predictor.classes) else None
+        rule = self.rule if self.rule is not None and len(self.rule.utility) == len(classes) else None
         return replace(predictor, decision=rule)
 
-    def section(self, predictor: Predictor) -> dict[str, Any]:
-        """The section `decision` of the report; none if the most probable class is predicted."""
-        if predictor.decision is None:
-            return {}
-        return {"decision": predictor.decision.plain(self.why, predictor.classes)}
+    def decided(self, learned: Learned, sections: dict[str, Any]) -> Learned:
+        """The model after `applied`; a rule is added to the sections of the report as `decision`."""
+        predictor = self.applied(learned.predictor)
+        if predictor.decision is not None:
+            sections["decision"] = predictor.decision.plain(self.why, predictor.classes)
+        return replace(learned, predictor=predictor)
 
-    def _out_of_fold(self, predictor: Predictor) -> OutOfFold | None:
-        known = predictor.out_of_fold
+    def _out_of_fold(self, known: OutOfFold | None, classes: np.ndarray) -> OutOfFold | None:
+        """Out-of-fold rows with the probabilities and weights of the data."""
         if known is None or self.weights is None:
             return known
-        p = self.weights.corrected_probabilities(known.probabilities, predictor.classes)
-        factors = self.weights.of_labels(predictor.classes)[known.codes]
+        p = self.weights.corrected_probabilities(known.probabilities, classes)
+        factors = self.weights.of_labels(classes)[known.codes]
         return OutOfFold(p, known.codes, None if known.weight is None else known.weight / factors)
 
     def _choose(self, classes: np.ndarray, known: OutOfFold | None) -> tuple[DecisionRule | None, str]:
@@ -135,6 +138,8 @@ def _best_rule(value: Value, known: OutOfFold, n_classes: int, seed: int) -> Dec
     """The rule of largest value, if its gain over the most probable class exceeds a standard error."""
     every, p = np.arange(len(known.codes)), known.probabilities
     usual = p.argmax(axis=1)
+    if value(usual, every) == value((usual + 1) % n_classes, every):  # a metric of probabilities
+        return None
     rule = _best_threshold(value, p[:, 1], every) if n_classes == 2 else _best_weights(value, p, every)
     predicted, rng = rule.choose(p), np.random.default_rng(seed)
     gain = value(predicted, every) - value(usual, every)

@@ -49,9 +49,7 @@ class ClassWeights:
         if len(block) == 0:
             return block
         factors = self.of_labels(block.y)
-        made = replace(block, weight=factors if block.weight is None else block.weight * factors)
-        made._ids, made._positions = block._ids, block._positions
-        return made
+        return block.with_weight(factors if block.weight is None else block.weight * factors)
 
     def unweighted(self, rows: EncodedRows) -> EncodedRows:
         """The rows with the weights that they had before."""

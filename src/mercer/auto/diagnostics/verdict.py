@@ -10,6 +10,10 @@ from mercer.auto.diagnostics.schema import Holdout, Verdict
 _MAX_DETAILS, _MAX_NAMED, _MAX_TERMS = 5, 3, 4
 #: Metrics that a verdict describes in words of their own.
 _DESCRIBED = ("accuracy", "R2")
+_NAMES = {
+    "rmse": "root mean squared error", "mae": "mean absolute error", "pinball": "pinball loss", "auc": "AUC",
+    "log_loss": "log-loss", "brier": "Brier score", "f1": "F1", "cost": "mean cost",
+}  # fmt: skip
 #: Fraction of the gain below which a block is not worth a mention.
 _MIN_FRACTION = 0.02
 #: Fraction of the gain above which other blocks are not worth a mention.
@@ -69,7 +73,7 @@ def _positive(low: float | None) -> bool:
 def _metric_sentence(report: dict[str, Any], holdout: Holdout, level: str) -> str:
     """The sentence of a metric that was asked for."""
     model, linear, naive = (holdout[key] for key in ("model", "linear", "naive"))
-    name = holdout["metric"].replace("_", " ")
+    name = _NAMES.get(holdout["metric"], holdout["metric"].replace("_", " "))
     others = f"the linear model has {short(linear['value'])}, {naive['name']} {short(naive['value'])}"
     if linear["name"] == naive["name"]:
         others = f"{naive['name']} has {short(naive['value'])}"

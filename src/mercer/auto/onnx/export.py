@@ -80,8 +80,8 @@ def _class_outputs(graph: Graph, predictor: Predictor, values: str, classes: np.
         winner = graph.add("ArgMax", values, axis=1, keepdims=0)
     if predictor.decision is not None:
         utility = graph.add("MatMul", graph.cast(probabilities, np.float64), predictor.decision.utility)
-        last = {"select_last_index": 1} if len(classes) == 2 else {}  # the second of two classes at the threshold
-        winner = graph.add("ArgMax", utility, axis=1, keepdims=0, **last)
+        last = int(len(classes) == 2)  # the second of two classes at the threshold
+        winner = graph.add("ArgMax", utility, axis=1, keepdims=0, select_last_index=last)
     graph.output("prediction", graph.add("Gather", classes, winner, axis=0), classes.dtype, ("rows",))
     graph.output("probabilities", probabilities, np.float32, ("rows", len(classes)))
 

@@ -29,7 +29,8 @@ _MAX_VALUES = 200_000
 class TargetCounts(Statistic):
     """Rows, their weight, and the distinct targets with their numbers while they may be classes.
 
-    `called` names the target in messages, `loss` is the one that the targets must fit. Of continuous targets two values are kept, which show that they differ.
+    `called` names the target in messages, `loss` is the one that targets must fit. Of continuous targets two values are
+    kept, which show that they differ.
     """
 
     called: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,8 +41,8 @@ class KeyValues:
             return cls(option, given, None)
         values = Columns.of({option: given if hasattr(given, "to_numpy") else np.asarray(given)})
         if source.n_rows is not None and len(values) != source.n_rows:
-            problem = f"must have one value for each of the {source.n_rows:,} rows"
-            raise ParameterError(option, f"{len(values):,} values", problem)
+            needed = f"must have one value for each of the {source.n_rows:,} rows"
+            raise ParameterError(option, f"{len(values):,} values", needed)
         return cls(option, None, values)
 
     def column(self, block: Block) -> Any:
@@ -68,9 +68,9 @@ class KeyValues:
         """The time of each row as a number: of dates, microseconds since 1970."""
         table = Columns(_one(self.option, self.column(block)))
         if table.schema[self.option] not in ("date", "number", "integer"):
-            named = f"column {self.name!r}" if self.name is not None else "values"
+            named = f"The column {self.name!r}" if self.name is not None else "What is"
             kind = table.schema[self.option]
-            problem = (f"The {named} given as ", Setting(self.option), f" hold {kind}, which has no order in time:")
+            problem = (f"{named} given as ", Setting(self.option), f" holds {kind}, which has no order in time:")
             raise DataError(*problem, remedy="give dates or numbers.", parameter=self.option, column=self.name)
         values = table.array(self.option)
         if values.dtype.kind == "M":
@@ -90,10 +90,10 @@ def _one(name: str, column: Any) -> Any:
     return pa.table({name: column})
 
 
-class KeyedSource(MappedSource):
-    """A source of tables whose rows have keys for splits, without the columns that these came from."""
+class TableView(MappedSource):
+    """A source of tables seen through a function, with the description of the source but for dropped columns."""
 
-    def __init__(self, parent: Source, function: Callable[[Block], Block], dropped: list[str]):
+    def __init__(self, parent: Source, function: Callable[[Block], Block], dropped: Sequence[str] = ()):
         super().__init__(parent, function)
         schema = None if parent.schema is None else {k: v for k, v in parent.schema.items() if k not in dropped}
         self.schema, self.target, self.notes = schema, parent.target, parent.notes

@@ -54,6 +54,12 @@ def split_checks(train: Source, learned: Learned, classify: bool, seed: int) -> 
     return [_check(_GROUPS, groups), _check(_TIME, drift)]
 
 
+def notes_of(checks: list[Check]) -> list[str]:
+    """Notes on checks that did not pass."""
+    found = (each for each in checks if each["severity"] != "passed")
+    return [Message(each["message"], " ", each["remedy"]) for each in found]
+
+
 class _Words(NamedTuple):
     """How a check is written."""
 

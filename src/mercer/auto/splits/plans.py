@@ -49,7 +49,8 @@ class GroupParts:
 
 def held_out_groups(groups: np.ndarray, counts: np.ndarray, fraction: float, seed: int) -> np.ndarray:
     """Some of few groups with about a fraction of the rows: at least one, and not all."""
-    target, total, chosen = fraction * counts.sum(), 0.0, []
+    chosen: list[int] = []
+    target, total = fraction * counts.sum(), 0.0
     for index in np.argsort(_numeric.splitmix64(groups, seed + 1), kind="stable"):
         if total + counts[index] <= 1.5 * target and len(chosen) < len(groups) - 1:
             chosen.append(index)

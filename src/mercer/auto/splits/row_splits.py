@@ -14,7 +14,7 @@ from mercer._numeric.hashing.keys import keys_in_buckets
 from mercer._runtime.errors import DataError, ParameterError, Setting
 from mercer.auto.options import Splitting
 from mercer.auto.rows.training import N_FOLDS
-from mercer.auto.splits.keys import KeyedSource, KeyValues, located, refuse_no_columns
+from mercer.auto.splits.keys import KeyValues, TableView, located, refuse_no_columns
 from mercer.auto.splits.plans import (
     FEW_GROUPS,
     GroupParts,
@@ -69,7 +69,7 @@ class RowSplits:
         dropped = [name for name in splitting.columns if name not in (roles or {})]
         dropped += [] if planned is None else [planned[0]]
         keying = _Keying(source, groups, time, tuple(dropped))
-        keyed = KeyedSource(source, keying, dropped)
+        keyed = TableView(source, keying, dropped)
         refuse_no_columns(keyed.schema, dropped)
         if groups is not None:
             found, _ = distinct_groups(keyed)
@@ -82,7 +82,7 @@ class RowSplits:
         elif splitting.cv is not None and not isinstance(splitting.cv, (int, np.integer)):
             parts, plan = _splitter_parts(splitting.cv, keyed)
             made, keying = replace(made, plan=plan), replace(keying, parts=parts)
-        return made, KeyedSource(source, keying, dropped)
+        return made, TableView(source, keying, dropped)
 
     def divided(self, source: Source, fraction: float) -> tuple[Source, Source, Callable[[Block], np.ndarray]]:
         """Training rows, holdout, and the mask of rows of a block that no training set may contain."""
@@ -180,9 +180,7 @@ class _Keying:
         X = block.X
         if self.dropped:
             X = X.select([name for name in X.columns if name not in self.dropped])
-        made = replace(block, X=X, raw=RowKeys(X.row_hashes(), keys))
-        made._positions = block._positions
-        return made
+        return block.keyed(X, RowKeys(X.row_hashes(), keys))
 
     def __getstate__(self) -> dict[str, Any]:
         """What is sent to workers: they locate no rows."""
@@ -244,9 +242,7 @@ class _Rekeying:
     def __call__(self, block: Block) -> Block:
         raw = block.raw
         ids = keys_in_buckets(self.part_of(raw), self.n_parts, raw.hashes, self.seed)
-        made = replace(block, raw=RowKeys(ids, raw.keys))
-        made._positions = block._positions
-        return made
+        return block.keyed(block.X, RowKeys(ids, raw.keys))
 
 
 def _gathered(source: Source, key: str) -> np.ndarray:
