@@ -45,6 +45,7 @@ from mercer.auto.glass.learning import learn_glass, learn_glass_again
 from mercer.auto.glass.texts import left_out, text_columns
 from mercer.auto.learned import Learned
 from mercer.auto.options import ModelShape, Objective, Splitting
+from mercer.auto.recorded import recorded_search
 from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.rows.monotone import monotone_rows
 from mercer.auto.search.learning import learn, learn_again
@@ -148,7 +149,7 @@ class FitRun:
         independent = self.splits is None and self.response is None and not self.shape.monotone
         rest = sample_of(train, fraction, self.seed)[1] if fraction < in_memory and independent else None
         share = self._search_fraction(held_out if rest is None else None, fraction)
-        learned = self._searched(lambda: self._learn(self._part(train, fraction), self.clock.part(share), rest))
+        learned = recorded_search(self, lambda: self._learn(self._part(train, fraction), self.clock.part(share), rest))
         excluded, scores = None, None
         if held_out is not None:
             with self.steps("holdout"):
@@ -255,18 +256,6 @@ class FitRun:
             self.notes.append(LINEAR_IS_BETTER)
         return Learned(encoder, rows, predictor)
 
-    def _searched(self, search: Callable[[], Learned]) -> Learned:
-        """What a search has learned, with what it notes; or what it had learned before an interruption."""
-        n_notes = len(self.notes)
-
-        def found() -> tuple[Learned, dict[str, Any]]:
-            learned = search()
-            return learned, {"notes": self.notes[n_notes:], "roles": self.roles, "from_all": self.from_all}
-
-        learned, noted = remembered("search", found)
-        self.notes[n_notes:], self.roles, self.from_all = noted["notes"], noted["roles"], noted["from_all"]
-        return learned
-
     def _linear_of_all(self, encoder: Any, rows: EncodedRows, rest: Source) -> LinearOfAll | None:
         with self.steps("linear"):
             plain, clock = columns_alone(rows, self.classify), self.clock.part(_EVALUATED)
@@ -370,7 +359,7 @@ class FitRun:
         if needed <= self.clock.left():
             try:
                 with self.steps("refit"):
-                    return self._searched(lambda: self._learned_again(source(), learned))
+                    return recorded_search(self, lambda: self._learned_again(source(), learned))
             except TimeUp:
                 needed = np.inf
         time = "more" if np.isinf(needed) else f"about {needed:.2g} s, more"

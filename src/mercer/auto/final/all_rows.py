@@ -93,11 +93,11 @@ class StreamedRows:
             timer.block()
             return made
 
-        known = KnownRows(self.predictor.classes) if self._counts_apart else self._counting
+        known = KnownRows(self.predictor.classes) if self._counts_in_own_pass else self._counting
         return self.encoder.transform(self.rest.map(known)).map(featured)
 
     @property
-    def _counts_apart(self) -> bool:
+    def _counts_in_own_pass(self) -> bool:
         """Whether this process does not see every block: workers do, or a checkpoint has the states of the first."""
         return self.rest.engine is not None or current_recorder() is not None
 
@@ -114,7 +114,7 @@ class StreamedRows:
         classes = self.predictor.classes
         if classes is None or (self.n_classes is not None and len(classes) >= self.n_classes):
             return
-        if self._counts_apart:
+        if self._counts_in_own_pass:
             others = self.rest.map(OtherClasses(self.predictor.classes)).fold(LabelCounts()).finish()
             self.unknown = {(0, label): int(n) for label, n in zip(others.levels, others.counts, strict=True)}
 
