@@ -30,6 +30,8 @@ def checked_target(y: Any) -> np.ndarray:
     """A target of finite numbers (one column or several) or of labels, as an array."""
     y = np.asarray(y)
     if y.dtype.kind in "fiub":
+        if y.ndim == 1 and len(y) and np.isfinite(y).all():
+            return y  # the usual case, without the cost of all other checks in every block of every pass
         y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
         return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if y.ndim != 1:

@@ -144,7 +144,7 @@ class LevelHistograms(Statistic):
         grid = task.grid.grid
         rounded = np.empty((len(nodes), 2))
         for j, (values, exponent) in enumerate(zip(terms, (grid.hessian, grid.gradient), strict=True)):
-            np.rint(np.ldexp(values, exponent, out=rounded[:, j]), out=rounded[:, j])
+            np.rint(np.multiply(values, np.ldexp(1.0, exponent), out=rounded[:, j]), out=rounded[:, j])
         columns, widths = self.rows.columns_of(task.ensemble), self.rows.widths[task.ensemble]
         _numeric.add_histograms(rows.bins, rounded, nodes, columns, widths, self.cells[index])
 
