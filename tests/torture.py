@@ -1,6 +1,7 @@
 """The long forms of the tests that try to break things, as a table: cases tried, findings, seconds.
 
-`python -m torture [LAYER ...]`, from the folder of the tests, prints the table and writes it to build/torture.md.
+`python -m torture [LAYER ...]`, from the folder of the tests, prints the table and writes it to build/torture.md. The
+last layer is the short form of `make sanitize`.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -19,7 +21,13 @@ LAYERS = {
     "text tables, as people write them": ["tests/io/test_written_numbers.py", "tests/io/test_csv.py"],
     "Parquet files, links and outputs, damaged": ["tests/test_damaged_inputs.py"],
     "model files, tampered": ["tests/io/test_hostile_models.py", "tests/io/test_model_file.py"],
+    "outputs that would do harm": ["tests/test_output_safety.py"],
     "killed processes": ["tests/io/test_litter.py"],
+    "faults: signals, full and sealed disks": ["tests/test_faults.py"],
+    "faulty tables, every command": ["tests/test_table_faults.py"],
+    "faulty arrays, every estimator": ["tests/contracts/test_fault_contract.py"],
+    "load": ["tests/test_load.py"],
+    "fuzzers of loader, sniffer and arguments": ["tests/test_fuzzing.py"],
     "large and small numbers": [
         "tests/contracts/test_magnitude_contract.py",
         "tests/test_magnitudes.py",
@@ -62,6 +70,18 @@ def _cases(test: ElementTree.Element) -> int:
     return int(recorded[0]) if recorded else 1
 
 
+def sanitized() -> tuple[str, list[str]]:
+    """The line and the findings of the compiled core with sanitizers, in the short form."""
+    environment = {name: value for name, value in os.environ.items() if name != "MERCER_TEST_LENGTH"}
+    begin = time.perf_counter()
+    command = [sys.executable, "-m", "sanitize"]
+    done = subprocess.run(command, env=environment, cwd=ROOT / "tests", stdout=subprocess.PIPE, text=True, check=False)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if line[:1] == "|"]
+    cases = sum(int(row[1].replace(",", "")) for row in rows[2:])
+    findings = [] if done.returncode == 0 else [f"- sanitizers: {done.stdout[-3000:]}"]
+    return f"| sanitizers and fuzzers | {cases:,} | {len(findings)} | {time.perf_counter() - begin:.0f} |", findings
+
+
 def main() -> int:
     """Run the layers named on the command line, or all."""
     OUT.parent.mkdir(exist_ok=True)
@@ -75,6 +95,10 @@ def main() -> int:
         result = run(files, report)
         lines.append(f"| {name} | {result.cases:,} | {len(result.findings)} | {result.seconds:.0f} |")
         found += [f"- {name}: {each}" for each in result.findings]
+    if not sys.argv[1:] or "sanitizers" in sys.argv[1:]:
+        line, findings = sanitized()
+        lines.append(line)
+        found += findings
     text = "\n".join([*lines, "", *(found or ["No findings."])]) + "\n"
     OUT.write_text(text, encoding="utf-8")
     print(text)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "common/arrays.h"
@@ -24,6 +25,8 @@ void check_starts(const Indices& starts, size_t n, const char* name) {
 nb::ndarray<nb::numpy, uint64_t> window_keys(const Codes& codes, const Indices& starts, const Indices& offsets,
                                              int64_t span, int64_t bits) {
     check_starts(starts, codes.shape(0), "starts");
+    require(span >= 1 && span <= INT32_MAX, "span must be a positive number of letters.");
+    require(bits >= 0 && bits < 64, "a letter must have fewer than 64 bits.");
     const size_t n_offsets = offsets.shape(0);
     const int64_t* offset = offsets.data();
     for (size_t o = 0; o < n_offsets; ++o)
@@ -250,6 +253,12 @@ nb::ndarray<nb::numpy, double> tree_pairs(const Indices& productions, const Indi
             for (int64_t c = forest.child_starts[v]; c < forest.child_starts[v + 1]; ++c)
                 require(forest.children[c] >= starts.data()[t] && forest.children[c] < v,
                         "children must come before their parents, in the same tree.");
+    std::unordered_map<int64_t, int64_t> arity;  // nodes of one production are compared child by child
+    for (size_t v = 0; v < n_nodes; ++v) {
+        const int64_t count = forest.child_starts[v + 1] - forest.child_starts[v];
+        require(arity.try_emplace(forest.productions[v], count).first->second == count,
+                "nodes of the same production need the same number of children.");
+    }
     const size_t n = left.shape(0);
     std::vector<double> result(n);
     {

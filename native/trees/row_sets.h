@@ -17,6 +17,7 @@ namespace {
 
 typedef uint64_t Set __attribute__((vector_size(vector_bytes)));
 typedef int8_t Bytes __attribute__((vector_size(vector_bytes)));
+typedef uint8_t Bits __attribute__((vector_size(vector_bytes)));  // sums of signed bytes must not overflow
 
 // Row r * vector_bytes + k of a group is bit r of byte k.
 constexpr long group_rows = 8 * vector_bytes;
@@ -45,9 +46,9 @@ inline void rows_above(const int8_t* bins, const Cuts& cuts, Set* above) {
     __builtin_memcpy(parts, bins, sizeof parts);
     for (long k = 0; k < cuts.count; ++k) {
         const Bytes cut = Bytes{} + static_cast<int8_t>(k - 128);
-        Bytes bits{};
+        Bits bits{};
 #pragma GCC unroll 8
-        for (int r = 7; r >= 0; --r) bits = bits + bits - (parts[r] > cut);  // true is -1
+        for (int r = 7; r >= 0; --r) bits = bits + bits - reinterpret_cast<Bits>(parts[r] > cut);  // true is -1
         above[cuts.first + k] = reinterpret_cast<Set>(bits);
     }
 }

@@ -1,5 +1,6 @@
 """Compiled text functions beside their definitions, and both beside Python's own strings."""
 
+import itertools
 import re
 
 import numpy as np
@@ -210,3 +211,18 @@ def test_arguments_that_do_not_fit_are_refused():
         _numeric.counted_ngrams(units[0], units[1], np.array([0, 99]), units[3], 1, 1, 1, False)
     with pytest.raises(ValueError, match="offsets must rise"):
         _numeric.text_units(np.zeros(3, np.uint8), np.array([0, 9]), 0, 2, True, *unicode_tables(), *NO_STOP)
+
+
+@pytest.mark.parametrize("function", [_numeric.scale_rows, ngrams.scale_rows], ids=["exported", "definition"])
+@pytest.mark.parametrize("norm", [1, 2])
+def test_rows_of_any_positive_norm_are_scaled(function, norm):
+    values = np.array([0.25, -0.5, 1e-3, 0.0, 0.0, 8.0])
+    indptr = np.array([0, 2, 3, 5, 6])
+    function(indptr, values, norm)
+    for begin, end in itertools.pairwise(indptr):
+        size = np.linalg.norm(values[begin:end], norm)
+        assert size == pytest.approx(1.0) or not values[begin:end].any()
+
+
+def test_tables_of_code_points_are_read_only():
+    assert not any(table.flags.writeable for table in unicode_tables())

@@ -381,3 +381,10 @@ def _written(value):
     if isinstance(value, datetime.datetime):
         return value.isoformat()
     return value
+
+
+def test_a_missing_value_above_numbers_is_no_header(tmp_path):
+    (tmp_path / "rows.csv").write_text("NA,1\n2,3\n4,5\n")
+    assert read_table(tmp_path / "rows.csv").n_rows == 3
+    (tmp_path / "rows.csv").write_text("a,1\n2,3\n4,5\n")
+    assert read_table(tmp_path / "rows.csv").n_rows == 2

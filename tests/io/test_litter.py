@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -14,8 +15,8 @@ import pytest
 from estimates import LONG
 from mercer._runtime.errors import DataError
 from mercer.io import load, read_table, save
-from mercer.io.atomic_file import atomic_write
-from mercer.io.checks.litter import remove_abandoned_files, remove_abandoned_folders
+from mercer.io.atomic_file import atomic_write, write_text
+from mercer.io.checks.litter import folder_prefix, remove_abandoned_files, remove_abandoned_folders
 from mercer.io.temporary import RowGroupWriter, TemporaryFolder
 from mercer.linear import RidgeRegressor
 
@@ -30,7 +31,7 @@ SPOOL = """
 """
 WRITE = """
     import sys
-    from mercer.io.atomic_file import atomic_write
+    from mercer.io.atomic_file import atomic_write, write_text
     with atomic_write(sys.argv[1]) as file:
         file.write(b"half")
         file.flush()
@@ -152,3 +153,35 @@ def test_a_full_folder_for_temporary_files_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.mkdtemp", full)
     with pytest.raises(DataError, match="is full"):
         TemporaryFolder()
+
+
+def test_folders_that_were_never_locked_are_removed_with_their_process(tmp_path):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    machine = folder_prefix().removesuffix(f"-{os.getpid()}-")
+    mine, dead = (tmp_path / f"{machine}-{process}-abc" for process in (os.getpid(), gone.pid))
+    for path in (mine, dead):
+        path.mkdir()
+    remove_abandoned_folders(str(tmp_path))
+    assert list(tmp_path.iterdir()) == [mine]
+
+
+def test_files_are_on_the_disk_before_they_replace_others(tmp_path, monkeypatch):
+    events = []
+    monkeypatch.setattr("os.fsync", lambda handle: events.append(os.fstat(handle).st_size))
+    replace = os.replace
+    monkeypatch.setattr("os.replace", lambda *paths: (events.append("replaced"), replace(*paths)))
+    with atomic_write(tmp_path / "model") as file:
+        file.write(b"new")
+    assert events == [3, "replaced"]
+
+
+def test_the_mask_for_new_files_survives_many_threads(tmp_path):
+    before = os.umask(0o027)
+    try:
+        with ThreadPoolExecutor(16) as pool:
+            list(pool.map(lambda i: write_text(tmp_path / f"{i}.txt", "x"), range(200)))
+        assert os.umask(0o027) == 0o027
+        assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o640}
+    finally:
+        os.umask(before)

@@ -9,6 +9,7 @@ from hypothesis.extra import numpy as hnp
 from mercer._numeric.block import Block
 from mercer.stats import Counts, LabelCounts
 from mercer.stats import counts as counts_module
+from mercer.stats.target_tables import _joined
 
 levels = st.one_of(st.integers(-3, 3), st.sampled_from(["a", "b", "1"]), st.just(None), st.just(float("nan")))
 
@@ -81,3 +82,15 @@ def test_whole_numbers_are_told_apart_as_by_unique(column, where):
     levels, found = counts_module.distinct(column)
     assert levels == values.tolist()
     assert np.array_equal(found, codes)
+
+
+def test_tables_of_too_many_levels_are_refused(monkeypatch):
+    monkeypatch.setattr("mercer.stats.target_tables.MOST_LEVELS", 3)
+    known, other = ({level: i for i, level in enumerate(levels)} for levels in ("ab", "bcd"))
+    first, second = (known, np.ones((2, 1, 1))), (other, np.ones((3, 1, 1)))
+    with pytest.raises(ValueError, match="Column 5 has more than 3 levels"):
+        _joined(first, second, 5)
+    monkeypatch.setattr("mercer.stats.target_tables.MOST_LEVELS", 4)
+    index, sums = _joined(first, second, 5)
+    assert index == {"a": 0, "b": 1, "c": 2, "d": 3}
+    assert sums.ravel().tolist() == [1, 2, 1, 1]
