@@ -186,12 +186,8 @@ def fit(
     with steps("read"):
         source = read_table(data, target, weight, engine=engine)
         _refuse_no_columns(source)
-        run.notes += source.notes
         profile = profile_target(source, run.objective.task(task), max_classes, loss)
-    run.objective.check_task(profile.task)
-    run.classify, run.n_rows = profile.task == "classification", profile.n_rows
-    run.n_classes, run.n_distinct, run.target = profile.n_classes, profile.n_distinct, source.target
-    run.notes += profile.notes
+    run.know(profile, source)
     learned, scores = run.run(source, holdout, limit)
     found: dict[str, Any] = {"task": profile.task, "effort": effort, "target": source.target, "rows": run.n_rows}
     found |= {"weight": weight} if isinstance(weight, str) else {}
