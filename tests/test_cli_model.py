@@ -14,7 +14,7 @@ import mercer
 from mercer import cli
 
 VERBS = ["demo", "fit", "predict", "explain", "report", "transform", "select", "inspect", "compare"]
-VERBS += ["dimension", "explore"]
+VERBS += ["update", "dimension", "explore"]
 
 
 def run(*arguments):

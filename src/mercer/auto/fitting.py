@@ -226,11 +226,8 @@ _DEFAULTS = {name: parameter.default for name, parameter in inspect.signature(fi
 def _profiled(run: FitRun, source: Source, task: str | None, max_classes: int | None) -> tuple[TargetProfile, Source]:
     """Learn the task and the sizes of the data, check options that depend on them, and give rows the keys of splits."""
     profile = profile_target(source, run.objective.task(task), max_classes, run.objective.loss)
-    run.objective.check_task(profile.task)
+    run.know(profile, source)
     run.splits, source = RowSplits.of(run.splitting, source, run.roles, run.seed)
-    run.classify, run.n_rows = profile.task == "classification", profile.n_rows
-    run.n_classes, run.n_distinct, run.target = profile.n_classes, profile.n_distinct, source.target
-    run.notes += [*source.notes, *profile.notes]
     return profile, source
 
 

@@ -48,6 +48,7 @@ from mercer.auto.options import ModelShape, Objective, Splitting
 from mercer.auto.recorded import recorded_search
 from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.rows.monotone import monotone_rows
+from mercer.auto.rows.task import TargetProfile
 from mercer.auto.search.learning import learn, learn_again
 from mercer.auto.splits import RowSplits
 from mercer.auto.splits.holding_out import hold_out
@@ -116,6 +117,13 @@ class FitRun:
                 " exclude each other:",
             )
             raise MercerError(*problem, remedy="give one of them.")
+
+    def know(self, profile: TargetProfile, source: Source) -> None:
+        """Take over what is known about the target."""
+        self.objective.check_task(profile.task)
+        self.classify, self.n_rows = profile.task == "classification", profile.n_rows
+        self.n_classes, self.n_distinct, self.target = profile.n_classes, profile.n_distinct, source.target
+        self.notes += [*source.notes, *profile.notes]
 
     def asked(self) -> dict[str, Any]:
         """The loss and the monotone columns that were asked for, for the report."""
