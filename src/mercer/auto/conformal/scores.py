@@ -96,6 +96,6 @@ def upper_bounds(folds: list[CalibrationScores], center: np.ndarray, scale: np.n
     for _ in range(_HALVINGS):
         middle = low + 0.5 * (high - low)
         mass = sum(fold.below((middle - center[:, k]) / scale[:, k]) for k, fold in enumerate(folds))
-        enough = mass >= level * (1 - 1e-12)
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        reached = mass >= level * (1 - 1e-12)
+        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
     return high

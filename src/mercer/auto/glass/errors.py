@@ -4,7 +4,7 @@ With theta_k the points of the model without fold k of K,
 
     variance = (K - 1) / K * sum over k of (theta_k - mean of theta)^2.
 
-Boosted terms without a fold are known. Weights without it come from one Newton step at those of all rows: with the
+Boosted terms without a fold are known. AdditiveWeights without it come from one Newton step at those of all rows: with the
 gradient g_k of the losses of the fold, the curvature H_k of those of the other rows and the penalty P,
 
     w_k = w + (H_k + P)^-1 g_k,
@@ -21,7 +21,7 @@ import numpy as np
 
 from mercer._numeric.linalg import dense
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.glass.extract import Weights
+from mercer.auto.glass.extract import AdditiveWeights
 from mercer.auto.rows.targets import NumericTarget
 from mercer.auto.rows.training import TrainingRows
 from mercer.learn.additive.axes import Axis
@@ -48,7 +48,7 @@ class FoldTerms:
 
 def models_without_folds(
     predictor: Predictor, rows: TrainingRows, target: NumericTarget, labels: np.ndarray | None, known: FoldTerms
-) -> list[Weights]:
+) -> list[AdditiveWeights]:
     """The linear models without each fold."""
     n_folds, weight = int(known.folds.max()) + 1, rows.counts
     features = predictor.features.over(rows.X, known.points)
@@ -71,7 +71,10 @@ def models_without_folds(
     mean /= weight.sum()
     steps = _newton_steps(predictor, rows, known, mean, sums - mean[:, None] * totals)
     boosted: list[AdditiveTables | None] = [*known.tables] if known.tables else [None] * n_folds
-    return [Weights(predictor.coef - step, predictor.intercept, own) for step, own in zip(steps, boosted, strict=True)]
+    return [
+        AdditiveWeights(predictor.coef - step, predictor.intercept, own)
+        for step, own in zip(steps, boosted, strict=True)
+    ]
 
 
 def _indicators_less_probabilities(labels: np.ndarray, scores: np.ndarray) -> np.ndarray:

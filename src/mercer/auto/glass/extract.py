@@ -19,7 +19,7 @@ from mercer.learn.additive.tables import AdditiveTables, PairTable
 
 
 @dataclass(frozen=True)
-class Weights:
+class AdditiveWeights:
     """Weights and intercept of a linear model of some features, and the tables of its boosted terms if it has any."""
 
     coef: np.ndarray
@@ -28,7 +28,7 @@ class Weights:
 
 
 def tables_of(
-    features: Features, models: list[Weights], table: TableAxes, data: LevelRows, pairs: np.ndarray
+    features: Features, models: list[AdditiveWeights], table: TableAxes, data: LevelRows, pairs: np.ndarray
 ) -> tuple[AdditiveTables, np.ndarray]:
     """The tables of linear models of the same features, as outputs side by side, and their intercepts."""
     mains = _Mains(table, data)
@@ -71,7 +71,9 @@ class _Mains:
         return [scores[a:b] for a, b in zip(self.starts[:-1], self.starts[1:], strict=True)], origin
 
 
-def _add_boosted(models: list[Weights], columns: slice, points: list[np.ndarray], cells: list[np.ndarray]) -> None:
+def _add_boosted(
+    models: list[AdditiveWeights], columns: slice, points: list[np.ndarray], cells: list[np.ndarray]
+) -> None:
     """Add the boosted terms of each model, times their weights."""
     start = 0
     for each in models:

@@ -27,7 +27,7 @@ from mercer.auto.final.predictor import Predictor
 from mercer.auto.glass.axes import TableAxes
 from mercer.auto.glass.blocks import BoostedTermsBlock, PairSurfacesBlock
 from mercer.auto.glass.errors import FoldTerms, jackknife, models_without_folds
-from mercer.auto.glass.extract import Weights, tables_of
+from mercer.auto.glass.extract import AdditiveWeights, tables_of
 from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.rows.targets import NumericTarget
 from mercer.auto.rows.training import TrainingRows
@@ -222,7 +222,7 @@ def tabulated(
     if not predictor.features.has(BoostedTermsBlock.kind) and not predictor.features.has(PairSurfacesBlock.kind):
         pairs = _NO_PAIRS
     boosted = grown if predictor.features.has(BoostedTermsBlock.kind) else None
-    models = [Weights(predictor.coef, predictor.intercept, None if boosted is None else boosted.tables)]
+    models = [AdditiveWeights(predictor.coef, predictor.intercept, None if boosted is None else boosted.tables)]
     folds = glass.folds(n_folds) if n_folds else None
     if folds is not None and folds.is_partition:  # models of earlier rows alone are no jackknife
         parts = ([], None) if boosted is None else (boosted.per_fold, boosted.points)

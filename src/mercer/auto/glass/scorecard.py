@@ -72,11 +72,11 @@ def _levels(axis: Axis, column: str, encoder: Any, offset: int) -> AxisLevels:
         return AxisLevels(column, "category", shown, nothing, nothing, shown)
     padding = [np.nan] * len(gone)
     if isinstance(encoder, DateParts):
-        labels, values = (
+        labels, dates = (
             [str(np.datetime_as_string(each, unit="auto")) for each in encoder.decoded(part)]
             for part in (axis.cuts, axis.values)
         )
-        return AxisLevels(column, "date", [*bins_between(labels), *gone], nothing, nothing, values)
+        return AxisLevels(column, "date", [*bins_between(labels), *gone], nothing, nothing, dates)
     cuts, values = axis.cuts, axis.values
     if isinstance(encoder, SmoothClipped):
         cuts, values = encoder.decoded(cuts), encoder.decoded(values)

@@ -31,7 +31,9 @@ def scorecard_section(encoder: Any, predictor: Predictor) -> Scorecard | None:
     spreads = [_spread(each, count) for each, count in zip(values, details.counts, strict=True)]
     order = sorted(range(len(values)), key=lambda term: -float(spreads[term].max()))
     names, outputs = block.term_names(), _output_names(predictor, tables.n_outputs)
-    terms, curves, pairs = [], [], []
+    terms: list[TermStrength] = []
+    curves: list[TermCurve] = []
+    pairs: list[ScorecardPair] = []
     for term in order:
         o = int(spreads[term].argmax())
         strength = float(spreads[term][o])
