@@ -41,9 +41,14 @@ class Page(HTMLParser):
         self.loads += _IN_STYLE.findall(given.get("style", ""))
 
 
+def pages_of(folder: Path) -> list[Path]:
+    """The pages of a folder, without templates among the files of the theme."""
+    return sorted(path for path in folder.rglob("*.html") if "_static" not in path.relative_to(folder).parts)
+
+
 def remote_loads(folder: Path) -> Iterator[str]:
     """Addresses on the network that pages or style sheets of a folder load."""
-    for path in sorted(folder.rglob("*.html")):
+    for path in pages_of(folder):
         text = path.read_text(encoding="utf-8")
         found = [address for address in Page(text).loads if _REMOTE.match(address)]
         found += [
@@ -59,7 +64,7 @@ def remote_loads(folder: Path) -> Iterator[str]:
 
 def broken_links(folder: Path) -> Iterator[str]:
     """Links and images inside a folder whose file or anchor does not exist."""
-    pages = {path.resolve(): Page(path.read_text(encoding="utf-8")) for path in folder.rglob("*.html")}
+    pages = {path.resolve(): Page(path.read_text(encoding="utf-8")) for path in pages_of(folder)}
     for path, page in sorted(pages.items()):
         for address in [*page.links, *page.loads]:
             if _REMOTE.match(address) or re.match(r"[a-z]+:", address):
@@ -74,7 +79,7 @@ def broken_links(folder: Path) -> Iterator[str]:
 
 def main(folder: Path) -> int:
     problems = [*remote_loads(folder), *broken_links(folder)]
-    print("\n".join(problems) or f"{sum(1 for _ in folder.rglob('*.html'))} pages: no network, no broken links")
+    print("\n".join(problems) or f"{len(pages_of(folder))} pages: no network, no broken links")
     return int(bool(problems))
 
 

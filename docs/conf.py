@@ -9,12 +9,11 @@ import ziamath
 from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
 from fontTools import subset
-from sphinx_gallery.sorting import ExplicitOrder
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from _sections import GALLERY, in_order  # noqa: E402
+from _sections import GALLERY  # noqa: E402
 
 project = "Mercer"
 author = "The Mercer developers"
@@ -27,7 +26,8 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/**/*.ipynb"]
+# Pages of execution times load scripts from the network.
+exclude_patterns = ["_build", "gallery/**/*.ipynb", "sg_execution_times.rst", "gallery/**/sg_execution_times.rst"]
 default_role = "code"
 
 autosummary_generate = True
@@ -61,11 +61,13 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "min_reported_time": 60,
-    "subsection_order": ExplicitOrder([f"../examples/{name}" for name in GALLERY]),
-    "within_subsection_order": in_order,
+    "subsection_order": [f"../examples/{name}" for name in GALLERY],
+    "within_subsection_order": "_sections.in_order",
 }
 
 _SECTION = re.compile(r"(Parameters|Attributes|Other Parameters)$")
+#: Bars of norms and absolute values, which browsers would take for fences that open and never close.
+_BARS = re.compile(r"<mo>([|‖∣∥])</mo>")
 _ENDS = re.compile(r"-+$|\.\. rubric::")
 _ENTRY = re.compile(r"(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (?P<kind>.+))?$")
 
@@ -132,7 +134,7 @@ def _mathml(display):
         source = node.astext()
         if display and "\\\\" in source:
             source = rf"\begin{{aligned}}{source}\end{{aligned}}"
-        markup = tex2mathml(source, as_block=display)
+        markup = _BARS.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', tex2mathml(source, as_block=display))
         writer.body.append(f'<p class="formula">{markup}</p>' if display else markup)
         raise SkipNode
 
