@@ -4,7 +4,7 @@ With theta_k the points of the model without fold k of K,
 
     variance = (K - 1) / K * sum over k of (theta_k - mean of theta)^2.
 
-Boosted terms without a fold are known. AdditiveWeights without it come from one Newton step at those of all rows: with the
+Boosted terms without a fold are known. Weights without it come from one Newton step at those of all rows: with the
 gradient g_k of the losses of the fold, the curvature H_k of those of the other rows and the penalty P,
 
     w_k = w + (H_k + P)^-1 g_k,
