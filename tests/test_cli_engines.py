@@ -164,7 +164,7 @@ def test_the_scheduler_dies_and_the_fit_continues(files_of, tmp_path, monkeypatc
             process.stdin.write("go on\n")
             process.stdin.flush()
         cluster.scheduler.kill()
-        err = process.communicate("go on\n" * 1000, timeout=120)[1]
+        err = process.communicate("go on\n" * 1000, timeout=300)[1]
         assert process.returncode == 1, err
         assert "was lost" in err
         assert "--resume continues it" in err

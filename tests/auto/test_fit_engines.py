@@ -90,11 +90,13 @@ def test_killed_workers_do_not_change_a_bit_of_a_model(kill, table, two_workers,
     ended, rng = threading.Event(), np.random.default_rng(kill)
 
     def replace_workers():
-        while not ended.wait(rng.uniform(0.2, 4.0)):
-            two_workers.kill_worker(int(rng.integers(len(two_workers.workers))))
+        for _ in range(2):
+            if ended.wait(rng.uniform(0.0, 4.0)):
+                return
+            two_workers.kill_worker(int(rng.integers(2)))
+            record_property("killed", kill)
             two_workers.start_worker()
-            record_property("kill", kill)
-            ended.wait(4.0)
+            two_workers.wait_for_workers(2)
 
     killer = threading.Thread(target=replace_workers)
     killer.start()

@@ -335,7 +335,7 @@ def test_the_command_line_continues_a_fit(how, table, tmp_path):
         if line.startswith("fold"):
             break
     process.send_signal(how)
-    err = process.communicate(timeout=120)[1]
+    err = process.communicate(timeout=300)[1]
     assert ("m.mercer.checkpoint" in err and "--resume continues it" in err) == (how == signal.SIGINT)
     assert os.path.isdir("m.mercer.checkpoint")
     assert not os.path.exists("m.mercer")
@@ -344,7 +344,7 @@ def test_the_command_line_continues_a_fit(how, table, tmp_path):
     remove_abandoned_folders(str(tmp_path / "temporary"))  # as another process does
     assert len(list((tmp_path / "temporary").iterdir())) == 1  # the converted file
     process = started(*fit, "--resume", **place)
-    out, err = process.communicate(timeout=240)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     assert "The fit continues from" in err
     assert "converted.value" not in out.split()

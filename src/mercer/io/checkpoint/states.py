@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import pickle
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 from mercer.source.shipping import dumps
 
@@ -42,7 +42,8 @@ _REFUSED = (pickle.INST, pickle.OBJ, pickle.EXT1, pickle.EXT2, pickle.EXT4, pick
 class StateUnpickler(pickle._Unpickler):  # the one in Python: the other decides by itself what a file may call
     """Restores a state; anything that is not on the lists above is an error."""
 
-    dispatch = dict(pickle._Unpickler.dispatch)
+    dispatch: ClassVar[Any] = dict(pickle._Unpickler.dispatch)
+    stack: Any
 
     def find_class(self, module: str, name: str) -> Any:
         known = name in _CALLED.get(module, ()) or name in _CREATED.get(module, ())
