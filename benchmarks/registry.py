@@ -41,6 +41,8 @@ BENCHMARKS = (
     Benchmark("wide_tables", "accuracy", "few rows of many columns against RidgeCV and LassoCV", smoke=False),
     Benchmark("leaderboard", "accuracy", "27 tables against boosted trees, kernel machines and linear models"),
     Benchmark("memory_limit", "memory", "growth of a process relative to memory=", smoke=False),
+    Benchmark("resource_limits", "memory", "time and memory relative to time_budget= and memory=", smoke=False),
+    Benchmark("busy_machine", "speed", "two threads beside a busy core against one thread", smoke=False),
     Benchmark("streaming", "scale", "the same bits from memory, blocks, files and merged halves"),
 )
 NAMES = tuple(benchmark.name for benchmark in BENCHMARKS)
