@@ -119,15 +119,20 @@ def _naming_the_file(command: Callable) -> Callable:
             return command(*args, **given)
         except ValueError as error:
             paths = [given[name] for name in ("data", "file", "new", "old", "model") if given.get(name)]
-            if isinstance(error, ParameterError) or any(display_name(path) in str(error) for path in paths):
-                raise
-            known = isinstance(error, MercerError)
-            if known and (error.parameter or getattr(error, "file", None)):
-                raise
-            parts = error.problem.parts if known else (str(error),)
-            raise MercerError(f"{display_name(paths[0])}: ", *parts, remedy=error.remedy if known else "") from error
+            if not any(display_name(path) in str(error) for path in paths):
+                raise _with_file(error, display_name(paths[0])) from error
+            raise
 
     return named
+
+
+def _with_file(error: ValueError, file: str) -> ValueError:
+    """The error with the name of the file before it, unless it is about a parameter or names a file already."""
+    if not isinstance(error, MercerError):
+        return MercerError(f"{file}: {error}")
+    if isinstance(error, ParameterError) or error.parameter or getattr(error, "file", None):
+        return error
+    return MercerError(f"{file}: ", *error.problem.parts, remedy=error.remedy)
 
 
 def reading(options: dict[str, Any]) -> dict[str, Any]:
