@@ -30,11 +30,16 @@ _MIN_ROWS = 10
 
 @dataclass
 class SquaredState:
-    """Gram matrices per fold of features and standardized targets, and the signs of weights where asked for."""
+    """Gram matrices per fold of features and standardized targets, and the signs of weights where asked for.
+
+    Penalties are searched for from `start`, those of the fit: the result depends on the rows that there are, not on
+    the order in which they came and went.
+    """
 
     gram: PackedGram
     mean: np.ndarray
     scale: float
+    start: np.ndarray
     signs: np.ndarray | None = None
 
     @staticmethod
@@ -46,7 +51,9 @@ class SquaredState:
         cls, predictor: Predictor, rows: TrainingRows, folds: np.ndarray, target: Any, signs: np.ndarray | None
     ) -> SquaredState:
         total = summed(predictor.features, rows, folds)
-        return cls(PackedGram.of(total), np.asarray(target.mean), float(target.scale), signs)
+        return cls(
+            PackedGram.of(total), np.asarray(target.mean), float(target.scale), np.array(predictor.penalties), signs
+        )
 
     def numbers(self, y: np.ndarray) -> np.ndarray:
         """Targets as the statistics hold them."""
@@ -68,7 +75,7 @@ class SquaredState:
             )
         blocks = predictor.features.block_of_column
         equations = GramFoldLoss(finished, blocks)
-        penalties, _ = best_penalties(equations)  # of the sums alone, not of how they came about
+        penalties, _ = best_penalties(equations, self.start, restart=False)
         if self.signs is not None:
             equations = BoundedFoldLoss(finished, blocks, self.signs)
         coef, intercept = equations.weights(penalties)

@@ -26,7 +26,7 @@ _UNIT = 4.0
 
 
 def best_penalties(
-    losses: FoldLoss, start: np.ndarray | None = None, max_iter: int = 12, tol: float = 1e-6
+    losses: FoldLoss, start: np.ndarray | None = None, max_iter: int = 12, tol: float = 1e-6, restart: bool = True
 ) -> tuple[np.ndarray, FoldScore]:
     """Return the penalties of smallest K-fold loss found, and their score.
 
@@ -38,21 +38,24 @@ def best_penalties(
     start : first guess, one per block, NaN for an unknown block; None if all are unknown
     max_iter : upper bound on the evaluations of L-BFGS-B
     tol : L-BFGS-B stops at this relative decrease, or gradient, of the log loss
+    restart : whether known penalties are restarted block by block where that costs little
     """
     try:
-        return _search(losses, start, max_iter, tol)
+        return _search(losses, start, max_iter, tol, restart)
     except OutOfTime:
         assert losses.best is not None
         return losses.best
 
 
-def _search(losses: FoldLoss, start: np.ndarray | None, max_iter: int, tol: float) -> tuple[np.ndarray, FoldScore]:
+def _search(
+    losses: FoldLoss, start: np.ndarray | None, max_iter: int, tol: float, restart: bool
+) -> tuple[np.ndarray, FoldScore]:
     from scipy.optimize import minimize
 
     scale, floor = losses.scale(), losses.floor()
     low = np.log(np.maximum(_MIN_PENALTY * scale, floor))
     high = np.log(np.maximum(_MAX_PENALTY * scale, 10 * floor))
-    first = _first_guess(losses, start, scale, low, high)
+    first = _first_guess(losses, start, scale, low, high, restart)
     best: list = [np.inf, first, None]
 
     def objective(u: np.ndarray) -> tuple[float, np.ndarray]:
@@ -78,7 +81,7 @@ def _search(losses: FoldLoss, start: np.ndarray | None, max_iter: int, tol: floa
 
 
 def _first_guess(
-    losses: FoldLoss, start: np.ndarray | None, scale: np.ndarray, low: np.ndarray, high: np.ndarray
+    losses: FoldLoss, start: np.ndarray | None, scale: np.ndarray, low: np.ndarray, high: np.ndarray, restart: bool
 ) -> np.ndarray:
     """Return log penalties to start from."""
     if start is None:
@@ -87,7 +90,7 @@ def _first_guess(
         values = [_value(losses, point) for point in points]
         return _restarted(losses, points[int(np.argmin(values))], min(values), scale, low, high)
     first, loss = _completed(losses, np.log(np.asarray(start, dtype=np.float64)), np.log(scale), low, high)
-    if losses.size > _MAX_RESTART_SIZE:
+    if losses.size > _MAX_RESTART_SIZE or not restart:
         return first
     # A strong new block may make an old one, trusted so far, worth little.
     loss = _value(losses, first) if loss is None else loss
