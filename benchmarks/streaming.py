@@ -16,7 +16,7 @@ from mercer.linear import RidgeRegressor
 from mercer.normalize import Standardize
 from mercer.source import MemorySource, ParquetSource, StreamSource
 
-N, D, OUT = size((150_000, 10, 256), (20_000, 4, 32))
+N, D, OUT = size((150_000, 10, 256), (140_000, 3, 16))
 
 
 def run() -> None:
@@ -72,5 +72,5 @@ def written(folder, X, y):
 
     path = os.path.join(folder, "rows.parquet")
     columns = {f"x{j}": X[:, j] for j in range(D)}
-    pq.write_table(pa.table({**columns, "y": y}), path, row_group_size=size(40_000, 5000))
+    pq.write_table(pa.table({**columns, "y": y}), path, row_group_size=40_000)
     return path

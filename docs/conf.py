@@ -52,6 +52,7 @@ html_theme_options = {
 }
 html_sidebars = {"index": []}
 html_show_sourcelink = False
+toc_object_entries_show_parents = "hide"
 html_copy_source = False
 
 sphinx_gallery_conf = {
@@ -65,6 +66,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "_sections.in_order",
 }
 
+_CODE = re.compile(r"(``.*?``|`[^`]*`)")
 _SECTION = re.compile(r"(Parameters|Attributes|Other Parameters)$")
 #: Bars of norms and absolute values, which browsers would take for fences that open and never close.
 _BARS = re.compile(r"<mo>([|‖∣∥])</mo>")
@@ -118,8 +120,8 @@ def _escape_formulas(app, what, name, obj, options, lines):
     for i, line in enumerate(lines):
         inside_literal = inside_literal and (not line.strip() or line.startswith(" "))
         if not inside_literal and not line.lstrip().startswith((">>>", "..", "...")):
-            parts = line.split("`")
-            lines[i] = "`".join(part if at % 2 else _escaped(part) for at, part in enumerate(parts))
+            parts = _CODE.split(line)
+            lines[i] = "".join(part if at % 2 else _escaped(part) for at, part in enumerate(parts))
         inside_literal = inside_literal or line.rstrip().endswith("::")
 
 
