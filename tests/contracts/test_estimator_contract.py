@@ -118,6 +118,7 @@ ITERATED = [
     HingeClassifier(),
     LearnedMetric(n_rounds=2, n_components=16),
     LearnedMetric(Laplace("median"), mode="diagonal", n_rounds=1, n_components=16, max_rows=60),
+    LearnedMetric(n_rounds=1, n_components=16, max_rows=None),
     SupervisedBins(n_bins=4),
     SupervisedBins(n_bins=3, encoding="indicators", n_folds=2),
     TargetEncoding(),

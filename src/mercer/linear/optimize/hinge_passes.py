@@ -216,6 +216,8 @@ def _steps(
 
 
 def _newton_direction(hessian: np.ndarray, gradient: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
-    """-(H + diagonal)^{-1} g."""
-    factor = dense.cho_factor(hessian + np.diag(diagonal), lower=True, check_finite=False)
+    """-(H + diagonal)^{-1} g, with as little more on the diagonal as rounding needs."""
+    H = hessian + np.diag(diagonal)
+    H.flat[:: len(H) + 1] += 1e-13 * np.trace(H)  # beyond the rounding of the sums, which may be of either sign
+    factor = dense.cho_factor(H, lower=True, check_finite=False)
     return -dense.cho_solve(factor, gradient, check_finite=False)
