@@ -7,6 +7,7 @@ import mercer
 from mercer.auto import run
 from mercer.auto.budget import probe
 from mercer.auto.budget.clock import Clock
+from mercer.auto.final import linear_of_all as final_linear
 from mercer.auto.final.linear_of_all import LINEAR_IS_BETTER
 
 
@@ -40,6 +41,13 @@ def test_the_linear_model_of_all_rows_is_taken_where_a_sample_finds_less(monkeyp
     # By 500 rows of this noise the prediction has an error of 40 * 100 / 500 in square, a fifth of the signal.
     assert np.corrcoef(found, signal)[0, 1] ** 2 > 0.9
     assert any(each["kept"] and "all rows" in each["name"] for each in model.report()["candidates"])
+
+
+def test_gram_matrices_of_very_many_columns_are_not_made(monkeypatch):
+    short(monkeypatch)
+    monkeypatch.setattr(final_linear, "MAX_COLUMNS", 39)
+    data, y, _, _ = linear_table()
+    assert LINEAR_IS_BETTER not in notes_of(mercer.fit(data, y, effort="fast", time_budget=1000))
 
 
 def test_what_the_search_finds_is_kept_where_it_is_better(monkeypatch):

@@ -28,6 +28,8 @@ LINEAR_IS_BETTER = (
     "The linear model of the columns, fitted to all training rows, has a smaller cross-validated loss than what was "
     "found with the sample in the time budget: it is the model."
 )
+#: Columns whose Gram matrices, one per fold, take about 160 MB; those of 10,000 columns took 4 GB.
+MAX_COLUMNS = 2000
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,10 @@ class LinearOfAll:
 def linear_of_all(rows: StreamedRows) -> LinearOfAll | None:
     """Fit the encoded columns of all rows in one pass, or a few for classes; None if time ends before.
 
-    The predictor of `rows` is not used.
+    The predictor of `rows` is not used. Of more than MAX_COLUMNS columns there is none: memory is for the search.
     """
+    if rows.sample.X.shape[1] > MAX_COLUMNS:
+        return None
     sample, target, seed = rows.sample, rows.target, rows.seed
     features = rows.predictor.features
     inside = TrainingRows(sample.X, target.numbers(sample.y), sample.ids, seed, sample.categories, sample.weight)
