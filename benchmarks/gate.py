@@ -60,7 +60,9 @@ def changes(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, flo
         rows = former.get(each["title"], {})
         for row in each["rows"]:
             was = rows.get(row["name"])
-            if was is None or row["name"] == each["reference"] or min(row["user"] or 0, was["user"] or 0) < SHORT:
+            if was is None or row["name"] == each["reference"] or not (row["user_ratio"] and was["user_ratio"]):
+                continue
+            if min(row["user"], was["user"]) < SHORT:
                 continue
             factor = row["user_ratio"] / was["user_ratio"]
             yield f"{each['title']}, {row['name']}", factor if is_ours(row["name"]) else 1 / factor

@@ -73,5 +73,6 @@ def test_gate_reads_two_folders(tmp_path, capsys):
         (tmp_path / name).mkdir()
         (tmp_path / name / "trees.json").write_text(json.dumps(comparison(ours, 10.0)))
     assert gate.gate(tmp_path / "before", tmp_path / "before") == 0
+    assert gate.gate(record.RESULTS, record.RESULTS) == 0
     assert gate.gate(tmp_path / "before", tmp_path / "after") == 1
     assert "trees: t, scikit-learn: 2.00 x" in capsys.readouterr().out
