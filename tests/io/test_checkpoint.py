@@ -158,7 +158,7 @@ def test_the_search_and_its_sample_are_not_repeated(rows, monkeypatch):
         with pytest.raises(Stopped):
             fitted(rows, "y", checkpoint="kept")
     monkeypatch.setattr(run.FitRun, "_learn", None)
-    monkeypatch.setattr(run.FitRun, "_learned_again", None)
+    monkeypatch.setattr(run.FitRun, "learned_again", None)
     monkeypatch.setattr(run, "gathered", None)
     assert fitted(rows, "y", checkpoint="kept") == here
 

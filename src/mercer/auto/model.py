@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mercer._runtime.blas import SingleThreadedVerbs
 from mercer.auto.conformal.predictions import interval_function, quantile_function, set_function
 from mercer.auto.diagnostics.schema import FORMAT
 from mercer.auto.diagnostics.summary import block_reports, summary
@@ -20,6 +19,7 @@ from mercer.auto.final.predictor import Predictor
 from mercer.auto.holdout.metrics import default_score
 from mercer.auto.rows.encoding import dense, encoded, encoded_rows, mapped_blocks, mapped_rows, named, one_row, opened
 from mercer.auto.rows.task import TASKS
+from mercer.auto.updates.verbs import UpdatableModel
 from mercer.tables import TableEncoder
 from mercer.tables.columns import columns_by_name
 from mercer.tables.unseen import Unseen
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MAX_SHUFFLED, _MIN_SHUFFLED, _SHUFFLED_ENTRIES = 300, 50, 6000
 
 
-class Model(SingleThreadedVerbs):
+class Model(UpdatableModel):
     """A linear model on explicit features, and how it was found; `mercer.fit` returns one.
 
     Attributes
@@ -49,8 +49,6 @@ class Model(SingleThreadedVerbs):
     _former = {"_told": "_report"}
     #: What `compare` knows about the training rows: no rows, but counts and moments.
     reference: Any = None
-    #: What `update` and `forget` know about the training rows: sums over them, and hashes.
-    state: Any = None
 
     def __init__(
         self,
@@ -272,39 +270,6 @@ class Model(SingleThreadedVerbs):
         from mercer.auto.shift.compare import compare_with_model
 
         return compare_with_model(self, new, n_rows, **reading)
-
-    def update(self, data: Any, target: Any = None, weight: Any = None, **reading: Any) -> Self:
-        """Add rows to the linear part of the model, in place, without a new search; the model is returned.
-
-        For regression the result is that of ridge regression on all rows, old and new, with all penalties chosen again.
-        For classes old rows enter by the second-order expansion of their loss at the present weights, new rows exactly,
-        and penalties stay. Encodings, trees, bins, metrics, intervals and the scores on the holdout are those of the
-        fit: `report()["updates"]` says how many rows they have not seen. If anything is wrong with the rows, among them
-        a class that the fit has not seen, the model stays as it was.
-
-        Parameters
-        ----------
-        data : rows with the target, in any form that `mercer.fit` takes
-        target, weight : names of columns, or arrays, default=None
-            None takes the columns of the fit.
-        reading : options of `mercer.read_table` for paths
-        """
-        from mercer.auto.updates.apply import update_model
-
-        update_model(self, data, target, weight, **reading)
-        return self
-
-    def forget(self, data: Any, target: Any = None, weight: Any = None, **reading: Any) -> Self:
-        """Take rows of the fit, or of updates, out of the linear part of the model, in place; the model is returned.
-
-        Rows are recognized by the hashes of their values, target and weight; a row that the model has not seen is an
-        error, and the model stays as it was. Only the linear part forgets: what encodings, trees, bins and metrics have
-        learned from the rows, they keep. To remove every trace, fit again without the rows. Parameters as in `update`.
-        """
-        from mercer.auto.updates.apply import forget_in_model
-
-        forget_in_model(self, data, target, weight, **reading)
-        return self
 
     @property
     def report_weight(self) -> str | None:

@@ -28,14 +28,10 @@ from mercer.auto.budget.sample_size import (
     short_of_time,
 )
 from mercer.auto.budget.time_model import MARGIN, TimeUp
-from mercer.auto.conformal.holdout import calibrated_on_holdout, coverage_section
+from mercer.auto.conformal.holdout import calibrated_on_holdout
 from mercer.auto.constants import TIME_FOR_SAMPLE, TIME_FOR_SEARCH, TIME_FOR_SEARCH_ALONE
 from mercer.auto.decisions.choosing import ClassDecisions
-from mercer.auto.diagnostics.block_gains import block_gains
-from mercer.auto.diagnostics.diagnose import diagnose
 from mercer.auto.diagnostics.evaluation import HoldoutEvaluation, evaluate_holdout, shared
-from mercer.auto.diagnostics.learning_curve import learning_curve
-from mercer.auto.diagnostics.model_checks import model_checks
 from mercer.auto.final.all_rows import StreamedRows, sample_of, weights_from_all
 from mercer.auto.final.baselines import EncodedPredictor, baseline
 from mercer.auto.final.linear_of_all import LINEAR_IS_BETTER, LinearOfAll, columns_alone, linear_of_all
@@ -49,10 +45,10 @@ from mercer.auto.recorded import recorded_search
 from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.rows.monotone import monotone_rows
 from mercer.auto.rows.task import TargetProfile
+from mercer.auto.run_diagnostics import REFIT, RunDiagnostics
 from mercer.auto.search.learning import learn, learn_again
 from mercer.auto.splits import RowSplits
 from mercer.auto.splits.holding_out import hold_out
-from mercer.auto.splits.needed import notes_of, split_checks
 from mercer.auto.text.sparse_model import SparsePredictor, encode_training_rows, learn_terms
 from mercer.source import MemorySource, Source
 from mercer.source.recording import recording, remembered
@@ -64,10 +60,6 @@ _ENCODE, _MIN_SEARCH_ROWS = 0.2, 500
 _READ_MULTIPLE = 1.0
 #: Fractions of the time budget by which the holdout should have been evaluated, and the last step should have ended.
 _EVALUATED, _ENDED = 0.6, 0.95
-#: Fraction of the time so far that diagnostics may take, and the seconds that they may take anyway.
-_DIAGNOSTICS, _MIN_DIAGNOSTICS = 0.15, 1.0
-#: Fractions of the steps of a search that a refit repeats; random features and terms are no longer searched for.
-_REFIT = {"sample": 1.0, "encode": 1.0, "trees": 1.0, "fourier": 0.4, "terms": 0.1, "final": 0.7}
 #: The same for weights from all rows.
 _ALL_ROWS = {"final": 0.3}
 
@@ -174,9 +166,9 @@ class FitRun:
             learned = self._weights_from_all(learned, sample_of(source, fraction, self.seed, excluded)[1])
         if held_out is not None and self.clock.budget is not None:
             self.sections |= diagnosed()  # in the time that is left
-        return self._decided(learned), scores
+        return self.decided(learned), scores
 
-    def _decided(self, learned: Learned) -> Learned:
+    def decided(self, learned: Learned) -> Learned:
         """The model with the decisions that were asked for."""
         return learned if self.decisions is None else self.decisions.decided(learned, self.sections)
 
@@ -288,7 +280,7 @@ class FitRun:
     def _evaluated(self, learned: Learned, held_out: Source, holdout: float) -> HoldoutEvaluation:
         """Scores on the holdout; on a part of it if all rows would take too much of the time left."""
         name, plain = baseline(learned.encoder, learned.rows, self.classify, self.seed, self.clock.part(_EVALUATED))
-        learned = self._decided(learned)
+        learned = self.decided(learned)
         if self.decisions is not None and isinstance(plain, EncodedPredictor):
             plain = replace(plain, predictor=self.decisions.applied(plain.predictor))
         model, plain = shared(learned.encoder, learned.predictor, plain)
@@ -311,63 +303,15 @@ class FitRun:
     def _diagnosed(self, found: HoldoutEvaluation, learned: Learned, train: Source, searched: float) -> dict[str, Any]:
         """Sections of the report that need rows the model has not seen; a fraction of the rows was searched with."""
         with self.steps("diagnostics"), recording(None):  # the clock decides how many there are
-            return self._sections(found, learned, train, searched)
-
-    def _sections(self, found: HoldoutEvaluation, learned: Learned, train: Source, searched: float) -> dict[str, Any]:
-        baseline_row = np.asarray(learned.rows.X.mean(axis=0)).ravel()
-        rows = found.rows(baseline_row, self.seed)
-        gains: dict[str, Any] = {"block_gains": block_gains(rows)}
-        coverage = coverage_section(rows, self.splitting.time is not None)
-        gains |= {} if coverage is None else {"intervals": coverage}
-        if not self.report:
-            return gains
-        seconds = self._diagnostic_seconds()
-        sections, left_out = diagnose(rows, learned.rows, self.report_rows, seconds, self.target)
-        sections["model_checks"] = model_checks(rows, found.section["n"])
-        if self.splits is None:
-            checks = split_checks(train, learned, self.classify, self.seed)
-            sections["model_checks"] += checks
-            self.notes += notes_of(checks)
-        clock = Clock(self._diagnostic_seconds())
-        curve = learning_curve(
-            rows,
-            found.predictions(),
-            round(searched * (self.n_rows - found.section["n"])),
-            lambda fraction: self._fitted_part(train, learned, fraction * searched),
-            lambda fraction: MARGIN * fraction * self.steps.seconds_of(_REFIT) < clock.left(),
-        )
-        if curve is None:
-            left_out = [*left_out, "learning_curve"]
-        return gains | sections | ({} if curve is None else {"learning_curve": curve}) | {"left_out": left_out}
-
-    def _diagnostic_seconds(self) -> float:
-        """Seconds for the sections of the report, and once more for the learning curve."""
-        if self.clock.budget is not None:  # the first section takes about as long as the evaluation
-            return min(_DIAGNOSTICS * self.clock.budget, self.clock.left() - self.steps.seconds_of({"holdout": 1.0}))
-        return max(_MIN_DIAGNOSTICS, _DIAGNOSTICS * self.clock.spent())
-
-    def _fitted_part(self, train: Source, learned: Learned, fraction: float) -> EncodedPredictor | None:
-        """The configuration of a model fitted to about a fraction of the training rows; None if that has no model."""
-        if learned.predictor.result is None and not isinstance(learned.predictor, SparsePredictor):
-            return None
-        roles = {name: role.role for name, role in learned.encoder.roles_.items()}
-        run = replace(self, roles=roles, notes=[], sections={}, steps=Steps(), report=False)
-        part = gathered(sample_of(train, fraction, self.seed)[0])
-        if self.classify and len(np.unique(np.asarray(part.collect().y))) < 2:
-            return None
-        try:
-            again = run._learned_again(part, learned)
-        except TimeUp:
-            return None
-        return EncodedPredictor(again.encoder, self._decided(again).predictor)
+            return RunDiagnostics(self, found, learned, train, searched).sections()
 
     def _refit(self, source: Callable[[], Source], learned: Learned, holdout: float) -> Learned | None:
         """The model of all rows, configured like that of some of them; None, and a note, if time is too short."""
-        needed = MARGIN / (1 - holdout) * self.steps.seconds_of(_REFIT)
+        needed = MARGIN / (1 - holdout) * self.steps.seconds_of(REFIT)
         if needed <= self.clock.left():
             try:
                 with self.steps("refit"):
-                    return recorded_search(self, lambda: self._learned_again(source(), learned))
+                    return recorded_search(self, lambda: self.learned_again(source(), learned))
             except TimeUp:
                 needed = np.inf
         time = "more" if np.isinf(needed) else f"about {needed:.2g} s, more"
@@ -377,7 +321,8 @@ class FitRun:
         )
         return None
 
-    def _learned_again(self, source: Source, learned: Learned) -> Learned:
+    def learned_again(self, source: Source, learned: Learned) -> Learned:
+        """The configuration of a model on other rows."""
         before = {name: index for index, name in enumerate(learned.encoder.get_feature_names_out())}
         clock = self.clock.part(_ENDED)
         needed = MARGIN * self.steps.seconds_of({"encode": 1.0})

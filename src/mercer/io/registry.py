@@ -49,7 +49,7 @@ TYPES = {
     "terms-block": "auto.features.terms:TermsBlock",
     "class-update-state": "auto.updates.classes:ClassState",
     "packed-gram": "auto.updates.packed:PackedGram",
-    "row-keys": "auto.updates.keys:RowKeys",
+    "row-keys": "auto.updates.keys:UpdateKeys",
     "squared-update-state": "auto.updates.squared:SquaredState",
     "update-state": "auto.updates.state:UpdateState",
     "tree-columns": "learn.trees.categories:TreeColumns",

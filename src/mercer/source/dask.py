@@ -83,8 +83,9 @@ class DaskEngine(Engine):
 
     def _again(self, attempt: Attempt, **where: Any) -> Any:
         """The future of a call that is made once more, and of the calls before it that have not ended."""
-        args = [Attempt((), self._again(arg, **where), 0.0) if _is_open(arg) else arg for arg in attempt.call]
-        return self._submit(*args, **where)
+        function, *args = attempt.call
+        args = [Attempt((), self._again(arg, **where), 0.0) if _is_open(arg) else arg for arg in args]
+        return self._submit(function, *args, **where)
 
     def _started(self, value: Any) -> Any:
         with self._explained():

@@ -171,7 +171,7 @@ class Gram(Statistic):
         if self.n:
             return self
         D, K = block.X.shape[1], self.n_folds
-        targets = self._targets(block)
+        targets = self.targets_of(block)
         c = 1 + targets.shape[1]
         return replace(
             self,
@@ -185,7 +185,7 @@ class Gram(Statistic):
 
     def _add(self, block: Block) -> None:
         order, bounds = self._by_fold(block)
-        R = np.hstack([np.ones((len(block), 1)), self._targets(block)[order] - self.y_origin])
+        R = np.hstack([np.ones((len(block), 1)), self.targets_of(block)[order] - self.y_origin])
         root = None
         if block.weight is not None:
             root = np.sqrt(np.asarray(block.weight, dtype=np.float64)[order])
@@ -207,7 +207,8 @@ class Gram(Statistic):
         bounds = np.cumsum([0, *np.bincount(fold, minlength=self.n_folds)])
         return np.argsort(fold, kind="stable"), bounds
 
-    def _targets(self, block: Block) -> np.ndarray:
+    def targets_of(self, block: Block) -> np.ndarray:
+        """The targets of a block as columns."""
         if block.y is None:
             return np.zeros((len(block), 0))
         return np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
@@ -277,7 +278,8 @@ class LabelGram(Gram):
         T[:, index[:, None], index] = self.T
         return replace(self, labels=labels, C=C, T=T, y_origin=np.zeros(len(labels)))
 
-    def _targets(self, block: Block) -> np.ndarray:
+    def targets_of(self, block: Block) -> np.ndarray:
+        """Indicators of the classes."""
         return (np.asarray(block.y)[:, None] == self.labels).astype(np.float64)
 
     def _target_origin(self, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:

@@ -43,7 +43,7 @@ class FactoredGram(Gram):
             return self
         before = self.triangle if self.n else None
         state = super().absorb(block)
-        found = _of_rows(block, state._targets(block) - state.y_origin, state.z_origin)
+        found = _of_rows(block, state.targets_of(block) - state.y_origin, state.z_origin)
         return replace(state, triangle=found if before is None else _stacked(before, found))
 
     def _sum(self, other: Self) -> Self:

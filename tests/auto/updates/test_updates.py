@@ -8,7 +8,7 @@ import mercer
 from mercer._runtime.errors import MercerError
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.updates.features import features_of
-from mercer.auto.updates.keys import NEW_ROW, RowKeys, row_keys
+from mercer.auto.updates.keys import NEW_ROW, UpdateKeys, row_keys
 from mercer.linear.losses import LogLoss
 from mercer.linear.ridge.fold_loss import GramFoldLoss
 from mercer.linear.ridge.penalties import best_penalties
@@ -180,7 +180,7 @@ def test_keys_tell_rows_targets_and_weights_apart():
     keys = row_keys(ids, np.array([1.0, 2.0, 1.0]), None)
     assert len(set(keys.tolist())) == 3
     assert not np.any(row_keys(ids, np.ones(3), np.ones(3)) == row_keys(ids, np.ones(3), np.full(3, 2.0)))
-    known = RowKeys.of(keys, np.array([0, 3, NEW_ROW]))
+    known = UpdateKeys.of(keys, np.array([0, 3, NEW_ROW]))
     left, folds = known.minus(keys[[2, 0]])
     assert folds.tolist() == [NEW_ROW, 0]
     assert len(left.keys) == 1

@@ -140,10 +140,10 @@ def short_of_time(n_rows: int, most: float, budget: float, fraction: float) -> s
     >>> print(short_of_time(1000, 500.0, 10.0, 1.0).split(". ")[1])
     About 20 s would be enough to search with all of them.
     """
-    enough, rows = float(f"{budget * fraction * n_rows / most:.2g}"), "all" if fraction == 1 else "more"
+    needed, rows = float(f"{budget * fraction * n_rows / most:.2g}"), "all" if fraction == 1 else "more"
     return (
         f"The time budget is short for {n_rows:,} rows: the search used a random sample of about {most:,.0f}. "
-        f"About {enough:,.0f} s would be enough to search with {rows} of them."
+        f"About {needed:,.0f} s would be enough to search with {rows} of them."
     )
 
 

@@ -93,8 +93,8 @@ class StreamedRows:
             timer.block()
             return made
 
-        known = KnownRows(self.predictor.classes) if self._counts_in_own_pass else self._counting
-        return self.encoder.transform(self.rest.map(known)).map(featured)
+        counting = KnownRows(self.predictor.classes) if self._counts_in_own_pass else self._counting
+        return self.encoder.transform(self.rest.map(counting)).map(featured)
 
     @property
     def _counts_in_own_pass(self) -> bool:

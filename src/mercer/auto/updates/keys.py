@@ -27,20 +27,20 @@ def row_keys(ids: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> 
 
 
 @dataclass
-class RowKeys:
+class UpdateKeys:
     """Sorted keys of all rows, with the fold of the trees in their last bits: 8 bytes a row."""
 
     keys: np.ndarray
 
     @classmethod
-    def of(cls, keys: np.ndarray, folds: np.ndarray) -> RowKeys:
+    def of(cls, keys: np.ndarray, folds: np.ndarray) -> UpdateKeys:
         return cls(np.sort(keys | folds.astype(np.uint64)))
 
-    def plus(self, keys: np.ndarray) -> RowKeys:
+    def plus(self, keys: np.ndarray) -> UpdateKeys:
         """With new rows."""
-        return RowKeys(np.sort(np.concatenate([self.keys, keys | np.uint64(NEW_ROW)])))
+        return UpdateKeys(np.sort(np.concatenate([self.keys, keys | np.uint64(NEW_ROW)])))
 
-    def minus(self, keys: np.ndarray) -> tuple[RowKeys, np.ndarray]:
+    def minus(self, keys: np.ndarray) -> tuple[UpdateKeys, np.ndarray]:
         """Without some rows, and the fold of each of these; `RowError` names the first that is not there."""
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
@@ -54,4 +54,4 @@ class RowKeys:
             raise RowError("The model has not seen ", row, " with this target and weight, so it cannot forget it.")
         folds = np.empty(len(keys), dtype=np.int64)
         folds[order] = (self.keys[index] & np.uint64(NEW_ROW)).astype(np.int64)
-        return RowKeys(np.delete(self.keys, index)), folds
+        return UpdateKeys(np.delete(self.keys, index)), folds

@@ -15,7 +15,7 @@ from mercer.auto.text.scored_encoder import ScoredEncoder
 from mercer.auto.text.sparse_model import SparsePredictor
 from mercer.auto.updates.classes import ClassState
 from mercer.auto.updates.features import tree_folds
-from mercer.auto.updates.keys import RowKeys, row_keys
+from mercer.auto.updates.keys import UpdateKeys, row_keys
 from mercer.auto.updates.packed import packed_bytes
 from mercer.auto.updates.squared import SquaredState
 
@@ -37,7 +37,7 @@ class UpdateState:
     """
 
     statistics: Any = None
-    keys: RowKeys | None = None
+    keys: UpdateKeys | None = None
     why: str = ""
     why_not_forget: str = ""
     unit: float = 1.0
@@ -85,7 +85,7 @@ def update_state(run: FitRun, learned: Learned, updatable: bool | None, keep_has
     if not why_not:
         given = labels if labels is not None else np.asarray(learned.rows.y, dtype=np.float64)
         weight = learned.rows.weight
-        keys = RowKeys.of(row_keys(rows.ids, given, None if weight is None else weight * learned.rows.unit), folds)
+        keys = UpdateKeys.of(row_keys(rows.ids, given, None if weight is None else weight * learned.rows.unit), folds)
     weighted = learned.rows.weight is not None
     return UpdateState(statistics, keys, "", why_not, learned.rows.unit, seed=run.seed, weighted=weighted)
 
