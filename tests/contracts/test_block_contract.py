@@ -68,7 +68,8 @@ def terms(n_outputs):
     ]
     classes = None if n_outputs == 1 else np.arange(n_outputs)
     made = AdditiveTerms.from_tables(AdditiveTables(axes, mains, pairs), D, classes)
-    return TermsBlock(made, TermDetails(["x0", "x3", "x9"], mains, mains))
+    errors = [np.abs(each) for each in (*mains, *(pair.values for pair in pairs))]
+    return TermsBlock(made, TermDetails(["x0", "x3", "x9"], [np.ones(each.shape[:-1]) for each in errors], errors))
 
 
 ROWS = training_rows()

@@ -137,7 +137,7 @@ def test_rows_of_weight_zero_do_not_count(estimator, rows, seed):
     assume(len(set(target(estimator, y)[kept].tolist())) > 1)
     whole = fitted(estimator, X, y, sample_weight=weight)
     without = fitted(estimator, X[kept], y[kept], sample_weight=weight[kept])
-    agree(outputs(whole, X), outputs(without, X), 1e-12)
+    agree(outputs(whole, X), outputs(without, X), 1e-12 if X.dtype == np.float64 else rounding(X))
 
 
 #: Minimizers of a sum over rows, whose copies stay in one fold. (The ends of a default path depend on rounding.)
@@ -259,7 +259,11 @@ def test_arguments_are_not_written_to(estimator, rows):
     assert np.array_equal(labels, labels_before)
 
 
-@given(drawn_from(EVERY), problems)
+#: `FeatureHashing` hashes the names of columns, which an array does not have.
+NAMELESS = [each for each in EVERY if type(each).__name__ != "FeatureHashing"]
+
+
+@given(drawn_from(NAMELESS), problems)
 @few
 def test_frames_are_arrays(estimator, rows):
     X, y = rows

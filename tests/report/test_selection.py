@@ -31,7 +31,7 @@ def test_texts_are_ranked_without_being_made_dense(how, score, monkeypatch):
 
     def watched(*given):
         found = encoded(*given)
-        seen.append(hasattr(found.X, "tocsr"))
+        seen.append(hasattr(found.rows.collect().X, "tocsr"))
         return found
 
     monkeypatch.setattr(selection._Encoded, "of", watched)

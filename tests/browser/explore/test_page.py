@@ -323,7 +323,9 @@ def test_own_points_come_from_the_file_or_a_pasted_table(explore_page):
     page.fill("dialog textarea", "a\tb\tc\n" + "".join(f"{i % 5}\t{i % 7}\t{i % 2}\n" for i in range(40)))
     page.get_by_role("button", name="Read the table").click()
     page.get_by_text("pasted table: ").wait_for()
+    before = page.evaluate("location.hash")
     page.get_by_role("button", name="Show these points").click()
+    opened.until(f"location.hash !== {before!r}")
     opened.settle()
     assert opened.state[1]["y_name"] == "b"
 

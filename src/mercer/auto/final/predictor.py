@@ -51,9 +51,11 @@ class Predictor:
     _former = {"dictionary": "features", "found": "result"}
 
     def _check_loaded(self) -> None:
-        calibration, n_outputs = getattr(self, "calibration", None), self.coef.shape[-1]
+        calibration = getattr(self, "calibration", None)
         if isinstance(calibration, IntervalCalibration):
-            good = len(calibration.scores) == n_outputs and self.classes is None
+            # Several quantiles are outputs for one target.
+            n_targets = self.coef.shape[-1] if getattr(self, "response", None) is None else 1
+            good = len(calibration.scores) == n_targets and self.classes is None
             require(good, "its intervals are of other targets")
             heights = [len(each.coef) == len(self.coef) for each in calibration.maps]
             require(all(heights), "its intervals are of other features")

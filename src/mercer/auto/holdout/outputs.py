@@ -122,7 +122,7 @@ def time_blocks(times: np.ndarray) -> np.ndarray:
     """Periods of m^(1/3) consecutive of the m distinct times, as a block bootstrap resamples them (Kunsch 1989).
 
     >>> time_blocks(np.array([3.0, 1.0, 2.0, 1.0])).tolist()
-    [1, 0, 0, 0]
+    [2, 0, 1, 0]
     """
     known, codes = np.unique(times, return_inverse=True)
     return codes.ravel() // max(1, round(len(known) ** (1 / 3)))
