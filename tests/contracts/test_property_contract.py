@@ -28,6 +28,7 @@ from mercer.io import load, save
 from mercer.kernels import Precomputed
 from mercer.learn.out_of_fold import OutOfFoldTransformer
 from mercer.linear import RidgeRegressor
+from mercer.normalize import UnitRange
 from mercer.select import Lasso
 from mercer.source import StreamSource
 
@@ -125,19 +126,33 @@ def test_merging_is_associative(estimator, rows):
     )
 
 
-WEIGHTED = [each for each in EVERY if has_fit_parameter(each, "sample_weight")]
+def choices_hold(X):
+    """Whether another order of sums keeps the choices of an estimator: penalties, clusters, atoms.
+
+    Losses are flat about their minimum, and rounding in float32 is enough to choose another one.
+    """
+    return X.dtype == np.float64
+
+
+def is_stable(estimator):
+    """Whether rounding is not amplified: without a penalty it is multiplied by the condition of a kernel matrix."""
+    return getattr(estimator, "alpha", None) != 0
+
+
+WEIGHTED = [each for each in EVERY if has_fit_parameter(each, "sample_weight") and is_stable(each)]
 
 
 @given(drawn_from(WEIGHTED), problems, st.integers(0, 99))
 @few
 def test_rows_of_weight_zero_do_not_count(estimator, rows, seed):
     X, y = rows
+    assume(choices_hold(X))
     kept = np.random.default_rng(seed).random(len(X)) < 0.8
     weight = kept.astype(float)
     assume(len(set(target(estimator, y)[kept].tolist())) > 1)
     whole = fitted(estimator, X, y, sample_weight=weight)
     without = fitted(estimator, X[kept], y[kept], sample_weight=weight[kept])
-    agree(outputs(whole, X), outputs(without, X), 1e-12 if X.dtype == np.float64 else rounding(X))
+    agree(outputs(whole, X), outputs(without, X), 1e-12)
 
 
 #: Minimizers of a sum over rows, whose copies stay in one fold. (The ends of a default path depend on rounding.)
@@ -280,7 +295,9 @@ def test_sparse_rows_are_dense_rows(estimator, rows):
     X, y = rows
     X[np.abs(X) < 0.7] = 0.0
     csr = sparse.csr_array(X)
-    assume(not isinstance(estimator, OutOfFoldTransformer))
+    # The first is supervised, the second refuses negative numbers of sparse rows.
+    assume(not isinstance(estimator, (OutOfFoldTransformer, UnitRange)))
+    assume(choices_hold(X))
     agree(
         outputs(fitted(estimator, csr, y), csr),
         outputs(fitted(estimator, X, y), X),
