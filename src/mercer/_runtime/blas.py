@@ -32,7 +32,7 @@ class _Limit:
                 self._before = [(library, library.get_num_threads()) for library in _libraries()]
                 for library, threads in self._before:
                     if threads != 1:
-                        library.set_num_threads(1)
+                        _set_threads(library, 1)
             self._depth += 1
 
     def __exit__(self, *_: object) -> None:
@@ -41,7 +41,7 @@ class _Limit:
             if self._depth == 0:
                 for library, threads in self._before:
                     if threads != 1:
-                        library.set_num_threads(threads)
+                        _set_threads(library, threads)
 
     def forget_other_threads(self) -> None:
         """Replace a lock that a thread of the parent process may have held during a fork."""
@@ -113,6 +113,22 @@ def limit_methods(kind: type, names: Iterable[str]) -> None:
         method = vars(kind).get(name)
         if callable(method) and not hasattr(method, "__isabstractmethod__"):
             setattr(kind, name, on_one_blas_thread(refuse_extreme_results(method)))
+
+
+def _set_threads(library: Any, threads: int) -> None:
+    """Set the threads of a BLAS library from any thread.
+
+    OpenBLAS has one pool for the process, and threadpoolctl from 3.7 on lets only the first thread that asked resize
+    it: for all others `set_num_threads` silently does nothing. `_Limit` needs no owner, because it counts its entries
+    under a lock, so it takes the control away before it asks, and leaves it to nobody afterwards.
+    """
+    release = getattr(library, "clear_controlling_thread", None)
+    if release is None:
+        library.set_num_threads(threads)
+        return
+    release(force=True)
+    library.set_num_threads(threads)
+    release()
 
 
 @cache
