@@ -74,12 +74,16 @@ def workers(options: Options) -> None:
     """Random features and their Gram matrix, a fit bound by computing: threads, and one and two workers."""
     from distributed import Client, LocalCluster
 
+    from mercer.source.dask import memory_kept_by_workers
+
     with workplace(options.folder) as folder:
         source = ParquetSource(_written(folder, options.rows, np.float32), target="y", dtype=np.float32)
         here = _fitted("threads", source, lambda: time.process_time())
         for n in (1, 2):
             local = {"host": "127.0.0.1", "dashboard_address": None, "local_directory": folder}
-            with LocalCluster(n, threads_per_worker=1, **local) as cluster, Client(cluster) as client:
+            with memory_kept_by_workers():
+                started = LocalCluster(n_workers=n, threads_per_worker=1, **local)
+            with started as cluster, Client(cluster) as client:
                 on = source.on(client)
                 _warm(on)
 

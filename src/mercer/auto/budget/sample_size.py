@@ -41,7 +41,7 @@ _MIN_SAMPLE_ROWS = 100
 #: Fraction of the time left that a pass for the roles of columns may take, and its time in units of that of reading.
 _ROLES, _ROLES_READ = 0.25, 1.5
 #: Fraction of memory for the scores of held-out rows, and bytes of a score: three models and the target, three copies.
-_SCORES, _PER_SCORE = 1 / 3, 96
+_SCORES, _PER_SCORE = 0.1, 96
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def held_out_rows(memory: float | None, n_classes: int) -> float:
     """Held-out rows whose scores fit into memory.
 
     >>> round(held_out_rows(4.0, 0)), round(held_out_rows(4.0, 10)), round(held_out_rows(4.0, 1000))
-    (13888889, 1388889, 20833)
+    (4166667, 416667, 6250)
     """
     if memory is None:
         return math.inf
@@ -121,7 +121,7 @@ def fraction_of_rows(most: float, n_rows: int, train: float, memory: float) -> t
     fraction = float(max(most, _MIN_SAMPLE_ROWS) / n_rows)
     note = (
         f"{n_rows:,} rows do not fit into {memory:g} GB of memory: the search used a random sample of about "
-        f"{fraction * n_rows:,.0f} of them{', the evaluation the whole holdout' if train < 1 else ''}."
+        f"{fraction * n_rows:,.0f} of them."
     )
     return fraction, [note]
 
