@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import json_lines
 from benchmarks.leaderboard_data import SETS, Split, load
 
 TRAIN_ROWS, TEST_ROWS = 4_000, 10_000
@@ -29,34 +30,24 @@ _MORE_BAGS = 7
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.glass_box", description=__doc__.split("\n")[0])
-    parser.add_argument("--data", default=os.environ.get("MERCER_BENCH_DATA"), help="folder of Parquet files")
-    parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--models", default=",".join(MODELS))
-    parser.add_argument("--seeds", default="0", help="numbers of the splits")
-    parser.add_argument("--limit", type=float, default=180.0, help="CPU seconds that EBM with fourteen bags may take")
-    parser.add_argument("--timeout", type=float, default=900.0, help="CPU seconds after which a fit is given up")
-    parser.add_argument("--out", default="glass_box.jsonl")
-    parser.add_argument("--table", action="store_true", help="print the table of the results so far and stop")
-    asked = parser.parse_args()
-    if not asked.table:
-        run_all(asked)
-    print(render(_results(Path(asked.out))))
+    json_lines.main(_options().parse_args(), run_all, render)
 
 
 def run() -> None:
     """All sets of the folder that the command line names."""
-    folder = os.environ.get("MERCER_BENCH_DATA")
-    if folder is None:
+    if os.environ.get("MERCER_BENCH_DATA") is None:
         print("  --data DIR names the folder of Parquet files: nothing run")
         return
-    out = Path("glass_box.jsonl")
-    run_all(
-        argparse.Namespace(
-            data=folder, sets=",".join(SETS), models=",".join(MODELS), seeds="0", limit=180.0, timeout=900.0, out=out
-        )
-    )
-    print(render(_results(out)))
+    json_lines.main(_options().parse_args([]), run_all, render)
+
+
+def _options() -> argparse.ArgumentParser:
+    parser = json_lines.parser("glass_box", __doc__, list(SETS))
+    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--seeds", default="0", help="numbers of the splits")
+    parser.add_argument("--limit", type=float, default=180.0, help="CPU seconds that EBM with fourteen bags may take")
+    parser.add_argument("--timeout", type=float, default=900.0, help="CPU seconds after which a fit is given up")
+    return parser
 
 
 def run_all(asked) -> None:
@@ -67,15 +58,14 @@ def run_all(asked) -> None:
             continue
         for seed in map(int, asked.seeds.split(",")):
             for model in asked.models.split(","):
-                done = {(row["model"], row["set"], row["seed"]): row for row in _results(out)}
+                done = {(row["model"], row["set"], row["seed"]): row for row in json_lines.results(out)}
                 bags = done.get(("ebm-2", name, seed), {}).get("cpu", np.inf)
                 if (model, name, seed) in done or (model == "ebm" and bags * _MORE_BAGS > asked.limit):
                     continue
                 row = {"set": name, "model": model, "seed": seed}
                 row |= _in_process(asked.data, name, seed, model, asked.timeout)
                 print(json.dumps(row), flush=True)
-                with out.open("a") as file:
-                    file.write(json.dumps(row) + "\n")
+                json_lines.append(out, row)
 
 
 def _in_process(folder, name, seed, model, timeout) -> dict:
@@ -164,10 +154,6 @@ MODELS = {
     "ebm-2": ebm(outer_bags=2),
     "ebm": ebm(),
 }
-
-
-def _results(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def render(rows: list[dict]) -> str:

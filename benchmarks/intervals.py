@@ -13,7 +13,6 @@ run again.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 import warnings
@@ -22,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import json_lines
 from benchmarks.leaderboard_data import SETS, load
 
 LEVEL, TRAIN_ROWS, TEST_ROWS = 0.9, 1_000, 2_000
@@ -29,39 +29,32 @@ REAL = [name for name, task in SETS.items() if task == "regression"]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.intervals", description=__doc__.split("\n")[0])
-    parser.add_argument("--data", default=os.environ.get("MERCER_BENCH_DATA"), help="folder of Parquet files")
-    parser.add_argument("--sets", default=",".join([*REAL, *GENERATED]))
-    parser.add_argument("--splits", type=int, default=20)
-    parser.add_argument("--peer-splits", type=int, default=5, help="splits for which the peers are fitted as well")
-    parser.add_argument("--out", default="intervals.jsonl")
-    parser.add_argument("--table", action="store_true", help="print the table of the results so far and stop")
-    asked = parser.parse_args()
-    if not asked.table:
-        run_all(asked)
-    print(render(_results(Path(asked.out))))
+    json_lines.main(_options().parse_args(), run_all, render)
 
 
 def run() -> None:
-    """A few splits of every set at hand."""
-    splits = int(os.environ.get("MERCER_BENCH_REPETITIONS", "20"))
-    out, data = Path("intervals.jsonl"), os.environ.get("MERCER_BENCH_DATA")
-    sets = ",".join([*(REAL if data else []), *GENERATED])
-    run_all(argparse.Namespace(data=data, sets=sets, splits=splits, peer_splits=min(5, splits), out=out))
-    print(render(_results(out)))
+    """Every set at hand, MERCER_BENCH_REPETITIONS splits of it."""
+    splits = os.environ.get("MERCER_BENCH_REPETITIONS", "20")
+    json_lines.main(_options().parse_args(["--splits", splits]), run_all, render)
+
+
+def _options() -> argparse.ArgumentParser:
+    parser = json_lines.parser("intervals", __doc__, [*REAL, *GENERATED])
+    parser.add_argument("--splits", type=int, default=20)
+    parser.add_argument("--peer-splits", type=int, default=5, help="splits for which the peers are fitted as well")
+    return parser
 
 
 def run_all(asked) -> None:
     out = Path(asked.out)
-    done = {(row["set"], row["split"]) for row in _results(out)}
+    done = {(row["set"], row["split"]) for row in json_lines.results(out)}
     for split in range(asked.splits):
         for name in asked.sets.split(","):
             if (name, split) in done or (name in REAL and not asked.data):
                 continue
             row = {"set": name, "split": split, **_measured(asked.data, name, split, split < asked.peer_splits)}
             print({key: row[key] for key in ("set", "split", "coverage", "seconds")}, flush=True)
-            with out.open("a") as file:
-                file.write(json.dumps(row) + "\n")
+            json_lines.append(out, row)
 
 
 def _real(folder, name, seed):
@@ -189,10 +182,6 @@ def _mapie(X, y, X_test):
 
     known = CrossConformalRegressor(LGBMRegressor(verbose=-1, n_jobs=1), confidence_level=LEVEL, method="plus", cv=5)
     return known.fit_conformalize(X, y).predict_interval(X_test)[1][:, :, 0]
-
-
-def _results(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def render(rows: list[dict]) -> str:

@@ -14,6 +14,7 @@ from sklearn.metrics import mean_pinball_loss, mean_poisson_deviance, r2_score
 
 import mercer
 from benchmarks import leaderboard_data
+from benchmarks.harness import table
 
 ROWS = int(os.environ.get("MERCER_BENCH_ROWS", "10000"))
 QUANTILES = (0.1, 0.5, 0.9)
@@ -40,17 +41,20 @@ MONOTONE = {
 
 def run():
     chosen = os.environ.get("MERCER_BENCH_SETS", "").split(",") if os.environ.get("MERCER_BENCH_SETS") else list(CASES)
-    print(f"  {'set':<20} {'loss':<10} {'mercer':>10} {'lightgbm':>10} {'ratio':>7}")
     ratios: dict[str, list[float]] = {}
+    rows = []
     for name in chosen:
         X, y, X_test, y_test = rows_of(name)
         for kind in CASES[name]:
             ours, theirs = COMPARED[kind](name, X, y, X_test, y_test)
             ratio = ours / theirs if kind != "monotone" else (1 - ours) / (1 - theirs)
             ratios.setdefault(kind, []).append(ratio)
+            rows.append([name, kind, *map(float, (ours, theirs, ratio))])
             print(f"  {name:<20} {kind:<10} {ours:10.5g} {theirs:10.5g} {ratio:7.3f}", flush=True)
-    for kind, each in ratios.items():
-        print(f"  geometric mean of {kind:<10} {np.exp(np.mean(np.log(each))):7.3f} over {len(each)} sets")
+    title = f"Losses on test rows (R2 if monotone), effort {EFFORT}, at most {ROWS} training rows"
+    table(title, ["set", "loss", "mercer", "lightgbm", "ratio of losses"], rows)
+    means = [[kind, float(np.exp(np.mean(np.log(each)))), len(each)] for kind, each in ratios.items()]
+    table("Geometric means of the ratios of losses", ["loss", "ratio", "sets"], means)
 
 
 def rows_of(name):

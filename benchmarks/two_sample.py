@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.harness import table
 from mercer.auto.shift.compare import compare, compared
 from mercer.auto.shift.reference import reference_of
 from mercer.io import read_table
@@ -28,13 +29,14 @@ ROLES = {f"x{j}": "number" for j in range(N_COLUMNS)}
 def run():
     rng = np.random.default_rng(0)
     _level(rng)
-    print(f"\nPower at level {LEVEL} over {POWER_REPETITIONS} repetitions, {N_ROWS} rows in each sample")
-    print(f"  {'shift':<14} {'mercer':>8} {'logistic':>9} {'forest':>8}")
-    won = 0
+    won, rows = 0, []
     for name, shifted in SHIFTS.items():
         found = np.array([_rejected(rng, shifted) for _ in range(POWER_REPETITIONS)]).mean(axis=0)
         won += found[0] > found[1:].max()
-        print(f"  {name:<14} {found[0]:8.2f} {found[1]:9.2f} {found[2]:8.2f}")
+        rows.append([name, *map(float, found)])
+        print(f"  {name} {found}", flush=True)
+    title = f"Power at level {LEVEL} over {POWER_REPETITIONS} repetitions, {N_ROWS} rows in each sample"
+    table(title, ["shift", "mercer", "logistic", "forest"], rows)
     print(f"  more power than both classifier tests on {won} of {len(SHIFTS)} shifts")
 
 
@@ -45,9 +47,9 @@ def _level(rng):
         old, new = _skewed(rng), _skewed(rng)
         counts += compare(old, new).changed, compared(reference_of(read_table(old), ROLES), read_table(new), 1).changed
     low, high = stats.binom.interval(0.99, REPETITIONS, LEVEL)
-    print(f"Level {LEVEL} over {REPETITIONS} repetitions ({low:.0f} to {high:.0f} rejections are 99 % of chance)")
-    print(f"  permutation   {counts[0]:5.0f}  {counts[0] / REPETITIONS:.3f}")
-    print(f"  normal limit  {counts[1]:5.0f}  {counts[1] / REPETITIONS:.3f}")
+    title = f"Level {LEVEL} over {REPETITIONS} repetitions ({low:.0f} to {high:.0f} rejections are 99 % of chance)"
+    rows = [[name, int(n), n / REPETITIONS] for name, n in zip(("permutation", "normal limit"), counts, strict=True)]
+    table(title, ["null distribution", "rejections", "level"], rows)
 
 
 def _normal(rng):

@@ -15,7 +15,9 @@ from mercer._runtime.labels import class_labels
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.progress import Steps
 from mercer.auto.conformal.predictions import interval_function, quantile_function, set_function
+from mercer.auto.diagnostics.model_score import score_of
 from mercer.auto.fitting import effort_of, search_report
+from mercer.auto.holdout.scores import ModelPredictions
 from mercer.auto.options import ModelShape, Objective, Splitting
 from mercer.auto.options.losses import check_target
 from mercer.auto.run import FitRun
@@ -159,6 +161,17 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
             check_is_fitted(self)
         return self._mapped(X, self.model_.predictor.predict)
 
+    def _metric_score(self, X: Any, y: Any, sample_weight: Any) -> float:
+        """The metric that was asked for, greater is better."""
+        check_is_fitted(self)
+        if callable(self.metric):
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            return float(self.metric(self, X, y, **weights))
+        predictor = self.model_.predictor
+        probabilities = None if self.model_.classes_ is None else self._mapped(X, predictor.probabilities)
+        made = ModelPredictions("model", self.predict(X), probabilities)
+        return score_of(self._objective(), np.asarray(y), made, self.model_.classes_, sample_weight)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -244,6 +257,11 @@ class MercerRegressor(RegressorMixin, SearchedEstimator):
             return check_array(values, dtype=np.float64, input_name="y")
         return super()._checked_target(y).astype(np.float64)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R2, or the metric that was asked for, errors negated: greater is better."""
+        default = self.metric in (None, "r2")
+        return super().score(X, y, sample_weight) if default else self._metric_score(X, y, sample_weight)
+
     def predict_quantiles(self, X: Any) -> np.ndarray:
         """The quantiles of a model with `loss="quantile"`, in increasing order: an array (rows, quantiles)."""
         check_is_fitted(self)
@@ -310,6 +328,11 @@ class MercerClassifier(ClassifierMixin, SearchedEstimator):
         if not hasattr(self, "model_"):
             check_is_fitted(self)
         return self._mapped(X, self.model_.predictor.probabilities)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy, or the metric or minus the mean cost that was asked for: greater is better."""
+        default = self.metric in (None, "accuracy") and (self.metric is not None or self.costs is None)
+        return super().score(X, y, sample_weight) if default else self._metric_score(X, y, sample_weight)
 
     def predict_set(self, X: Any, level: float = 0.9, per_class: bool = False) -> np.ndarray:
         """Classes that contain that of a new row with probability `level`: booleans (rows, classes), see `Model`."""

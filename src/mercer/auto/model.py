@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from mercer.auto.conformal.predictions import interval_function, quantile_function, set_function
+from mercer.auto.diagnostics.model_score import model_score
 from mercer.auto.diagnostics.schema import FORMAT
 from mercer.auto.diagnostics.summary import block_reports, summary
 from mercer.auto.diagnostics.verdict import verdict
@@ -16,7 +17,6 @@ from mercer.auto.explain.contributions import importances, importances_of_many
 from mercer.auto.explain.explanation import Explanation, Explanations
 from mercer.auto.explain.rows import explain_rows
 from mercer.auto.final.predictor import Predictor
-from mercer.auto.holdout.metrics import default_score
 from mercer.auto.rows.encoding import dense, encoded, encoded_rows, mapped_blocks, mapped_rows, named, one_row, opened
 from mercer.auto.rows.task import TASKS
 from mercer.auto.updates.verbs import UpdatableModel
@@ -112,8 +112,11 @@ class Model(UpdatableModel):
         return self.map_encoded(data, self.predictor.predict)
 
     def score(self, data: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy for classification, R2 for regression, as in scikit-learn; `y` None is the target column of data."""
-        return default_score(self, data, y, sample_weight)
+        """The metric of the fit (accuracy or R2 by default), errors negated: greater is better, as in scikit-learn.
+
+        `y` None is the target column of the data. A metric given as a function is not kept: accuracy or R2 instead.
+        """
+        return model_score(self, data, y, sample_weight)
 
     def unseen_categories(self, data: Any) -> dict[str, Unseen]:
         """The columns of the data with unseen categories: in how many rows, and the first of them."""

@@ -118,10 +118,9 @@ class FitRun:
         self.notes += [*source.notes, *profile.notes]
 
     def asked(self) -> dict[str, Any]:
-        """The loss and the monotone columns that were asked for, for the report."""
-        loss, signs = self.objective.loss, self.shape.monotone
-        found = {} if loss == "squared" else {"loss": loss, "quantiles": list(self.objective.quantiles)}
-        return found | ({"monotone": {name: int(sign) for name, sign in signs.items()}} if signs else {})
+        """The objective and the monotone columns that were asked for, for the report."""
+        signs = {name: int(sign) for name, sign in (self.shape.monotone or {}).items()}
+        return self.objective.asked() | ({"monotone": signs} if signs else {})
 
     @property
     def response(self) -> Response | None:

@@ -42,7 +42,7 @@ def holdout_section(
     found = scores_of(outputs, predictions, classes, seed, objective)
     main = objective.headline(task)
     if objective.is_scorer:
-        found = _with_scorer(found, main, objective.metric, outputs, predictions, classes, seed)
+        found = with_scorer(found, main, objective.metric, outputs, predictions, classes, seed)
     metrics = found.plain()
     if main not in metrics[0]:
         raise MercerError(Setting("metric", main), " cannot be computed for a target of one class.")
@@ -51,9 +51,9 @@ def holdout_section(
         for k, (key, name) in enumerate(zip(("model", "linear", "naive"), names, strict=True))
     }
     gains = [{name: asdict(gain) for name, gain in each.items()} for each in found.gains]
-    metric, interval = MAIN_METRICS[task]
+    metric, interval = metric_name(main, task), MAIN_METRICS[task][1]
     if main != MAIN[task]:
-        metric, interval = main, "bootstrap over the rows, paired for the gain"
+        interval = "bootstrap over the rows, paired for the gain"
     if outputs.clusters is not None:
         what = "groups" if outputs.clusters is outputs.groups else "periods"
         interval = f"bootstrap over {what}, paired for the gain"
@@ -70,7 +70,12 @@ def holdout_section(
     }
 
 
-def _with_scorer(
+def metric_name(main: str, task: str) -> str:
+    """The name of the main metric in a report: "R2" for the key "r2"."""
+    return MAIN_METRICS[task][0] if main == MAIN[task] else main
+
+
+def with_scorer(
     found: Scores,
     name: str,
     metric: Any,

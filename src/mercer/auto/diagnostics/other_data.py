@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer._runtime.errors import DataError, RowError
-from mercer.auto.diagnostics.holdout_section import MAIN, scores_of
-from mercer.auto.holdout.outputs import ModelOutputs
+from mercer.auto.diagnostics.holdout_section import MAIN, metric_name, scores_of, with_scorer
+from mercer.auto.holdout.outputs import ModelOutputs, RowOutputs
 from mercer.auto.holdout.scores import ModelPredictions
+from mercer.auto.options import Objective
 from mercer.auto.rows.target_counts import refuse_unusable
 from mercer.io import read_table
 from mercer.source import Source
@@ -59,18 +60,40 @@ def evaluate_on(model: Model, data: Any, **reading: Any) -> dict[str, Any]:
     scores = outputs.scores[0]
     probabilities = None if model.classes_ is None else scoring.probabilities_of(scores)
     predictions = [ModelPredictions("this model", scoring.predictions_of(scores), probabilities)]
-    metrics = scores_of(outputs, predictions, model.classes_, model.seed).plain()[0]
-    main = MAIN[model.task]
-    before = model.report().get("holdout")
+    metrics, main = _metrics(model, outputs, predictions)
+    before = on_holdout(model, main)
     return {
         "file": name,
         "n": len(outputs.y),
-        "metric": "accuracy" if main == "accuracy" else "R2",
+        "metric": metric_name(main, model.task),
         "model": {"name": "this model", **metrics[main], "metrics": metrics},
         "metrics": metrics,
         "sentence": _sentence(name, len(outputs.y), metrics[main], before),
         "unseen": [each.describe(column) for column, each in model.unseen_categories(source).items()],
     }
+
+
+def _metrics(
+    model: Model, outputs: RowOutputs, predictions: list[ModelPredictions]
+) -> tuple[dict[str, dict[str, float]], str]:
+    """All metrics, and the key of that of the fit (of the default where the fit's is not defined for these rows)."""
+    objective = Objective.of_report(model.report())
+    found = scores_of(outputs, predictions, model.classes_, model.seed, objective)
+    main = objective.headline(model.task)
+    if objective.is_scorer:
+        found = with_scorer(found, main, objective.metric, outputs, predictions, model.classes_, model.seed)
+    metrics = found.plain()[0]
+    return metrics, main if main in metrics else MAIN[model.task]
+
+
+def on_holdout(model: Model, main: str) -> dict[str, float] | None:
+    """A metric on the holdout of the fit; None if it is not known."""
+    before = model.report().get("holdout")
+    if before is None:
+        return None
+    if before["metric"] == metric_name(main, model.task):
+        return before["model"]
+    return before["model"].get("metrics", {}).get(main)
 
 
 def _refuse_other_type(y: np.ndarray, model: Model, name: str) -> None:
@@ -84,13 +107,13 @@ def _refuse_other_type(y: np.ndarray, model: Model, name: str) -> None:
         )
 
 
-def _sentence(name: str, n: int, score: dict[str, float], before: dict[str, Any] | None) -> str:
+def _sentence(name: str, n: int, score: dict[str, float], before: dict[str, float] | None) -> str:
     rows = "1 row" if n == 1 else f"{n:,} rows"
     found = f"On {rows} of {name} the model scores {score['value']:.3f} ({score['low']:.3f} to {score['high']:.3f})"
     if before is None:
         return f"{found}."
-    model = before["model"]
+    value, low, high = (before[key] for key in ("value", "low", "high"))
     return (
-        f"{found}; on the holdout of the fit it was {model['value']:.3f} ({model['low']:.3f} to {model['high']:.3f}). "
+        f"{found}; on the holdout of the fit it was {value:.3f} ({low:.3f} to {high:.3f}). "
         "Rows that the model was fitted to make the score optimistic."
     )

@@ -74,6 +74,19 @@ class Objective:
         if np.all(matrix == matrix[:, :1]):
             raise ParameterError("costs", self.costs, "must differ: otherwise no decision matters")
 
+    @classmethod
+    def of_report(cls, report: Mapping[str, Any]) -> Objective:
+        """The objective of a fit as far as its report says: a metric given as a function is not known."""
+        asked = {name: report.get(name) for name in ("metric", "quantiles", "costs")}
+        return cls(loss=report.get("loss", "squared"), **asked)
+
+    def asked(self) -> dict[str, Any]:
+        """What differs from the defaults, for the report."""
+        found: dict[str, Any] = {"metric": self.metric} if isinstance(self.metric, str) else {}
+        if self.costs is not None:
+            found["costs"] = dict(self.costs) if isinstance(self.costs, Mapping) else _matrix(self.costs).tolist()
+        return found | ({} if self.loss == "squared" else {"loss": self.loss, "quantiles": list(self.quantiles)})
+
     @property
     def is_scorer(self) -> bool:
         """Whether the metric is a scorer of scikit-learn, not one of `METRICS`."""

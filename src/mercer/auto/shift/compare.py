@@ -116,23 +116,25 @@ def _rows_for(model: Model, new: Any, reading: dict[str, Any]) -> Source:
 
 def _score(model: Model, source: Source) -> dict[str, Any] | None:
     """The score on the new rows that have a target, beside that on the holdout; None if there is no such row."""
-    from mercer.auto.diagnostics.other_data import evaluate_on
+    from mercer.auto.diagnostics.other_data import evaluate_on, on_holdout
+    from mercer.auto.holdout.scores import LOWER_IS_BETTER
 
     if model.target is not None and model.target in (source.schema or {}):
         source = _with_target(source, model.target, model.encoder.schema_)
     if model.target is None or source.target != model.target or first_block(source) is None:
         return None
     found = evaluate_on(model, source)
-    before = model.report().get("holdout")
-    value = float(found["model"]["value"])
-    holdout = None if before is None else float(before["model"]["value"])
+    main = "r2" if found["metric"] == "R2" else found["metric"]
+    before = on_holdout(model, main)
+    value, sign = float(found["model"]["value"]), -1.0 if main in LOWER_IS_BETTER else 1.0
+    holdout = None if before is None else float(before["value"])
     return {
         "metric": found["metric"],
         "new": value,
         "low": float(found["model"]["low"]),
         "high": float(found["model"]["high"]),
         "holdout": holdout,
-        "loss": None if holdout is None else holdout - value,
+        "loss": None if holdout is None else sign * (holdout - value),
         "sentence": found["sentence"].replace("of data ", "of the new data "),
     }
 

@@ -78,7 +78,9 @@ class Report(TypedDict):
     #: The columns that rows were split by.
     groups: NotRequired[str]
     time: NotRequired[str]
-    #: The loss that was asked for, its quantiles, and the signs of monotone columns.
+    #: The metric, costs and loss that were asked for, quantiles of the loss, and the signs of monotone columns.
+    metric: NotRequired[str]
+    costs: NotRequired[dict[str, float] | list[list[float]]]
     loss: NotRequired[str]
     quantiles: NotRequired[list[float]]
     monotone: NotRequired[dict[str, int]]
