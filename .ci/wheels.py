@@ -1,12 +1,13 @@
 """Build the source distribution and the wheels, and try each wheel in a fresh environment.
 
-    python .ci/wheels.py [--pythons python3.11,python3.12] [--also python3.13] [--wheels DIR]
+    python .ci/wheels.py [--pythons python3.11,python3.12] [--also python3.13,python3.14t] [--wheels DIR]
 
 The sdist is built first, and the wheels from the sdist, so that it is known to build. Each wheel is repaired by
 auditwheel (which fails if it needs a library that other machines may lack), then installed without network, without
 compiler and without the sources, from a folder of downloaded dependencies. There it fits, saves and loads a model on
 the compiled core.
 `--also` names interpreters that use the wheel of the stable ABI; `--wheels` tries wheels that are already built.
+Interpreters are looked for on the path and among the versions of pyenv.
 """
 
 from __future__ import annotations
@@ -56,10 +57,24 @@ def main() -> int:
 
 def found(names: str) -> list[str]:
     """The interpreters that this machine has; the others are reported."""
-    missing = [name for name in names.split(",") if name and not shutil.which(name)]
+    located = {name: interpreter(name) for name in names.split(",") if name}
+    missing = [name for name, place in located.items() if place is None]
     if missing:
         print(f"not on this machine, left out: {', '.join(missing)}")
-    return [name for name in names.split(",") if shutil.which(name)]
+    return [place for place in located.values() if place is not None]
+
+
+def interpreter(name: str) -> str | None:
+    """The first place of that name with an interpreter that starts: a shim of pyenv may lead nowhere."""
+    version = name.removeprefix("python")
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    places = [shutil.which(name), *sorted(map(str, pyenv.glob(f"{version}.*/bin/{name}")), reverse=True)]
+    return next((place for place in places if place and starts(place)), None)
+
+
+def starts(python: str) -> bool:
+    """Whether an interpreter runs and can make virtual environments."""
+    return subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True).returncode == 0
 
 
 def label(python: str) -> str:

@@ -62,6 +62,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "min_reported_time": 60,
+    "ignore_repr_types": r"matplotlib",  # <matplotlib.legend.Legend object at ...> teaches nobody
     "write_computation_times": False,  # its page would load scripts from the network
     "subsection_order": [f"../examples/{name}" for name in GALLERY],
     "within_subsection_order": "_sections.in_order",

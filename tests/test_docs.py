@@ -67,6 +67,53 @@ def test_reference_lists_every_public_name_once(package):
     assert sorted(listed) == sorted(public)
 
 
+#: Results that functions return, base classes and sources that `read` makes: the examples of those show them.
+SHOWN_ELSEWHERE = {
+    "Accumulator",
+    "Certificate",
+    "Changes",
+    "Collisions",
+    "ColumnBlock",
+    "Comparison",
+    "DataComparison",
+    "DelayedSource",
+    "Dialect",
+    "DistanceCertificate",
+    "Engine",
+    "EngineError",
+    "ExecutorEngine",
+    "Explanation",
+    "Explanations",
+    "Gram",
+    "HashingRisk",
+    "Kernel",
+    "KernelCertificate",
+    "KernelParameter",
+    "LabelGram",
+    "LiftSearch",
+    "LiftTrial",
+    "LossAt",
+    "LossesAt",
+    "MercerReport",
+    "Model",
+    "NotMercerWarning",
+    "ParquetSource",
+    "Role",
+    "Source",
+    "Stationary",
+    "Statistic",
+    "TableSource",
+}
+
+
+@pytest.mark.parametrize("package", mercer._PUBLIC)
+def test_every_public_name_has_a_runnable_example(package):
+    public = [name for name in mercer._PUBLIC[package].split() if callable(getattr(mercer, name))]
+    assert all(getattr(mercer, name).__doc__ for name in public)
+    bare = {name for name in public if ">>> " not in getattr(mercer, name).__doc__}
+    assert bare == SHOWN_ELSEWHERE & set(public)
+
+
 def test_links_between_pages_and_pictures_exist():
     for page in PAGES:
         text = page.read_text(encoding="utf-8")

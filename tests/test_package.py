@@ -24,13 +24,20 @@ def name_of(requirement):
 
 
 def test_metadata_are_complete():
-    assert {"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= set(PROJECT["urls"])
+    assert {"description", "readme", "license", "authors", "keywords", "scripts"} <= set(PROJECT)
     oldest = re.search(r"3\.(\d+)", PROJECT["requires-python"]).group(1)
     assert f"Programming Language :: Python :: 3.{oldest}" in PROJECT["classifiers"]
     assert "Typing :: Typed" in PROJECT["classifiers"]
     assert Path(mercer.__file__).with_name("py.typed").exists()
     for name in ("LICENSE", "SECURITY.md", "CITATION.cff", "CHANGELOG.md"):
         assert (ROOT / name).read_text(encoding="utf-8").strip()
+
+
+def test_addresses_are_those_of_a_home_that_is_cited():
+    """The project has no public home yet; an address that someone else may register must not stand in the metadata."""
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert all(address in cited for name, address in PROJECT.get("urls", {}).items() if name in {"Homepage", "Source"})
+    assert ("repository-code" in cited) == ("urls" in PROJECT)
 
 
 def test_versions_agree():
@@ -75,6 +82,15 @@ def test_weights_that_nobody_requested_are_refused(routing):
     pipeline = make_pipeline(mercer.Standardize(), mercer.RidgeRegressor(1.0))
     with pytest.raises(Exception, match="sample_weight"):
         pipeline.fit(X, y, sample_weight=weight)
+
+
+def test_weights_reach_one_step_and_not_the_other(routing):
+    X, y, weight = weighted_rows()
+    scale = mercer.Standardize().set_fit_request(sample_weight=False)
+    model = mercer.RidgeRegressor(1e-6).set_fit_request(sample_weight=True)
+    pipeline = make_pipeline(scale, model).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(pipeline[0].mean_, X.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(pipeline.predict(X[100:]), y[100:], atol=1e-4)
 
 
 def test_weights_are_routed_through_a_grid_search(routing):

@@ -38,7 +38,7 @@ def houses(n):
 folder = Path(tempfile.mkdtemp())
 sold, offered = houses(900), houses(60)
 lines = ["district;area;built;energy;price", *(f"{d};{a};{b};{e};{p:.0f}" for d, a, b, e, p in sold)]
-(folder / "sales.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+_ = (folder / "sales.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 # %%
 # Look before you fit

@@ -70,7 +70,17 @@ def _plain(value: Any) -> Any:
 
 
 def load(path: str | os.PathLike) -> Any:
-    """Load the model that was saved to `path`. Nothing in the file is executed, so any file is safe to open."""
+    """Load the model that was saved to `path`. Nothing in the file is executed, so any file is safe to open.
+
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from mercer import RidgeRegressor, load, save
+    >>> x = np.arange(6.0)[:, None]
+    >>> path = os.path.join(tempfile.mkdtemp(), "line.mercer")
+    >>> save(RidgeRegressor(alpha=1e-9).fit(x, 2 * x[:, 0] + 1), path)
+    >>> load(path).predict([[10.0]]).round(3).tolist()
+    [21.0]
+    """
     manifest, arrays = read_archive(path)
     return restored(os.fspath(path), manifest, arrays)
 

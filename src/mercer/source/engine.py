@@ -214,7 +214,14 @@ def _prepare_process() -> None:
 
 
 def as_engine(engine: Any) -> Engine | None:
-    """An engine from None or "threads" (the threads of this process), an executor, a Dask client, or an engine."""
+    """An engine from None or "threads" (the threads of this process), an executor, a Dask client, or an engine.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from mercer import as_engine
+    >>> with ThreadPoolExecutor(2) as executor:
+    ...     print(type(as_engine(executor)).__name__)
+    ExecutorEngine
+    """
     if engine is None or isinstance(engine, Engine):
         return engine
     if isinstance(engine, str) and engine == "threads":

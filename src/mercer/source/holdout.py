@@ -32,7 +32,18 @@ def in_holdout(block: Block, fraction: float = 0.25, seed: int = 0) -> np.ndarra
 
 
 def split_holdout(source: Source, fraction: float = 0.25, seed: int = 0) -> tuple[Source, Source]:
-    """The training rows and the holdout rows: two sources over one, nothing copied."""
+    """The training rows and the holdout rows: two sources over one, nothing copied.
+
+    A hash of its values decides where a row goes. So equal rows stay together, the order of rows does not matter, and
+    `fraction` is met up to the chance of the draw.
+
+    >>> import numpy as np
+    >>> from mercer import read, split_holdout
+    >>> rows = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> train, holdout = split_holdout(read(rows))
+    >>> len(train.collect()), len(holdout.collect())
+    (744, 256)
+    """
     train = source.where(lambda block: ~in_holdout(block, fraction, seed))
     holdout = source.where(lambda block: in_holdout(block, fraction, seed))
     return train, holdout

@@ -11,7 +11,14 @@ _listener: ContextVar[Callable[[int, int | None], None] | None] = ContextVar("li
 
 @contextmanager
 def listening(listener: Callable[[int, int | None], None]) -> Iterator[None]:
-    """Call `listener(rows done, number of rows or None)` after each block of every fold inside the `with`."""
+    """Call `listener(rows done, number of rows or None)` after each block of every fold inside the `with`.
+
+    >>> import numpy as np
+    >>> from mercer import Standardize, listening, read
+    >>> with listening(lambda done, total: print(f"{done} of {total} rows")):
+    ...     scale = Standardize().fit(read(np.zeros((500, 2))))
+    500 of 500 rows
+    """
     token = _listener.set(listener)
     try:
         yield

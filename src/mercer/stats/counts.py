@@ -26,6 +26,12 @@ class Counts(Statistic):
     """Counts of the levels of every column; `finish` returns one `Levels` per column.
 
     Levels may be numbers, strings or a mixture. Missing values (None, NaN) count as one level, sorted last.
+
+    >>> import numpy as np
+    >>> from mercer._numeric.block import Block
+    >>> (colors,) = Counts().of(Block(np.array([["red"], ["blue"], ["red"]], dtype=object))).finish()
+    >>> colors.levels.tolist(), colors.counts.tolist()
+    (['blue', 'red'], [1, 2])
     """
 
     n: int = 0
@@ -47,7 +53,14 @@ class Counts(Statistic):
 
 @dataclass(frozen=True)
 class LabelCounts(Statistic):
-    """Counts of the distinct target values; `finish` returns one `Levels`."""
+    """Counts of the distinct target values; `finish` returns one `Levels`.
+
+    >>> import numpy as np
+    >>> from mercer._numeric.block import Block
+    >>> labels = LabelCounts().of(Block(np.zeros((3, 1)), y=np.array(["no", "yes", "no"]))).finish()
+    >>> labels.levels.tolist(), labels.counts.tolist()
+    (['no', 'yes'], [2, 1])
+    """
 
     n: int = 0
     table: dict = field(default_factory=dict)

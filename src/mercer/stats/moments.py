@@ -48,6 +48,13 @@ class Moments(Statistic):
     rounded.
 
     With `skip_missing` NaN entries are left out, and every column has its own n.
+
+    >>> import numpy as np
+    >>> from mercer._numeric.block import Block
+    >>> parts = [Moments().of(Block(np.array(rows))) for rows in ([[1e15 + 1], [1e15 + 2]], [[1e15 + 6]])]
+    >>> found = parts[0].merge(parts[1]).finish()
+    >>> (found.mean - 1e15).tolist(), found.var.tolist()
+    ([3.0], [4.666666666666667])
     """
 
     skip_missing: bool = False

@@ -31,6 +31,14 @@ class Sample(Statistic):
 
     Hashes are those of the rows as read, so the sample is uniform over distinct rows and is the same for any block
     size, order of merging, thread or machine. Equal rows are one entry whose weight is their number.
+
+    >>> import numpy as np
+    >>> from mercer._numeric.block import Block
+    >>> rows = np.arange(1000.0)[:, None]
+    >>> left, right = Sample(5).of(Block(rows[:300])), Sample(5).of(Block(rows[300:]))
+    >>> both, whole = left.merge(right), Sample(5).of(Block(rows))
+    >>> sorted(both.rows.X[:, 0].tolist()), sorted(whole.rows.X[:, 0].tolist())
+    ([136.0, 162.0, 287.0, 675.0, 694.0], [136.0, 162.0, 287.0, 675.0, 694.0])
     """
 
     size: int = SAMPLE_ROWS

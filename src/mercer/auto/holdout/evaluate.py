@@ -92,6 +92,16 @@ def evaluate(
     paired proportions. Regression: R^2 and its gain with percentile bootstrap intervals (2,000 resamples, the same for
     both models; widened for few rows as Hesterberg 2015) over rows, from 2,000 rows on over 1,000 groups of them. Where
     rows have weights, scores are weighted, and the intervals are those of (sum of w)^2 / (sum of w^2) rows.
+
+    >>> import numpy as np
+    >>> from mercer import ParabolicLift, RidgeRegressor, evaluate, read, split_holdout
+    >>> from sklearn.pipeline import make_pipeline
+    >>> x = np.linspace(-1, 1, 400)[:, None]
+    >>> train, holdout = split_holdout(read(x, x[:, 0] ** 2))
+    >>> line, parabola = RidgeRegressor().fit(train), make_pipeline(ParabolicLift(), RidgeRegressor()).fit(train)
+    >>> result = evaluate(line, parabola, holdout, "regression")
+    >>> print(f"line {abs(result.first.value):.2f}, parabola {result.second.value:.2f}, gain {result.gain.value:.2f}")
+    line 0.00, parabola 1.00, gain 1.00
     """
     with warnings.catch_warnings():
         # Blocks of a source are arrays without names; the source has the names that the models were fitted with.
