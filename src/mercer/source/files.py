@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +20,9 @@ from mercer.source.missing import require_present
 from mercer.source.portions import FilePositions
 from mercer.source.storage import for_workers, open_file
 
+#: Bytes of unpacked values for each byte of a file, at most.
+_UNPACKED = 1000
+
 
 @contextmanager
 def parquet_errors(path: str) -> Iterator[None]:
@@ -28,12 +32,24 @@ def parquet_errors(path: str) -> Iterator[None]:
     except FileNotFoundError:
         raise
     except (OSError, ValueError, IndexError, KeyError, TypeError, OverflowError, MemoryError) as error:
-        if isinstance(error, DataError):
+        if isinstance(error, DataError) or (isinstance(error, MemoryError) and _is_plausible(error, path)):
             raise
         reason = (str(error).splitlines() or [type(error).__name__])[0][:200].rstrip(". ")
         problem = f"{path} cannot be read as Parquet: {reason}."
         remedy = "It is damaged, encrypted, or was cut off while being written: write it again."
         raise DataError(problem, remedy=remedy, file=path) from error
+
+
+def _is_plausible(error: MemoryError, path: str) -> bool:
+    """Whether as many bytes as were not to be had may stand in the file; damaged sizes ask for far more.
+
+    >>> _is_plausible(MemoryError("malloc of size 573760 failed"), __file__)
+    True
+    >>> _is_plausible(MemoryError("malloc of size 2147483647 failed"), __file__)
+    False
+    """
+    asked = re.search(r"size (\d+)", str(error))
+    return asked is not None and os.path.exists(path) and int(asked[1]) <= _UNPACKED * os.path.getsize(path)
 
 
 class ParquetSource(RowSource):
