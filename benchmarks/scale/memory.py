@@ -15,8 +15,7 @@ _BASE = 0.17
 def memory(options: Options) -> None:
     """Fit a CSV file and the same as Parquet with `--memory` such that the resident size stays below the limit.
 
-    `ulimit -v` counts address space that is reserved but never used (thread stacks, the pools of pyarrow), so the
-    enforced run takes RLIMIT_DATA, which counts all private writable memory: at least the resident size of the data.
+    The kernel enforces the limit in every second run: by a memory control group where this process may make one.
     """
     with workplace(options.folder) as folder:
         text, parquet, n = write_both(folder, options.gigabytes)
@@ -33,7 +32,7 @@ def _show(path: str, effort: str, limit: float, enforced: bool, folder: str) -> 
     allowed = max(0.1, limit - _BASE)
     command = mercer("fit", path, "--target", "y", "--effort", effort, "--memory", allowed, "--quiet", "-o", out)
     found = watch(command, limit if enforced else None)
-    name = f"{effort} {os.path.splitext(path)[1][1:]}{' RLIMIT_DATA' if enforced else ''}"
+    name = f"{effort} {os.path.splitext(path)[1][1:]}{' enforced' if enforced else ''}"
     print(f"  {name:<26} {'ok' if found.code == 0 else f'FAILED ({found.code})'} {_line(found, limit)}", flush=True)
 
 

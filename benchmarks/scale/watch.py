@@ -9,6 +9,8 @@ import sys
 import time
 from dataclasses import dataclass, field
 
+from benchmarks.scale.limits import enforced
+
 _INTERVAL = 0.25
 _BARS = " .:-=+*#%@"
 
@@ -40,21 +42,17 @@ class Watched:
         return "".join(_BARS[min(len(_BARS) - 1, int(len(_BARS) * size / limit))] for size in self.bins())
 
 
-def watch(command: list[str], data_limit: float | None = None) -> Watched:
-    """Run a command; `data_limit` in gigabytes is its RLIMIT_DATA (private writable memory, resident or not)."""
-
-    def limited() -> None:
-        size = int((data_limit or 0) * 1e9)
-        resource.setrlimit(resource.RLIMIT_DATA, (size, size))
-
+def watch(command: list[str], limit: float | None = None) -> Watched:
+    """Run a command; the kernel enforces `limit` in gigabytes (see `benchmarks.scale.limits`)."""
     start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=limited if data_limit else None)
     curve = []
-    while process.poll() is None:
-        size = _resident(process.pid)
-        if size:
-            curve.append((time.monotonic() - start, size))
-        time.sleep(_INTERVAL)
+    with enforced(limit) as (_, limited):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=limited)
+        while process.poll() is None:
+            size = _resident(process.pid)
+            if size:
+                curve.append((time.monotonic() - start, size))
+            time.sleep(_INTERVAL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Watched(process.returncode, time.monotonic() - start, cpu, curve)
