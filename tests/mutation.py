@@ -16,7 +16,6 @@ import ast
 import copy
 import json
 import math
-import os
 import random
 import shutil
 import subprocess
@@ -26,6 +25,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from isolated import check_copy, variables_of_copy
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "build" / "mutation.json"
@@ -240,8 +241,14 @@ def survives(mutant: Mutant, tests: list[str], copied: Path) -> bool:
     return done.returncode == 0
 
 
+def _compiled_core() -> str:
+    from mercer._numeric import _native
+
+    return _native.__file__
+
+
 def _environment(copied: Path) -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(copied / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return variables_of_copy(copied / "src")
 
 
 def interval(killed: int, n: int) -> tuple[float, float]:
@@ -289,6 +296,8 @@ def main() -> int:
         copied = Path(folder) / "project"
         ignored = shutil.ignore_patterns(".venv", ".git", "build", "__pycache__", "docs")
         shutil.copytree(ROOT, copied, ignore=ignored)
+        shutil.copy(_compiled_core(), copied / "src" / "mercer" / "_numeric")
+        check_copy(copied / "src", _environment(copied))
         for room in given.rooms:
             data = given.coverage or measure(room, copied)
             lines = LineTests(data, given.source or copied)

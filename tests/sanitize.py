@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from estimates import LONG
+from isolated import check_copy, variables_of_copy
 
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "sanitize"
@@ -51,8 +52,7 @@ def environment(source: Path) -> dict[str, str]:
     compiler = os.environ.get("CXX", "c++")
     found = [subprocess.check_output([compiler, f"-print-file-name={name}"], text=True).strip() for name in LIBRARIES]
     options = "detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=2000"
-    return os.environ | {
-        "PYTHONPATH": f"{source}:{ROOT / 'tests'}",
+    return variables_of_copy(source, ROOT / "tests") | {
         "LD_PRELOAD": ":".join(found),
         "ASAN_OPTIONS": options,
         "UBSAN_OPTIONS": "print_stacktrace=1",
@@ -114,6 +114,7 @@ def main() -> int:
     """Run all, or the parts named on the command line."""
     source = build()
     variables = environment(source)
+    check_copy(source, variables)
     parts: dict[str, tuple[int, Callable[[], list[str]]]] = {"tests": (1, lambda: run_tests(variables))}
     parts |= {name: (N_RUNS, lambda name=name: run_native(name)) for name in NATIVE}  # type: ignore[misc]
     for name, n in {"loader": N_RUNS, "sniffer": N_RUNS, "arguments": N_ARGUMENTS}.items():
