@@ -25,6 +25,8 @@ from mercer.tables.schema import conformed
 
 #: Frequencies of each Gaussian kernel, products, rows whose distances give the bandwidth, and rows of a reference.
 _N_FREQUENCIES, _N_PRODUCTS, _MEDIAN_ROWS, MAX_ROWS = 48, 64, 500, 20_000
+#: Values of a reference, which bound its rows where there are many columns, and the fewest rows.
+_MAX_VALUES, _MIN_ROWS = 20_000_000, 500
 N_FEATURES = 4 * _N_FREQUENCIES + _N_PRODUCTS
 #: The kernel of each feature: rows, single columns, products; cosines are followed by sines.
 KERNELS = np.repeat([0, 1, 0, 1, 2], [*[_N_FREQUENCIES] * 4, _N_PRODUCTS])
@@ -163,13 +165,14 @@ class DataReference:
 def reference_of(source: Source, roles: dict[str, str], seed: int = 0) -> DataReference | None:
     """The reference of the rows of a source with columns of these roles; None if no column can be compared.
 
-    Of more than `MAX_ROWS` rows a random sample by position is taken.
+    Of more than `MAX_ROWS` rows, or fewer beyond 1,000 columns, a random sample by position is taken.
     """
     compared = {name: role for name, role in roles.items() if role not in _UNCOMPARED}
     if not compared:
         return None
-    if source.n_rows is not None and source.n_rows > MAX_ROWS:
-        source = split_by_position(source, MAX_ROWS / source.n_rows, _SAMPLE_SEED)[1]
+    most = _rows_of(len(compared))
+    if source.n_rows is not None and source.n_rows > most:
+        source = split_by_position(source, most / source.n_rows, _SAMPLE_SEED)[1]
     blocks = [block for block in source.blocks() if len(block)]
     positions = np.concatenate([block.positions for block in blocks])
     first, *others = (Columns.of(block.X).select(compared) for block in blocks)
@@ -186,6 +189,15 @@ def reference_of(source: Source, roles: dict[str, str], seed: int = 0) -> DataRe
     return DataReference(n, features, cells, counts, int(moments.n), moments.mean, triangle)
 
 
+def _rows_of(n_columns: int) -> int:
+    """Rows of a reference with so many columns.
+
+    >>> _rows_of(20), _rows_of(10_000), _rows_of(100_000)
+    (20000, 2000, 500)
+    """
+    return int(np.clip(_MAX_VALUES // n_columns, _MIN_ROWS, MAX_ROWS))
+
+
 def counts_of(source: Source, reference: DataReference) -> tuple[int, tuple[np.ndarray, ...], FeatureMoments]:
     """Rows, counts of cells and moments of other rows, in one pass."""
     n = source.n_rows or 0
@@ -195,7 +207,7 @@ def counts_of(source: Source, reference: DataReference) -> tuple[int, tuple[np.n
 
 def training_reference(encoder: Any, source: Source, seed: int, seconds_left: float) -> DataReference | None:
     """The reference of the training rows of a model; None where reading them again would exceed the time budget."""
-    if (source.n_rows is None or source.n_rows > MAX_ROWS) and seconds_left <= 0:
-        return None
     roles = {name: role.role for name, role in encoder.roles_.items()}
+    if (source.n_rows is None or source.n_rows > _rows_of(max(len(roles), 1))) and seconds_left <= 0:
+        return None
     return reference_of(source, roles, seed)

@@ -11,7 +11,7 @@ column of many repeated values, such as customers, a row at random is easier to 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import f as f_distribution
@@ -39,11 +39,11 @@ def split_checks(train: Source, learned: Learned, classify: bool, seed: int) -> 
     """The checks `rows-in-groups` and `drift-in-time` of training rows that were taken as independent."""
     groups: dict[str, float] = {}
     drift: dict[str, float] = {}
-    table = _table(train)
-    if table is not None and len(table) == len(learned.rows.ids) and not hasattr(learned.rows.X, "tocsr"):
-        index = np.sort(np.random.default_rng(seed).permutation(len(table))[:_MAX_ROWS])
+    n = len(learned.rows.ids)
+    index = np.sort(np.random.default_rng(seed).permutation(n)[:_MAX_ROWS])
+    some = None if hasattr(learned.rows.X, "tocsr") else _table(train, n, index)
+    if some is not None:
         rows = _Residuals(learned, classify, index)
-        some = table[index]
         for name, kind in some.schema.items():
             if kind == "date":
                 found = rows.correlation(name, _periods(some.array(name)))
@@ -155,17 +155,18 @@ def _periods(dates: np.ndarray) -> np.ndarray | None:
     return np.unique(ranks * _N_PERIODS // len(dates), return_inverse=True)[1].ravel()
 
 
-def _table(source: Source) -> Columns | None:
-    """The columns of a source that may be groups or times, of all rows in order."""
-    wanted: list[str] | None = None
-    parts: list[Any] = []
+def _table(source: Source, n: int, index: np.ndarray) -> Columns | None:
+    """The columns of a source of `n` rows that may be groups or times, of the rows at sorted indices."""
+    parts: list[Columns] = []
+    start = 0
     for block in source.blocks():
         if len(block) == 0:
             continue
-        if wanted is None:
-            kinds = block.X.schema
-            wanted = [name for name, kind in kinds.items() if kind in ("text", "integer", "date")]
-            if not wanted:
-                return None
-        parts.append(block.X.select(wanted))
-    return parts[0].stacked(*parts[1:]) if parts else None
+        wanted = [name for name, kind in block.X.schema.items() if kind in ("text", "integer", "date")]
+        if not wanted:
+            return None
+        first, last = np.searchsorted(index, [start, start + len(block)])
+        if first < last:
+            parts.append(block.X.select(wanted)[index[first:last] - start])
+        start += len(block)
+    return parts[0].stacked(*parts[1:]) if parts and start == n else None
