@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "common/dispatch.h"
+#include "common/interrupt_hook.h"
 #include "families.h"
 
 namespace nb = nanobind;
@@ -17,5 +18,6 @@ NB_MODULE(_native, m) {
     m.def(
         "isa", [] { return mercer::level_name(mercer::chosen_level()); },
         "The instruction-set level the compiled core runs on.");
+    mercer::bind_interrupts(m);
     mercer::bind_families(m);
 }

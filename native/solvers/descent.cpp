@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/arrays.h"
+#include "common/interrupts.h"
 
 namespace nb = nanobind;
 
@@ -128,9 +129,11 @@ std::pair<double, double> hinge(const R& rows, const Vector<double>& sign, const
     check_length(upper.shape(0), rows.n_rows, "upper");
     check_length(beta.shape(0), rows.n_rows, "beta");
     double worst = 0;
+    InterruptCheck interrupt;
     for (size_t k = 0; k < order.shape(0); ++k) {
         const size_t i = order.data()[k];
         const auto x = rows[i];
+        interrupt(static_cast<long>(x.n));
         const double y = sign.data()[i], top = upper.data()[i], old = beta.data()[i];
         const double gain = 1.0 - y * (x.dot(w.data()) + b);
         const double wrong = violation(gain, old, top);
@@ -218,8 +221,10 @@ nb::ndarray<nb::numpy, int64_t> perceptron(const R& rows, const Order& label, co
                     "a label is at least the number of classes.");
         const Weights weights{W, U, b, c, K, W.shape(1)};
         std::vector<double> scores(K);
+        InterruptCheck interrupt;
         for (size_t k = 0; k < order.shape(0); ++k) {
             const size_t i = order.data()[k];
+            interrupt(static_cast<long>(rows[i].n * K));
             if (weights.visit(rows[i], label.data()[i], visits + static_cast<double>(k), scores.data()))
                 mistakes.push_back(k);
         }

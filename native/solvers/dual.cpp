@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/arrays.h"
+#include "common/interrupts.h"
 
 namespace nb = nanobind;
 
@@ -34,6 +35,7 @@ Gap gap_of(const HingeState& s) {
 template <class T>
 std::pair<long, double> ascend(const T* Q, HingeState s, double* beta, double alpha, double tolerance, long max_steps) {
     long steps = 0;
+    InterruptCheck interrupt;
     Best best = step(s, 0.0, Q);
     while (true) {
         const long until = std::min(max_steps, steps + std::max(s.n / 20, 50L));
@@ -45,6 +47,7 @@ std::pair<long, double> ascend(const T* Q, HingeState s, double* beta, double al
             beta[i] = updated;
             best = step(s, change * s.y[i] / (2.0 * alpha), Q + i * s.n);
             ++steps;
+            interrupt(s.n);
         }
         const Gap gap = gap_of(s);
         if (gap.value <= tolerance * gap.primal || steps >= max_steps || best.index < 0) return {steps, gap.value};

@@ -19,8 +19,9 @@ nb::tuple lasso_descent(const Matrix<double>& G, const Vector<double>& b, double
     const long stride = row_stride(G, "G");
     std::vector<double> memory(2 * (lasso_depth + 1) * m);
     std::vector<long> active(m);
+    InterruptCheck interrupt;
     const LassoJob job{G.data(), stride,   static_cast<long>(m), b.data(),     yy, penalty, tolerance, max_sweeps,
-                       q.data(), w.data(), memory.data(),        active.data()};
+                       q.data(), w.data(), memory.data(),        active.data(), interrupt};
     LassoDone done;
     {
         nb::gil_scoped_release released;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/dispatch.h"
+#include "common/interrupts.h"
 
 namespace mercer {
 
@@ -15,6 +16,7 @@ struct LassoJob {
     double *q, *w;   // q = X'(y - X w), updated with w
     double* memory;  // 2 (lasso_depth + 1) m numbers: the last iterates, for extrapolation
     long* active;    // m numbers
+    InterruptCheck& interrupt;
 };
 
 struct LassoDone {

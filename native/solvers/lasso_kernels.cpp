@@ -131,10 +131,12 @@ LassoDone descend(const LassoJob& job) {
     long sweeps = 0;
     while (true) {
         const long count = sweep_all(job);
+        job.interrupt((count + 1) * job.m);
         store_iterate(job, 0);
         for (long slot = 1; slot <= depth; ++slot) {
             for (long i = 0; i < count; ++i) update(job, job.active[i]);
             store_iterate(job, slot);
+            job.interrupt((count + 1) * job.m);
         }
         extrapolate(job);
         sweeps += depth + 1;

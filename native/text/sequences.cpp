@@ -146,6 +146,7 @@ void add_sparse_gram(const Indices& indptr, const Codes& indices, const Values& 
     std::vector<int64_t> begin(t_indptr.data(), t_indptr.data() + n_columns);
     const int32_t* row = t_rows.data();
     const double* value = t_data.data();
+    InterruptCheck interrupt;
     for (int64_t i = 0; i < n; ++i) {
         double* line = out.data() + i * m;
         for (int64_t e = indptr.data()[start + i]; e < indptr.data()[start + i + 1]; ++e) {
@@ -154,6 +155,7 @@ void add_sparse_gram(const Indices& indptr, const Codes& indices, const Values& 
             if (symmetric)
                 while (from < end[column] && row[from] < start + i) ++from;  // rows rise: never needed again
             const double scaled = coefficient * data.data()[e];
+            interrupt(end[column] - from + 1);
             for (int64_t p = from; p < end[column]; ++p) line[row[p]] += scaled * value[p];
         }
     }
@@ -186,6 +188,7 @@ nb::ndarray<nb::numpy, double> subsequence_pairs(const Codes& codes, const Indic
         std::vector<int64_t> others;
         std::vector<double> workspace;
         double found[lanes];
+        InterruptCheck interrupt;
         for (size_t p = 0; p < n;) {
             const int64_t i = left.data()[p];
             size_t q = p;
@@ -200,7 +203,8 @@ nb::ndarray<nb::numpy, double> subsequence_pairs(const Codes& codes, const Indic
             }
             workspace.resize(lanes * (length * (m + 1) + m));
             table.subsequences(codes.data() + start[i], start[i + 1] - start[i], others.data(), m, length, decay,
-                               letters > 0 ? similarity.data() : nullptr, letters, workspace.data(), found);
+                               letters > 0 ? similarity.data() : nullptr, letters, workspace.data(), found,
+                               interrupt);
             for (size_t lane = 0; lane < q - p; ++lane) result[p + lane] = found[lane];
             p = q;
         }
@@ -214,13 +218,15 @@ struct Forest {
     size_t largest = 0;
 };
 
-double tree_pair(const Forest& f, int64_t i, int64_t j, double decay, std::vector<double>& delta) {
+double tree_pair(const Forest& f, int64_t i, int64_t j, double decay, std::vector<double>& delta,
+                 InterruptCheck& interrupt) {
     const int64_t a = f.starts[i], b = f.starts[j], width = f.starts[j + 1] - b;
     const int64_t* begin = f.order.data() + b;
     const int64_t* end = begin + width;
     double total = 0.0;
     for (int64_t v = a; v < f.starts[i + 1]; ++v) {  // children come before parents
         const int64_t kind = f.productions[v];
+        interrupt(width);
         const int64_t* w = std::lower_bound(begin, end, kind,
                                             [&](int64_t node, int64_t wanted) { return f.productions[node] < wanted; });
         const int64_t n_children = f.child_starts[v + 1] - f.child_starts[v];
@@ -269,12 +275,13 @@ nb::ndarray<nb::numpy, double> tree_pairs(const Indices& productions, const Indi
             std::stable_sort(forest.order.begin() + starts.data()[t], forest.order.begin() + starts.data()[t + 1],
                              [&](int64_t v, int64_t w) { return forest.productions[v] < forest.productions[w]; });
         std::vector<double> delta;
+        InterruptCheck interrupt;
         for (size_t p = 0; p < n; ++p) {
             const int64_t i = left.data()[p], j = right.data()[p];
             const size_t cells = static_cast<size_t>(starts.data()[i + 1] - starts.data()[i]) *
                                  static_cast<size_t>(starts.data()[j + 1] - starts.data()[j]);
             if (delta.size() < cells) delta.resize(cells);
-            result[p] = tree_pair(forest, i, j, decay, delta);
+            result[p] = tree_pair(forest, i, j, decay, delta, interrupt);
         }
     }
     return owned_array(std::move(result), {n});

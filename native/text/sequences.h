@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "common/dispatch.h"
+#include "common/interrupts.h"
 
 namespace mercer {
 
@@ -15,7 +16,8 @@ struct SequencesTable {
     // `similarity` has a row of `letters` numbers for each letter, or is null: 1 for equal letters, else 0. `workspace`
     // holds 8 (length (m + 1) + m) doubles.
     void (*subsequences)(const int32_t* text, long n, const int64_t* others, long m, long length, double decay,
-                         const double* similarity, long letters, double* workspace, double* result);
+                         const double* similarity, long letters, double* workspace, double* result,
+                         InterruptCheck& interrupt);
 };
 
 MERCER_DECLARE_TABLE(SequencesTable, sequences)

@@ -42,7 +42,8 @@ inline void extend(const Pack* __restrict below, Pack* __restrict level, const P
 }
 
 void subsequences(const int32_t* text, long n, const int64_t* others, long m, long length, double decay,
-                  const double* similarity, long letters, double* workspace, double* result) {
+                  const double* similarity, long letters, double* workspace, double* result,
+                  InterruptCheck& interrupt) {
     const double square = decay * decay;
     Pack* ways = (Pack*)workspace;  // (length, m + 1): subsequences that end at or before each letter of the others
     const long size = packs * (m + 1);
@@ -56,6 +57,7 @@ void subsequences(const int32_t* text, long n, const int64_t* others, long m, lo
         add_matches(same, m, ways + (length - 1) * size, total);
         for (long i = length - 1; i > 0; --i)  // downward: level i reads level i - 1 as it was
             extend(ways + (i - 1) * size, ways + i * size, same, m, decay);
+        interrupt(length * size);
     }
     for (long q = 0; q < packs; ++q) ((Pack*)result)[q] = total[q];
 }

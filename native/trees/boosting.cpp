@@ -145,6 +145,7 @@ auto grow_rounds(const Rows<uint8_t>& bins, const OutRows<double>& scores, const
             task.gradient = gradient.data() + o * loss.rows();
             task.hessian = hessian.data() + o * loss.rows();
             task.set_columns(columns.data() + t * columns.shape(1), columns.shape(1), widths.data());
+            task.interrupt(static_cast<long>(n * columns.shape(1)));
             const GrownTree tree = grown_tree(task);
             nodes.add(tree, learning_rate);
             const double* value = nodes.value.data() + nodes.value.size() - tree.value.size();

@@ -52,6 +52,7 @@ class TreeGrower {
             for (size_t k = 1; k < leaves_.size(); ++k)
                 if (leaves_[k].gain > leaves_[best].gain) best = k;
             if (!(leaves_[best].gain > 0.0)) break;
+            task_.interrupt(static_cast<long>(leaves_[best].training.size() * candidates_.size()));
             split_leaf(best);
         }
         tree_.leaf.resize(task_.n);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/checks.h"
+#include "common/interrupts.h"
 
 namespace mercer {
 
@@ -20,6 +21,7 @@ struct TreeTask {
     double min_hessian, l2;
     bool short_sums;  // allowed where they suffice
     std::vector<int8_t> signs = {};  // of each column: +1 or -1 where values must rise or fall along it; empty: none
+    mutable InterruptCheck interrupt = {};
 
     // Sets the candidate columns.
     void set_columns(const int64_t* chosen, size_t count, const int64_t* all_widths) {

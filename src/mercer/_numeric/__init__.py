@@ -12,6 +12,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from mercer._runtime.pool import raise_if_canceled
+
 #: Modules of definitions as folder.family; native/families.txt lists the same families.
 FAMILIES = (
     "machine",
@@ -72,6 +74,8 @@ def __getattr__(name: str) -> Any:  # tells type checkers that the functions bel
 
 _native_module = _load_native()
 compiled = _native_module is not None
+if _native_module is not None:
+    _native_module.call_in_loops(raise_if_canceled)
 globals().update(_functions(_native_module))
 
 __all__ = ["FAMILIES", "PureDefinitionsWarning", "compiled", "definitions"]

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import cache
 from itertools import chain, islice
@@ -105,12 +105,21 @@ class _Task:
     def __init__(self, function: Callable[[Any], Any], item: Any, pool: ThreadPoolExecutor):
         # The item is computed in the context of the caller: what NumPy does about overflow, for example.
         self._work: tuple | None = (copy_context(), function, item)
+        self._canceled = False
         self._future: Future | None = pool.submit(self._run)
 
     def _run(self) -> Any:
         context, function, item = self._work  # type: ignore[misc]
         self._work = None
-        return context.run(as_worker, function, item)
+        before, _thread_state.task = getattr(_thread_state, "task", None), self
+        try:
+            return context.run(as_worker, function, item)
+        finally:
+            _thread_state.task = before
+
+    def raise_if_canceled(self) -> None:
+        if self._canceled:
+            raise CancelledError
 
     @property
     def is_done(self) -> bool:
@@ -128,7 +137,8 @@ class _Task:
         return True
 
     def cancel(self) -> None:
-        """Cancel the item unless a thread has started it."""
+        """Cancel the item; a thread that has started it ends at its next call of `raise_if_canceled`."""
+        self._canceled = True
         if self._future is not None and self._future.cancel():
             self._work = self._future = None
 
@@ -136,6 +146,13 @@ class _Task:
         """Wait for the result, return it and release the reference to it."""
         future, self._future = self._future, None
         return future.result()  # type: ignore[union-attr]
+
+
+def raise_if_canceled() -> None:
+    """End the task of this thread if its result is not wanted any more; long compiled loops call this now and then."""
+    task: _Task | None = getattr(_thread_state, "task", None)
+    if task is not None:
+        task.raise_if_canceled()
 
 
 def _first_result(pending: deque[_Task]) -> Any:
