@@ -60,7 +60,7 @@ def _compare(title: str, ways: dict[str, Callable[[], Any]]) -> None:
 
 
 def _written(folder: str, n: int, dtype: Any) -> str:
-    path, rng = os.path.join(folder, f"{np.dtype(dtype)}.parquet"), np.random.default_rng(0)
+    path, rng = os.path.join(folder, f"{n}-{np.dtype(dtype)}.parquet"), np.random.default_rng(0)
     names = [f"x{j}" for j in range(_D)]
     kind = pa.from_numpy_dtype(np.dtype(dtype))
     with pq.ParquetWriter(path, pa.schema([*((name, kind) for name in names), ("y", pa.float64())])) as out:
@@ -71,37 +71,42 @@ def _written(folder: str, n: int, dtype: Any) -> str:
 
 
 def workers(options: Options) -> None:
-    """Random features and their Gram matrix, a fit bound by computing: threads, and one and two workers."""
-    from distributed import Client, LocalCluster
-
-    from mercer.source.dask import memory_kept_by_workers
-
+    """Random features and their Gram matrix, a fit bound by computing: threads, and one and two workers in turn."""
     with workplace(options.folder) as folder:
         source = ParquetSource(_written(folder, options.rows, np.float32), target="y", dtype=np.float32)
-        here = _fitted("threads", source, lambda: time.process_time())
-        for n in (1, 2):
-            local = {"host": "127.0.0.1", "dashboard_address": None, "local_directory": folder}
-            with memory_kept_by_workers():
-                started = LocalCluster(n_workers=n, threads_per_worker=1, **local)
-            with started as cluster, Client(cluster) as client:
-                on = source.on(client)
-                _warm(on)
-
-                def cpu(client: Any = client) -> float:
-                    return time.process_time() + sum(client.run(time.process_time).values())
-
-                there = _fitted(f"{n} Dask worker{'s' * (n > 1)}", on, cpu)
-                print(f"      the same bits as on threads: {there == here}", flush=True)
-
-
-def _warm(source: Any) -> None:
-    """Let workers import what they need."""
-    source.map(lambda block: block.rows(slice(0, 10))).fold(Gram(1))
+        ways = {
+            "threads": lambda: _fitted(source, time.process_time),
+            "1 Dask worker": lambda: _fitted_on(1, source, folder),
+            "2 Dask workers": lambda: _fitted_on(2, source, folder),
+        }
+        runs = [{name: way() for name, way in ways.items()} for _ in range(_REPEATS)]
+    times = {name: np.median([run[name][:2] for run in runs], axis=0) for name in ways}
+    for name, (wall, cpu) in times.items():
+        print(f"    {name:<16} {wall:7.2f} s wall {cpu:7.2f} s CPU", flush=True)
+    here, one, two = times.values()
+    speed, cost = one[0] / two[0], two[1] / here[1]
+    print(f"    two workers are {speed:.2f} x as fast as one, with {cost:.2f} x the CPU of threads", flush=True)
+    print(f"    the same bits everywhere: {len({coef for run in runs for *_, coef in run.values()}) == 1}", flush=True)
 
 
-def _fitted(name: str, source: Any, cpu: Callable[[], float]) -> bytes:
+def _fitted_on(n: int, source: ParquetSource, folder: str) -> tuple[float, float, bytes]:
+    """The fit on a local cluster of n workers, whose CPU counts as well."""
+    from distributed import Client, LocalCluster
+
+    from mercer.source.dask import lean_workers
+
+    local = {"host": "127.0.0.1", "dashboard_address": None, "local_directory": folder}
+    with lean_workers():
+        started = LocalCluster(n_workers=n, threads_per_worker=1, **local)
+    few = ParquetSource(_written(folder, 4 * _GROUP, np.float32), target="y", dtype=np.float32)
+    with started as cluster, Client(cluster) as client:
+        _fitted(few.on(client), time.process_time)  # workers import what they need
+        return _fitted(source.on(client), lambda: time.process_time() + sum(client.run(time.process_time).values()))
+
+
+def _fitted(source: Any, cpu: Callable[[], float]) -> tuple[float, float, bytes]:
+    """Seconds of wall time and of CPU of the fit, and the bytes of its coefficients."""
     features = RandomFeatures(Gaussian(10.0), n_components=1024).fit(source)
     wall, before = time.perf_counter(), cpu()
     ridge = RidgeRegressor().fit(features.transform(source))
-    print(f"    {name:<16} {time.perf_counter() - wall:7.2f} s wall {cpu() - before:7.2f} s CPU", flush=True)
-    return ridge.coef_.tobytes()
+    return time.perf_counter() - wall, cpu() - before, ridge.coef_.tobytes()

@@ -32,9 +32,10 @@ _PARTS_PER_THREAD = 8
 _STRAGGLER, _STRAGGLER_SECONDS = 2.0, 5.0
 #: Seconds between two looks at which of two calls has ended.
 _POLL_SECONDS = 0.02
-#: What glibc may keep for the next block of features on workers of this machine. Dask sets thresholds so low that every
-#: array is a new mapping, whose pages the kernel clears one by one: 40 % more CPU for a Gram matrix of random features.
-_MALLOC = {"MALLOC_TRIM_THRESHOLD_": 2**30, "MALLOC_MMAP_THRESHOLD_": 2**30}
+#: Lets glibc keep memory for the next block of features on workers of this machine. Dask sets thresholds so low that
+#: every array is a new mapping, whose pages the kernel clears one by one: 40 % more CPU for a Gram matrix of random
+#: features. Only the first arena keeps large arrays, and the threads of workers would have others.
+_MALLOC = {"MALLOC_TRIM_THRESHOLD_": 2**30, "MALLOC_MMAP_THRESHOLD_": 2**30, "MALLOC_ARENA_MAX": 1}
 
 
 @dataclass
@@ -253,12 +254,16 @@ def _explained_failure(error: BaseException) -> BaseException:
 
 
 @contextmanager
-def memory_kept_by_workers() -> Iterator[None]:
-    """Let the workers of a cluster that is created in this block reuse the memory of their arrays."""
+def lean_workers() -> Iterator[None]:
+    """Let workers that are started in this block reuse the memory of their arrays, and do without Dask's profiler.
+
+    The profiler looks at every thread a hundred times a second, for a dashboard that nobody opens: 5 % of the CPU.
+    """
     import dask
 
-    before = dask.config.get("distributed.nanny.pre-spawn-environ", {})
-    with dask.config.set({"distributed.nanny.pre-spawn-environ": {**before, **_MALLOC}}):
+    environment = "distributed.nanny.pre-spawn-environ"
+    before = dask.config.get(environment, {})
+    with dask.config.set({environment: {**before, **_MALLOC}, "distributed.worker.profile.enabled": False}):
         yield
 
 
@@ -272,7 +277,7 @@ def dask_engine(address: str | None = None) -> Iterator[DaskEngine]:
     with ExitStack() as stack:
         if address is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="mercer-", ignore_cleanup_errors=True))
-            with memory_kept_by_workers():
+            with lean_workers():
                 cluster: Any = LocalCluster(
                     n_workers=n_threads(),
                     threads_per_worker=1,
