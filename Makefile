@@ -68,7 +68,7 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.build: $(BIN)/python constraints.txt
-	@$(PIP) install -c constraints.txt scikit-build-core nanobind
+	@$(PIP) install -c constraints.txt scikit-build-core nanobind setuptools wheel
 	@touch $@
 
 # The names of all Python files. The stamp changes when a file is added, moved or deleted.
