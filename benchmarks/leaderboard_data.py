@@ -37,8 +37,14 @@ SETS = {
     "usps": "classification",
     "wine_quality": "regression",
 }
-SMOOTH = ("kin8nm", "kin40k", "pumadyn32nm", "fried", "power_plant")
+#: Sets that choices are made on: candidates of blocks, constants, rules. The others are only reported.
+CHOSEN_ON = (
+    "adult", "ames_housing", "bank_marketing", "california_housing", "concrete", "covertype", "diamonds", "ijcnn1",
+    "kin40k", "magic_telescope", "protein_casp", "spambase", "usps",
+)  # fmt: skip
 TRAIN_ROWS, TEST_ROWS = 20_000, 20_000
+#: Sets of fewer rows have more splits.
+FEW_ROWS, SPLITS_OF_FEW, SPLITS = 2000, 10, 3
 
 
 @dataclass
@@ -69,6 +75,14 @@ def load(folder: str, name: str, seed: int) -> Split:
     return Split(
         name, task, X.iloc[train].reset_index(drop=True), y[train], X.iloc[held].reset_index(drop=True), y[held]
     )
+
+
+def n_splits(folder: str, name: str) -> int:
+    """The number of splits of a set: the fewer its rows, the more."""
+    import pyarrow.parquet as pq
+
+    rows = pq.ParquetFile(Path(folder) / f"{name}.parquet").metadata.num_rows
+    return SPLITS_OF_FEW if rows < FEW_ROWS else SPLITS
 
 
 def _test_mask(frame, seed, rng) -> np.ndarray:

@@ -63,11 +63,14 @@ def xrfm(split):
 
 
 def svm(split):
+    from sklearn.calibration import CalibratedClassifierCV
     from sklearn.svm import SVC, SVR
 
-    y = split.y
-    model = _Scaled(SVR(cache_size=1000), y) if split.task == "regression" else SVC(cache_size=1000)
-    return model, *_numbers(split)
+    if split.task == "regression":
+        return _Scaled(SVR(cache_size=1000), split.y), *_numbers(split)
+    if len(np.unique(split.y)) == 2:
+        return SVC(cache_size=1000), *_numbers(split)
+    return CalibratedClassifierCV(SVC(cache_size=1000), ensemble=False, cv=3), *_numbers(split)
 
 
 def linear(split):
@@ -90,6 +93,27 @@ def nystroem(split):
     return make_pipeline(features, head), X, X_test
 
 
+def realmlp(split):
+    from pytabkit import RealMLP_TD_Classifier, RealMLP_TD_Regressor
+
+    kind = RealMLP_TD_Regressor if split.task == "regression" else RealMLP_TD_Classifier
+    return kind(device="cpu", random_state=0, n_threads=THREADS), split.X, split.X_test
+
+
+def tabm(split):
+    from pytabkit import TabM_D_Classifier, TabM_D_Regressor
+
+    kind = TabM_D_Regressor if split.task == "regression" else TabM_D_Classifier
+    return kind(device="cpu", random_state=0, n_threads=THREADS), split.X, split.X_test
+
+
+def autogluon(split):
+    return _AutoGluon(split.task), split.X, split.X_test
+
+
+#: Models that take minutes for a thousand rows; they are asked for by name.
+EXTRA = ("realmlp", "tabm", "autogluon")
+
 MODELS = {
     "mercer": mercer_model("normal"),
     "mercer-fast": mercer_model("fast"),
@@ -103,6 +127,9 @@ MODELS = {
     "svm": svm,
     "linear": linear,
     "nystroem": nystroem,
+    "realmlp": realmlp,
+    "tabm": tabm,
+    "autogluon": autogluon,
 }
 
 
@@ -165,7 +192,36 @@ class _WithValidation:
         return self
 
     def predict(self, X):
-        out = np.asarray(self.model.predict(X.astype(np.float32)))
         if self.task == "regression":
+            out = np.asarray(self.model.predict(X.astype(np.float32)))
             return out.ravel() * self.scale + self.mean
-        return out.argmax(axis=1) if out.ndim == 2 and out.shape[1] > 1 else out.ravel().round().astype(int)
+        return self.predict_proba(X).argmax(axis=1)
+
+    def predict_proba(self, X):
+        found = np.asarray(self.model.predict_proba(X.astype(np.float32)))
+        found = found.reshape(len(X), -1)
+        return np.column_stack([1 - found[:, 0], found[:, 0]]) if found.shape[1] == 1 else found
+
+
+class _AutoGluon:
+    """AutoGluon with its models that train without downloaded weights, five minutes at most."""
+
+    def __init__(self, task):
+        self.task = task
+
+    def fit(self, X, y):
+        import tempfile
+
+        from autogluon.tabular import TabularPredictor
+
+        self.folder = tempfile.TemporaryDirectory()
+        metric = {"problem_type": "regression", "eval_metric": "rmse"} if self.task == "regression" else {}
+        self.model = TabularPredictor("target", path=self.folder.name, verbosity=0, **metric)
+        self.model.fit(X.assign(target=y), time_limit=300, presets="good_quality", num_cpus=THREADS)
+        return self
+
+    def predict(self, X):
+        return self.model.predict(X).to_numpy()
+
+    def predict_proba(self, X):
+        return self.model.predict_proba(X).to_numpy()

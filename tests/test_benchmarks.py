@@ -24,6 +24,7 @@ def test_every_module_with_run_has_one_row():
     helpers = {
         "leaderboard_data",
         "leaderboard_models",
+        "leaderboard_summary",
         "json_lines",
         "harness",
         "record",
@@ -87,3 +88,17 @@ def test_gate_reads_two_folders(tmp_path, capsys):
     assert gate.gate(record.RESULTS, record.RESULTS) == 0
     assert gate.gate(tmp_path / "before", tmp_path / "after") == 1
     assert "trees: t, scikit-learn: 2.00 x" in capsys.readouterr().out
+
+
+def test_ranks_and_ratings_of_the_leaderboard():
+    import numpy as np
+    from benchmarks.leaderboard_summary import elo, normalized_errors, ranks
+
+    errors = np.array([[1.0, 2.0, 3.0], [1.0, 1.0, 5.0], [2.0, 1.0, 4.0], [1.0, 2.0, 4.0]])
+    assert ranks(errors).tolist() == [[1, 2, 3], [1.5, 1.5, 3], [2, 1, 3], [1, 2, 3]]
+    assert normalized_errors(errors)[:2].tolist() == [[0, 1, 1], [0, 0, 1]]
+    ratings = elo(errors)
+    assert ratings[0] > ratings[1] > ratings[2]
+    assert np.mean(ratings) == pytest.approx(1000)
+    two = elo(np.array([[1.0, 2.0]] * 3 + [[2.0, 1.0]]))  # 3.5 wins of 5 with half a win added to both
+    assert 10 ** ((two[0] - two[1]) / 400) == pytest.approx(3.5 / 1.5)
