@@ -19,6 +19,7 @@ from mercer.auto.shift.two_sample import FeatureMoments
 from mercer.expand import RandomFeatures
 from mercer.kernels import Gaussian
 from mercer.source import Columns, Source
+from mercer.source.accumulator import BLOCK_ROWS
 from mercer.source.holdout import split_by_position
 from mercer.stats.base import Statistic
 from mercer.tables.schema import conformed
@@ -114,14 +115,17 @@ class ShiftCounts(Statistic):
     def of(self, block: Block) -> ShiftCounts:
         if len(block) == 0:
             return replace(self, n=0)
-        table = self.features.table(block)
-        positions = np.asarray(block.positions, dtype=np.uint64)
+        return self.of_rows(self.features.table(block), block.positions)
+
+    def of_rows(self, table: Columns, positions: np.ndarray) -> ShiftCounts:
+        """The counts and sums of the rows of a table, whose indices in the data set are `positions`."""
+        positions = np.asarray(positions, dtype=np.uint64)
         others = table[~in_first_half(positions)] if self.half else table
         counts = tuple(each.count(others if each.categories else table) for each in self.cells)
         keys = _numeric.buckets(_numeric.splitmix64(positions, _SAMPLE_SEED), _RESOLUTION)
         chosen = keys < self.fraction * _RESOLUTION
         Z = self.features.features(table if chosen.all() else table[chosen]) if chosen.any() else _NONE
-        return replace(self, n=len(block), counts=counts, n_features=len(Z), total=Z.sum(axis=0), products=Z.T @ Z)
+        return replace(self, n=len(table), counts=counts, n_features=len(Z), total=Z.sum(axis=0), products=Z.T @ Z)
 
     def _merge(self, other: ShiftCounts) -> ShiftCounts:
         return replace(
@@ -184,7 +188,11 @@ def reference_of(source: Source, roles: dict[str, str], seed: int = 0) -> DataRe
         for name, role in compared.items()
     )
     empty = ShiftCounts(features, cells, half=True)
-    n, counts, moments = reduce(lambda total, block: total.merge(empty.of(block)), blocks, empty).finish()
+    # A sample of many rows has few of each block: sums of rows together, in parts that do not depend on the blocks.
+    parts = (slice(start, start + BLOCK_ROWS) for start in range(0, len(table), BLOCK_ROWS))
+    n, counts, moments = reduce(
+        lambda total, part: total.merge(empty.of_rows(table[part], positions[part])), parts, empty
+    ).finish()
     triangle = moments.covariance[np.triu_indices(len(moments.mean))].astype(np.float32)
     return DataReference(n, features, cells, counts, int(moments.n), moments.mean, triangle)
 
