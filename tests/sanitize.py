@@ -80,7 +80,8 @@ def run_native(name: str) -> list[str]:
     command = [compiler, *FLAGS, "-Inative", "-DMERCER_LEVEL=baseline", *sources, "-o", str(program)]
     subprocess.run(command, cwd=ROOT, check=True)
     corpus.mkdir(exist_ok=True)
-    options = [f"-runs={N_RUNS}", f"-max_len={MAX_BYTES[name]}", "-seed=1", "-timeout=60", f"-artifact_prefix={BUILD}/{name}-"]
+    options = [f"-runs={N_RUNS}", f"-max_len={MAX_BYTES[name]}", "-seed=1", "-timeout=60"]
+    options.append(f"-artifact_prefix={BUILD}/{name}-")
     variables = os.environ | {"MERCER_UNICODE": str(_unicode_tables())}
     done = subprocess.run([program, *options, corpus], env=variables, capture_output=True, text=True, check=False)
     return [] if done.returncode == 0 else [done.stderr[-3000:]]

@@ -130,7 +130,12 @@ def _table(rows: list[dict[str, Any]], headings: tuple[str, ...], cells: Any, as
 
 def _number_cells(each: dict[str, Any]) -> list[str]:
     quantiles = [each["quantiles"][k] for k in (0, 2, 4)]
-    return [visible(each["column"], _MAX_NAME), *_counts(each), short_number(each["mean"]), *map(short_number, quantiles)]
+    return [
+        visible(each["column"], _MAX_NAME),
+        *_counts(each),
+        short_number(each["mean"]),
+        *map(short_number, quantiles),
+    ]
 
 
 def _other_cells(each: dict[str, Any]) -> list[str]:
