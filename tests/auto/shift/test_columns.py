@@ -1,4 +1,4 @@
-"""Lengths and numbers of texts, compared with Python's own; features of wide rows in parts; references in little time."""
+"""Lengths and numbers of texts, compared with Python's own; wide rows in parts; references in little time."""
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,11 @@ def table(request):
 def test_lengths_of_texts(table):
     expected = [len(text) if text else np.nan for text in TEXTS]
     np.testing.assert_array_equal(lengths_of(table, "w"), expected)
+
+
+def test_lengths_of_texts_without_missing_ones():
+    table = Columns.of(pa.table({"w": ["a", "", "abc"]}))
+    np.testing.assert_array_equal(lengths_of(table, "w"), [1, np.nan, 3])
 
 
 def test_numbers_of_texts(table):

@@ -45,8 +45,7 @@ def lengths_of(table: Columns, name: str) -> np.ndarray:
     if not _is_text(column):
         return np.array([float(len(text)) or np.nan for text in texts_of(table, name)])
     lengths = np.array(pc.utf8_length(column).cast("float64"), dtype=np.float64)
-    lengths[lengths == 0] = np.nan
-    return lengths
+    return np.where(lengths == 0, np.nan, lengths)
 
 
 def codes_of(table: Columns, name: str) -> tuple[np.ndarray, list[str]]:
