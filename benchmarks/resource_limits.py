@@ -47,10 +47,10 @@ def categories(seed: int = 0) -> dict[str, Any]:
     return {f"c{j}": np.char.add("v", codes[:, j].astype(str)).astype(object) for j in range(300)} | {"y": y}
 
 
-def many_columns(seed: int = 0) -> dict[str, Any]:
+def many_columns(seed: int = 0, p: int = 100_000) -> dict[str, Any]:
     """2,000 rows of 100,000 columns, ten of which matter."""
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal(size=(2000, sized(100_000)), dtype=np.float32)
+    X = rng.standard_normal(size=(2000, sized(p)), dtype=np.float32)
     return {"X": X, "y": X[:, :10].sum(axis=1) + 0.5 * rng.normal(size=2000)}
 
 
@@ -86,6 +86,8 @@ CASES = {
         many_classes, {"task": "classification", "memory": 4, "max_classes": 10_000, "time_budget": 30}
     ),
     "300 columns of categories": Case(categories, {"memory": 2, "time_budget": 60}),
+    "300 columns of categories, 5 s": Case(categories, {"memory": 2, "time_budget": 5}),
+    "10,000 columns": Case(lambda: many_columns(p=10_000), {"memory": 4, "time_budget": 60}),
     "100,000 columns": Case(many_columns, {"memory": 4, "time_budget": 60}),
     "10^6 short texts": Case(texts, {"memory": 3, "time_budget": 60}),
     "327,000 rows": Case(many_rows, {"time_budget": 10}),

@@ -224,21 +224,42 @@ def measure(room: str, copied: Path) -> Path:
     return data
 
 
-def survives(mutant: Mutant, tests: list[str], copied: Path) -> bool:
-    """Whether all tests that reach the line pass in spite of the fault. Too long is a death."""
-    path = copied / mutant.file
-    original = path.read_text(encoding="utf-8")
-    path.write_text(mutated(mutant), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    try:
+class Trial:
+    """Runs of tests on mutants in a copy of the project; a failure counts if the test passes on the original."""
+
+    def __init__(self, copied: Path):
+        self._copied = copied
+        self._controls: dict[tuple[str, ...], bool] = {}
+
+    def kills(self, mutant: Mutant, tests: list[str]) -> bool:
+        """Whether a test that reaches the line fails because of the fault. Too long is a death."""
+        path = self._copied / mutant.file
+        original = path.read_text(encoding="utf-8")
+        path.write_text(mutated(mutant), encoding="utf-8")
+        try:
+            failed = self._failed(tests)
+        except subprocess.TimeoutExpired:
+            return True
+        finally:
+            path.write_text(original, encoding="utf-8")
+        return bool(failed) and self._passes(failed)
+
+    def _failed(self, tests: list[str]) -> tuple[str, ...]:
+        """The first test that fails; all of them if pytest ends before any runs."""
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
         done = subprocess.run(
-            command, cwd=copied, env=_environment(copied), capture_output=True, timeout=SECONDS, check=False
+            command, cwd=self._copied, env=_environment(self._copied), capture_output=True, timeout=SECONDS, check=False
         )
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
-        path.write_text(original, encoding="utf-8")
-    return done.returncode == 0
+        lines = done.stdout.decode("utf-8", "replace").splitlines()
+        named = [line.removeprefix("FAILED ").split(" - ")[0] for line in lines if line.startswith("FAILED ")]
+        return () if done.returncode == 0 else tuple(named) or tuple(tests)
+
+    def _passes(self, tests: tuple[str, ...]) -> bool:
+        if tests not in self._controls:
+            self._controls[tests] = not self._failed(list(tests))
+            if not self._controls[tests]:
+                print("fails without a fault", *tests[:3], file=sys.stderr, flush=True)
+        return self._controls[tests]
 
 
 def _compiled_core() -> str:
@@ -267,10 +288,10 @@ def score(room: str, copied: Path, lines: LineTests, n: int, seed: int) -> dict:
     """Try a sample of the mutants of a room."""
     everything = [each for each in mutants(room) if key(each) not in EQUIVALENT]
     sample = random.Random(seed).sample(everything, min(n, len(everything)))
-    alive, killed = [], 0
+    alive, killed, trial = [], 0, Trial(copied)
     for mutant in sample:
         tests = lines.of(mutant)
-        if not tests or survives(mutant, tests, copied):
+        if not (tests and trial.kills(mutant, tests)):
             alive.append(key(mutant))
             print("survives", key(mutant), "" if tests else "(no test reaches it)", file=sys.stderr, flush=True)
         else:

@@ -11,7 +11,7 @@ import pytest
 
 from estimates import LONG
 from mercer._runtime.errors import DataError
-from mercer.io import read_table
+from mercer.io import load, read_table
 
 N_PARQUET = 500 if LONG else 80
 
@@ -62,6 +62,8 @@ def test_links_that_lead_nowhere(tmp_path):
     os.symlink(tmp_path / "a", tmp_path / "b")
     with pytest.raises(FileNotFoundError, match="symbolic link that leads to no file, or in a circle"):
         read_table(tmp_path / "a")
+    with pytest.raises(FileNotFoundError, match="symbolic link that leads to no file, or in a circle"):
+        load(tmp_path / "a")
 
 
 def mercer(*arguments, **options):
@@ -94,3 +96,14 @@ def test_long_names_are_cut(tmp_path):
     assert done.returncode == 1
     assert "no column named 'z'" in done.stderr
     assert len(done.stderr) < 1000
+
+
+@pytest.mark.parametrize("name", ["x" * 100_000, "x " * 50_000])
+@pytest.mark.parametrize("command", ["inspect", "select"])
+def test_long_names_are_cut_in_reports(tmp_path, command, name):
+    lines = [f"{i},{i * i % 7},{i % 5}\n" for i in range(60)]
+    (tmp_path / "rows.csv").write_text(f"{name},b,y\n" + "".join(lines))
+    done = mercer(command, tmp_path / "rows.csv", "--target", "y", stdout=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "x" * 20 in done.stdout or "x x x x" in done.stdout
+    assert len(done.stdout) < 15_000

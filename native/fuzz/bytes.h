@@ -1,6 +1,7 @@
 // Numbers taken from the bytes that a fuzzer proposes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,6 +16,9 @@ class FuzzBytes {
     bool flag() { return byte() & 1; }
     // A number from low to high.
     int64_t within(int64_t low, int64_t high) { return low + byte() % (high - low + 1); }
+
+    // Leaves at most `size` bytes.
+    void keep(size_t size) { end_ = at_ + std::min(size, left()); }
 
     const uint8_t* rest() const { return at_; }
     size_t left() const { return static_cast<size_t>(end_ - at_); }

@@ -350,7 +350,9 @@ def tables(draw):
     return kinds, table
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(drawn=tables(), delimiter=st.sampled_from(",;\t|"), ending=st.sampled_from(["\n", "\r\n"]))
 def test_tables_survive_the_round_trip(read, drawn, delimiter, ending):
     kinds, table = drawn

@@ -112,7 +112,7 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
         report |= {name: value for name, value in named.items() if isinstance(value, str)}
         report |= run.asked() | {"notes": run.notes, **run.sections, **search_report(learned, steps)}
         self.model_ = model_of(self._task, learned.encoder, learned.predictor, learned.rows.X, report, seed)
-        self.model_.reference = training_reference(learned.encoder, source, seed, clock.left())
+        self.model_.reference = training_reference(learned.encoder, source, seed, clock)
         self.model_.state = update_state(run, learned, self.updatable, bool(self.keep_hashes))
         return self
 

@@ -215,7 +215,7 @@ def fit(
     found |= gather(run, learned, source, scores, (data, target, options), holdout)
     found |= {"notes": run.notes} | search_report(learned, steps)
     model = model_of(profile.task, learned.encoder, learned.predictor, learned.rows.X, found, random_state)
-    model.reference = training_reference(learned.encoder, source, random_state, clock.left())
+    model.reference = training_reference(learned.encoder, source, random_state, clock)
     model.state = update_state(run, learned, updatable, bool(keep_hashes))
     return model
 

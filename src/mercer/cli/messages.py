@@ -8,8 +8,8 @@ from typing import Any
 
 from mercer._runtime.errors import Message, Setting
 
-#: Longer messages are cut.
-_MAX_LENGTH = 4000
+#: Longer messages are cut, and longer words: no path of use to anyone is longer.
+_MAX_LENGTH, _MAX_WORD = 4000, 500
 #: Options that are not called like their parameter.
 _OPTIONS = {"types": "--type", "roles": "--role", "random_state": "--seed"}
 #: Values that have a name on the command line.
@@ -60,8 +60,21 @@ def shortened(text: str) -> str:
 
     >>> shortened(f"no column {'x' * 1000!r}.") == f"no column '{'x' * 80}...'."
     True
+    >>> prose = f"the model's {'long ' * 50} and 'a', {'then ' * 50} 'b'"
+    >>> shortened(prose) == prose
+    True
     """
-    text = re.sub(r"(['\"])((?:(?!\1).){80})(?:(?!\1).){80,}\1", r"\1\2...\1", text, flags=re.DOTALL)
+    long_value = r"(?<!\w)(['\"])((?:(?!\1).){80})(?:(?!\1).){80,}\1(?!\w)"  # not from an apostrophe to the next
+    return without_long_words(re.sub(long_value, r"\1\2...\1", text, flags=re.DOTALL))
+
+
+def without_long_words(text: str) -> str:
+    """Cut the middle of words of hundreds of characters, such as names of columns, and of texts of thousands.
+
+    >>> without_long_words(f"column {'x' * 100_000} is left out") == f"column {'x' * 80}...{'x' * 20} is left out"
+    True
+    """
+    text = re.sub(rf"\S{{{_MAX_WORD},}}", lambda word: f"{word[0][:80]}...{word[0][-20:]}", text)
     return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH // 2]} ... {text[-_MAX_LENGTH // 2 :]}"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from mercer._runtime.errors import MercerError, ParameterError
-from mercer.cli.messages import printable
+from mercer.cli.messages import printable, without_long_words
 
 _READING = (
     click.option("--delimiter", help="Instead of the detected one, for example ';' or 'tab'."),
@@ -203,9 +203,9 @@ def show(render: Callable[[dict[str, Any]], Any], found: dict[str, Any], file: A
 
 
 def _printable(value: Any) -> Any:
-    """Escape the control characters in a report: names and values of a file must not steer the terminal."""
+    """Names and values of a file as a terminal can show them: no control characters, nothing of 100,000 characters."""
     if isinstance(value, str):
-        return printable(value)
+        return printable(without_long_words(value))
     if isinstance(value, dict):
         return {_printable(key): _printable(each) for key, each in value.items()}
     return [_printable(each) for each in value] if isinstance(value, (list, tuple)) else value

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import click
 
 from mercer.cli.keep import KeptColumns
-from mercer.cli.messages import in_options, printable, warning_text
+from mercer.cli.messages import in_options, printable, shortened, warning_text
 from mercer.cli.options import display_name, reading, refuse_overwrite, started_engine
 
 output_option = click.option(
@@ -136,7 +136,7 @@ def notes_at_end(quiet: bool, compute: RowComputation | None = None) -> Iterator
     notes = [warning_text(each.message) for each in caught] + [each.describe(column) for column, each in unseen.items()]
     notes += [] if quiet or compute is None else compute.notes
     for text in dict.fromkeys(notes):
-        click.echo(f"mercer: {printable(in_options(text))}", err=True)
+        click.echo(f"mercer: {printable(shortened(in_options(text)))}", err=True)
 
 
 def _on_terminal(output: str | None) -> bool:

@@ -51,6 +51,8 @@ def is_model_file(path: str | os.PathLike) -> bool:
 def read_archive(path: str | os.PathLike) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Manifest and arrays of a model file, after all checks that do not depend on the model."""
     path = os.fspath(path)
+    if os.path.islink(path) and not os.path.exists(path):
+        raise FileNotFoundError(f"{path} is a symbolic link that leads to no file, or in a circle.")
     if not os.path.exists(path):
         raise FileNotFoundError(f"{path}: there is no such file (looked from {os.getcwd()}).")
     if os.path.isdir(path):

@@ -11,10 +11,13 @@ from rich.text import Text
 from mercer._runtime.errors import Message
 from mercer.io import read_table
 from mercer.report.distribution import bar_lines, short_number
+from mercer.report.format import visible
 from mercer.tables.overview import Overview, overview
 
 #: Most frequent categories shown per column, and columns shown per table.
 _TOP, _MAX_COLUMNS = 3, 60
+#: Longer names of columns lose their middle.
+_MAX_NAME = 80
 _STYLES = {"error": "bold red", "warning": "bold yellow", "info": "cyan"}
 _COLUMN_KEYS = ("type", "role", "reason", "n_missing", "n_distinct", "n_distinct_is_exact", "min", "max")
 
@@ -76,7 +79,7 @@ def _dialect_line(dialect: dict[str, Any]) -> str:
 def _target_lines(found: dict[str, Any]) -> list[RenderableType]:
     """The task, mean and quantiles or the number of classes, and a histogram."""
     target = found["target_profile"]
-    title = Text(f"\nTarget {target['column']}", style="bold")
+    title = Text(f"\nTarget {visible(target['column'], _MAX_NAME)}", style="bold")
     title.append(f": {found['task']}", style="default")
     if found["task"] == "classification":
         title.append(f", {target['n_distinct']:,} classes", style="not bold")
@@ -127,7 +130,12 @@ def _table(rows: list[dict[str, Any]], headings: tuple[str, ...], cells: Any, as
 
 def _number_cells(each: dict[str, Any]) -> list[str]:
     quantiles = [each["quantiles"][k] for k in (0, 2, 4)]
-    return [each["column"], *_counts(each), short_number(each["mean"]), *map(short_number, quantiles)]
+    return [
+        visible(each["column"], _MAX_NAME),
+        *_counts(each),
+        short_number(each["mean"]),
+        *map(short_number, quantiles),
+    ]
 
 
 def _other_cells(each: dict[str, Any]) -> list[str]:
@@ -135,7 +143,7 @@ def _other_cells(each: dict[str, Any]) -> list[str]:
     if each["top"] and each["role"] == "category":
         contents = ", ".join(f"{item['category']} ({item['rows']:,})" for item in each["top"][:_TOP])
         contents += ", ..." if each["n_distinct"] > _TOP else ""
-    return [each["column"], each["role"], *_counts(each), contents]
+    return [visible(each["column"], _MAX_NAME), each["role"], *_counts(each), contents]
 
 
 def _counts(each: dict[str, Any]) -> list[str]:

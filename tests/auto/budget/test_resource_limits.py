@@ -20,6 +20,8 @@ CASES = [
     "thousands of classes, no yes",
     "thousands of classes, 30 s",
     "300 columns of categories",
+    "300 columns of categories, 5 s",
+    "10,000 columns",
     "100,000 columns",
     "10^6 short texts",
     "327,000 rows",

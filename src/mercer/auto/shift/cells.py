@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mercer import _numeric
-from mercer.auto.shift.columns import is_numeric, numbers_of, texts_of
+from mercer.auto.shift.columns import codes_of, is_numeric, lengths_of, numbers_of
 from mercer.source import Columns
 
 #: Cells of a column of numbers at most, rows in each at least, and distinct values up to which each is a cell.
@@ -47,10 +47,11 @@ class ColumnCells:
         if is_numeric(table.schema[name], role):
             return cls._of_numbers(name, numbers_of(table, name))
         if role in ("text", "sequence"):
-            return cls._of_numbers(name, _lengths(table, name), lengths=True)
-        values, counts = np.unique([v for v in texts_of(table, name) if v], return_counts=True)
-        order = np.argsort(-counts, kind="stable")[:_MAX_CATEGORIES]
-        kept = tuple(sorted(str(values[k]) for k in order if counts[k] >= _MIN_CATEGORY_ROWS))
+            return cls._of_numbers(name, lengths_of(table, name), lengths=True)
+        codes, texts = codes_of(table, name)
+        counted = zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True)
+        frequent = [(-count, text) for text, count in counted if text and count >= _MIN_CATEGORY_ROWS]
+        kept = tuple(sorted(text for _, text in sorted(frequent)[:_MAX_CATEGORIES]))
         return cls(name, False, np.zeros(0), kept)
 
     @classmethod
@@ -68,13 +69,14 @@ class ColumnCells:
     def count(self, table: Columns) -> np.ndarray:
         """The number of rows in each cell."""
         if len(self.cuts) or not self._is_categorical(table):
-            x = _lengths(table, self.column) if self.lengths else numbers_of(table, self.column)
+            x = lengths_of(table, self.column) if self.lengths else numbers_of(table, self.column)
             cell = np.where(np.isnan(x), 0, 1 + np.searchsorted(self.cuts, x, side="right"))
             return np.bincount(cell, minlength=len(self.cuts) + 2)
         index = {category: 1 + k for k, category in enumerate(self.categories)}
         other = len(self.categories) + 1
-        found = [0 if not text else index.get(text, other) for text in texts_of(table, self.column)]
-        return np.bincount(np.array(found, dtype=np.int64), minlength=other + 1)
+        codes, texts = codes_of(table, self.column)
+        cells = np.array([0 if not text else index.get(text, other) for text in texts], dtype=np.int64)
+        return np.bincount(cells[codes], minlength=other + 1)
 
     def _is_categorical(self, table: Columns) -> bool:
         return not self.lengths and table.schema[self.column] == "text"
@@ -119,7 +121,3 @@ def in_first_half(positions: np.ndarray) -> np.ndarray:
     The frequent categories of some rows are less frequent in others, even of the same distribution.
     """
     return _numeric.signs(_numeric.splitmix64(np.asarray(positions, dtype=np.uint64), 1)) > 0
-
-
-def _lengths(table: Columns, name: str) -> np.ndarray:
-    return np.array([np.nan if not text else float(len(text)) for text in texts_of(table, name)])

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from mercer import _numeric
 from mercer.source import Columns
@@ -35,6 +37,30 @@ def numbers_of(table: Columns, name: str) -> np.ndarray:
 def texts_of(table: Columns, name: str) -> list[str]:
     """A column as texts; missing ones are empty."""
     return ["" if value is None else str(value) for value in table.table[name].to_pylist()]
+
+
+def lengths_of(table: Columns, name: str) -> np.ndarray:
+    """The lengths of the texts of a column in characters; NaN where they are missing or empty."""
+    column = table.table[name]
+    if not _is_text(column):
+        return np.array([float(len(text)) or np.nan for text in texts_of(table, name)])
+    lengths = np.array(pc.utf8_length(column).cast("float64"), dtype=np.float64)
+    return np.where(lengths == 0, np.nan, lengths)
+
+
+def codes_of(table: Columns, name: str) -> tuple[np.ndarray, list[str]]:
+    """The number of the text of each row among the distinct texts; missing ones are empty."""
+    column = table.table[name]
+    if not _is_text(column):
+        texts, codes = np.unique(np.array(texts_of(table, name), dtype=object), return_inverse=True)
+        return codes, texts.tolist()
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    found = pc.fill_null(column, "").dictionary_encode()
+    return found.indices.to_numpy(zero_copy_only=False), found.dictionary.to_pylist()
+
+
+def _is_text(column: Any) -> bool:
+    return pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
 
 
 @dataclass(frozen=True)

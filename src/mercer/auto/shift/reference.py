@@ -13,6 +13,7 @@ import numpy as np
 
 from mercer import _numeric
 from mercer._numeric.block import Block
+from mercer.auto.budget.clock import Clock
 from mercer.auto.shift.cells import ColumnCells, in_first_half
 from mercer.auto.shift.columns import RowEncoder
 from mercer.auto.shift.two_sample import FeatureMoments
@@ -28,6 +29,10 @@ from mercer.tables.schema import conformed
 _N_FREQUENCIES, _N_PRODUCTS, _MEDIAN_ROWS, MAX_ROWS = 48, 64, 500, 20_000
 #: Values of a reference, which bound its rows where there are many columns, and the fewest rows.
 _MAX_VALUES, _MIN_ROWS = 20_000_000, 500
+#: Encoded numbers at a time, beyond any block of 2,000 encoded columns.
+_MAX_ENTRIES = 1 << 24
+#: Values that a second is enough for, and the fraction of a time budget that a reference may always take.
+_VALUES_PER_SECOND, _BUDGET = 500_000, 0.05
 N_FEATURES = 4 * _N_FREQUENCIES + _N_PRODUCTS
 #: The kernel of each feature: rows, single columns, products; cosines are followed by sines.
 KERNELS = np.repeat([0, 1, 0, 1, 2], [*[_N_FREQUENCIES] * 4, _N_PRODUCTS])
@@ -76,7 +81,11 @@ class RowFeatures:
         return conformed(Columns.of(block.X), self.schema, block.start)
 
     def features(self, table: Columns) -> np.ndarray:
-        """The features of rows."""
+        """The features of rows, some rows at a time where they are wide: words of a text are many columns."""
+        step = max(_MAX_ENTRIES // len(self.left), 1)
+        return np.concatenate([self._some(table[i : i + step]) for i in range(0, len(table), step)])
+
+    def _some(self, table: Columns) -> np.ndarray:
         X = self.encoder.encode(table)
         trigonometric = np.asarray(self.random_features.transform(X), dtype=np.float64)
         return np.concatenate([trigonometric, (X @ self.left) * (X @ self.right)], axis=1)
@@ -166,15 +175,15 @@ class DataReference:
         return FeatureMoments(self.n_moments, self.mean, covariance + np.triu(covariance, 1).T)
 
 
-def reference_of(source: Source, roles: dict[str, str], seed: int = 0) -> DataReference | None:
+def reference_of(source: Source, roles: dict[str, str], seed: int = 0, most: int = MAX_ROWS) -> DataReference | None:
     """The reference of the rows of a source with columns of these roles; None if no column can be compared.
 
-    Of more than `MAX_ROWS` rows, or fewer beyond 1,000 columns, a random sample by position is taken.
+    Of more than `most` rows, or fewer beyond 1,000 columns, a random sample by position is taken.
     """
     compared = {name: role for name, role in roles.items() if role not in _UNCOMPARED}
     if not compared:
         return None
-    most = _rows_of(len(compared))
+    most = min(most, _rows_of(len(compared)))
     if source.n_rows is not None and source.n_rows > most:
         source = split_by_position(source, most / source.n_rows, _SAMPLE_SEED)[1]
     blocks = [block for block in source.blocks() if len(block)]
@@ -213,9 +222,16 @@ def counts_of(source: Source, reference: DataReference) -> tuple[int, tuple[np.n
     return source.fold(ShiftCounts(reference.features, reference.cells, fraction)).finish()
 
 
-def training_reference(encoder: Any, source: Source, seed: int, seconds_left: float) -> DataReference | None:
-    """The reference of the training rows of a model; None where reading them again would exceed the time budget."""
+def training_reference(encoder: Any, source: Source, seed: int, clock: Clock) -> DataReference | None:
+    """The reference of the training rows of a model, of fewer rows where the time budget is nearly spent.
+
+    None where reading a large table again would exceed the budget.
+    """
     roles = {name: role.role for name, role in encoder.roles_.items()}
-    if (source.n_rows is None or source.n_rows > _rows_of(max(len(roles), 1))) and seconds_left <= 0:
-        return None
-    return reference_of(source, roles, seed)
+    most = _rows_of(max(len(roles), 1))
+    if clock.budget is not None:
+        if (source.n_rows is None or source.n_rows > most) and clock.left() <= 0:
+            return None
+        seconds = max(clock.left(), _BUDGET * clock.budget) / clock.contention()
+        most = int(np.clip(seconds * _VALUES_PER_SECOND / max(len(roles), 1), _MIN_ROWS, most))
+    return reference_of(source, roles, seed, most)
