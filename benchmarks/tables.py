@@ -12,7 +12,7 @@ from benchmarks.harness import measure, show, size, threads
 from mercer.io import read_table
 from mercer.tables import TableEncoder
 
-ROWS = int(os.environ.get("MERCER_BENCH_ROWS", size("200000", "3000")))
+ROWS = int(os.environ.get("MERCER_BENCH_ROWS", size("200000", "20000")))
 
 
 def run():
