@@ -162,6 +162,12 @@ def test_links_between_pages_and_pictures_exist():
             assert (EXAMPLES / folder / f"{example}.py").exists(), (page, example)
 
 
+def test_every_page_of_the_guide_has_a_picture():
+    pages = set((DOCS / "guide").glob("*.rst")) - {DOCS / "guide" / "index.rst"}
+    bare = [page.stem for page in pages if not re.search(r"\.\. (image|figure):: ", page.read_text(encoding="utf-8"))]
+    assert bare == []
+
+
 def test_gallery_lists_every_example_once():
     listed = module(DOCS / "_sections.py").GALLERY
     found = {path.name: sorted(each.stem for each in path.glob("*.py")) for path in EXAMPLES.iterdir() if path.is_dir()}

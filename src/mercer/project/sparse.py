@@ -34,8 +34,8 @@ class SparseProjection(Projection):
     so it is of use only for non-negative data, where outputs that stay non-negative are worth the bias.
 
     Use it for sparse rows and for columns without number, as nothing is stored; a row costs s operations per stored
-    entry. For dense rows of thousands of columns prefer `HadamardProjection`, whose error does not depend on the row;
-    rows of few heavy entries need a larger s.
+    entry. For dense rows of thousands of columns prefer `HadamardProjection`. Rows of few heavy entries need a larger
+    s.
 
     Parameters
     ----------
