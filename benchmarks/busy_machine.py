@@ -23,6 +23,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 import mercer
+from benchmarks.harness import table as table_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 SECONDS = float(os.environ.get("MERCER_BENCH_SECONDS", "0.5"))
@@ -108,7 +109,7 @@ def enough_rows(name: str) -> int:
 
 
 def run(*words: str) -> None:
-    print(f"{'rows':>8s} {'1 thread':>9s} {'2, busy':>9s} {'ratio':>6s} {'CPU':>6s}  estimator")
+    found = []
     for name in [*estimators(), *FITS]:
         if words and not any(word in name for word in words):
             continue
@@ -120,6 +121,18 @@ def run(*words: str) -> None:
         spinning.kill()
         ratios = f"{two.seconds / one.seconds:6.2f} {two.cpu / one.cpu:6.2f}"
         print(f"{n:8d} {one.seconds:9.2f} {two.seconds:9.2f} {ratios}  {name[:90]}", flush=True)
+        found.append((name, n, two.seconds / one.seconds, two.cpu / one.cpu))
+    if found:
+        _summary(found)
+
+
+def _summary(found: list[tuple[str, int, float, float]]) -> None:
+    """The largest ratios, and how many are within the aims."""
+    wall, cpu = np.array([row[2:] for row in found]).T
+    title = f"{len(found)} fits on two threads beside a busy core, relative to one thread: at most 1.3 x the time in "
+    title += f"{np.sum(wall <= 1.3)}, at most 1.15 x the CPU in {np.sum(cpu <= 1.15)}; the largest"
+    worst = sorted(found, key=lambda row: -row[2])[:10]
+    table_of(title, ["fit", "rows", "ratio of wall", "ratio of CPU"], [[row[0][:60], *row[1:]] for row in worst])
 
 
 def compare_cpu() -> None:

@@ -12,6 +12,8 @@ import subprocess
 import sys
 from base64 import urlsafe_b64encode
 
+from benchmarks.harness import table
+
 N, CHANGES = 300, 30
 CASES = {
     "parabolic lift, hinge": {"representation": "parabolic", "learner": "hinge"},
@@ -58,12 +60,13 @@ def _measure(address: str) -> None:
         browser = playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
         )
-        page = browser.new_page(viewport={"width": 1440, "height": 1000})
+        rows, page = [], browser.new_page(viewport={"width": 1440, "height": 1000})
         for name, state in CASES.items():
             packed = urlsafe_b64encode(json.dumps({"data": "circles", "n": N, **state}).encode()).decode().rstrip("=")
             page.goto("about:blank")
             page.goto(f"{address}#topic=plane&state={packed}")
             page.wait_for_selector("body[data-state=idle]")
             times = page.evaluate(_MOVE, CHANGES)
-            print(f"{name:<28} median {statistics.median(times):5.0f} ms, largest {max(times):5.0f} ms, n {len(times)}")
+            rows.append([name, round(statistics.median(times)), round(max(times)), len(times)])
+        table(f"answers to a change of {N} points, milliseconds", ["model", "median", "largest", "changes"], rows)
         browser.close()

@@ -20,19 +20,9 @@ TOLERANCE = 1.25
 #: User times below this are within a few ticks of the clock.
 SHORT = 0.05
 #: Words in the names of methods that are not Mercer's.
-PEERS = ("scikit", "sklearn", "bare", "product", "X.T", "lightgbm", "LightGBM", "XGBoost", "CatBoost", "celer", "skglm")
-PEERS += (
-    "fastcan",
-    "SPAMS",
-    "SciPy",
-    "pandas",
-    "polars",
-    "Random",
-    "MiniBatch",
-    "Hist",
-    "GradientBoosting",
-    "strkernel",
-)
+PEERS = ("scikit", "sklearn", "bare", "product", "X.T", "definition", "lightgbm", "LightGBM", "XGBoost", "CatBoost")
+PEERS += ("celer", "skglm", "fastcan", "SPAMS", "SciPy", "pandas", "polars", "strkernel")
+PEERS += ("Random", "MiniBatch", "Hist", "GradientBoosting", "SparseCoder ")
 OURS = ("RandomFeatures", "TreeFeatures")
 
 

@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from benchmarks import record
 
 SMOKE = bool(os.environ.get("MERCER_BENCH_SMOKE"))
@@ -78,13 +80,26 @@ def keep_freed_memory() -> None:
         libc.mallopt(*never_trim)
 
 
-def show(title: str, rows: list[Row], same: str | None = None) -> None:
-    """Print and record a comparison; `same` says how the results of the methods were compared."""
+def once(name: str, method: Callable[[], object], reference: Row) -> Row:
+    """One run of a method that takes too long for several, relative to a measured row."""
+    wall, user = time.perf_counter(), os.times().user
+    method()
+    wall, user = time.perf_counter() - wall, os.times().user - user
+    return Row(name, wall, user, wall / reference.wall, user / max(reference.user, 0.01))
+
+
+def difference(ours: Any, theirs: Any) -> float:
+    """The largest difference of two arrays, relative to the largest value."""
+    ours, theirs = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
+    return float(np.abs(ours - theirs).max() / np.abs(theirs).max())
+
+
+def show(title: str, rows: list[Row], same: str) -> None:
+    """Print and record a comparison; `same` says how the results of the methods were compared, and what came out."""
     print(f"\n{title}")
     for row in rows:
         print(f"  {row}")
-    if same:
-        print(f"  {same}")
+    print(f"  {same}")
     reference = min(rows, key=lambda row: abs(row.ratio - 1)).name
     entry = {"title": title, "reference": reference, "rows": [asdict(row) for row in rows], "same": same}
     record.add("comparisons", entry)

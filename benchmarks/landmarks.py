@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import sys
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
-from benchmarks.harness import measure, show, size, threads
+from benchmarks.harness import difference, measure, show, size, table, threads
 from mercer.expand import Landmarks
 from mercer.kernels import Gaussian
 
@@ -28,7 +29,8 @@ def run() -> None:
         for n in (1, 2):
             with threads(n):
                 rows = measure(compared, "two bare products")
-            show(f"transform, {dtype.__name__}, {n} thread(s), n={N:,}, d={D}, {OUT} landmarks", rows)
+            title = f"transform, {dtype.__name__}, {n} thread(s), n={N:,}, d={D}, {OUT} landmarks"
+            show(title, rows, both_are_nystroem(X))
     choosing()
     draws()
     ridge()
@@ -54,9 +56,20 @@ def choosing() -> None:
     X = X + 0.3 * rng.normal(size=X.shape)
     ways = ("rpcholesky", "uniform", "kmeans")
     fits = {how: (lambda how=how: Landmarks(300, Gaussian(1.5), how).fit(X)) for how in ways}
-    show("fit on 20,000 rows of 300 clusters, 300 landmarks", measure(fits, "uniform", repeats=2))
-    for how in ways:
-        print(f"  {how:<12} leaves {Landmarks(300, Gaussian(1.5), how).fit(X).residual(X).mean():.4f} of the trace")
+    left = [[how, float(Landmarks(300, Gaussian(1.5), how).fit(X).residual(X).mean())] for how in ways]
+    same = "fraction of the trace that is left: " + ", ".join(f"{how} {value:.4f}" for how, value in left)
+    show("fit on 20,000 rows of 300 clusters, 300 landmarks", measure(fits, "uniform", repeats=2), same)
+    table("fraction of the trace that 300 landmarks leave", ["choice", "left"], left)
+
+
+def both_are_nystroem(X):
+    """Nystroem features of the same landmarks give the same approximate kernel: K_b (K_bb)^-1 K_b'."""
+    some, few = X[:200].astype(np.float64), 40
+    peer = Nystroem(gamma=1 / 200, n_components=few, random_state=0).fit(X[:2000].astype(np.float64))
+    ours = Landmarks(few, Gaussian(10.0), landmarks=peer.components_).fit(X[:2000].astype(np.float64))
+    error = difference(ours.transform(some) @ ours.transform(some).T, peer.transform(some) @ peer.transform(some).T)
+    assert error < 1e-6, error
+    return f"with equal landmarks the approximate kernels differ by {error:.0e} of the largest value"
 
 
 def draws() -> None:
@@ -80,10 +93,12 @@ def draws() -> None:
             Nystroem(gamma=gamma, n_components=DRAW_CENTERS, random_state=seed), Ridge(1e-3)
         ),
     }
-    print(f"\nR2 over {DRAWS} draws of {DRAW_CENTERS} centers, n={DRAW_ROWS:,}")
+    rows = []
     for who, model in ways.items():
         found = [_r2(model(seed).fit(X[train], y[train]).predict(X[test]), y[test]) for seed in range(DRAWS)]
-        print(f"  {who:<8} mean {np.mean(found):.4f}   from {min(found):.4f} to {max(found):.4f}", flush=True)
+        rows.append([who, float(np.mean(found)), float(min(found)), float(max(found))])
+    title = f"R2 over {DRAWS} draws of {DRAW_CENTERS} centers, n={DRAW_ROWS:,}"
+    table(title, ["method", "mean", "smallest", "largest"], rows)
 
 
 def _r2(predicted, y):
@@ -92,10 +107,20 @@ def _r2(predicted, y):
 
 def ridge() -> None:
     """Run each method in its own process, to measure its memory."""
-    print(f"\n{RIDGE_LANDMARKS} landmarks and ridge, n={RIDGE_ROWS:,}, d={RIDGE_COLUMNS}, float32, 2 threads")
-    for who in size(("mercer", "falkon", "falkon+", "sklearn"), ()):
-        subprocess.run([sys.executable, "-m", "benchmarks.landmarks", who], check=True)
-    print(f"  falkon+ has {MORE_CENTERS} centers, the others {RIDGE_LANDMARKS}")
+    ways = {
+        "mercer": "Landmarks, ridge path",
+        "falkon": "Falkon",
+        "falkon+": f"Falkon, {MORE_CENTERS:,} centers",
+        "sklearn": "scikit-learn Nystroem, Ridge",
+    }
+    rows = []
+    for who in size(tuple(ways), ()):
+        command = [sys.executable, "-m", "benchmarks.landmarks", who]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        rows.append([ways[who], *json.loads(done.stdout.splitlines()[-1])])
+    if rows:
+        title = f"{RIDGE_LANDMARKS:,} centers and ridge, {RIDGE_ROWS:,} x {RIDGE_COLUMNS}, float32, two threads"
+        table(title, ["method", "wall s", "CPU s", "MB more", "R2"], rows)
 
 
 def smooth_problem():
@@ -137,7 +162,7 @@ def one(who: str) -> None:
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base) / 1024
     score = _r2(predicted, y[test])
-    print(f"  {who:<8} {wall:7.1f} s wall {cpu:7.1f} s CPU {memory:7.0f} MB more   R2 {score:.4f}")
+    print(json.dumps([round(wall, 1), round(cpu, 1), round(memory), round(float(score), 4)]))
 
 
 if __name__ == "__main__":

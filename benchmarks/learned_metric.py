@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.harness import table
 from mercer.expand import RandomFeatures
 from mercer.learn import LearnedMetric
 from mercer.linear import RidgeClassifier, RidgeRegressor
@@ -30,9 +31,7 @@ def run() -> None:
     if not folder or not Path(folder).is_dir():
         print("  skipped: MERCER_BENCH_DATA names no folder with the data")
         return
-    print(f"  R2 (accuracy for classes) on test rows, {COLUMNS} random features, {SPLITS} split(s); fit: CPU seconds")
-    print(f"  {'':<22}{'plain':>9}{'learned':>9}{'gain':>9}{'fit':>8}   rounds  modes kept")
-    gains = []
+    found = []
     for name in SETS:
         path = Path(folder) / f"{name}.parquet"
         if not path.exists():
@@ -41,11 +40,13 @@ def run() -> None:
         rows = [compare(*load(path, seed)) for seed in range(SPLITS)]
         plain, learned, seconds = np.mean([row[:3] for row in rows], axis=0)
         modes = sorted({row[4] for row in rows})
-        gains.append(learned - plain)
-        gain = f"{learned - plain:+9.4f}"
-        print(f"  {name:<22}{plain:9.4f}{learned:9.4f}{gain}{seconds:8.1f}   {rows[0][3]:>6}  {', '.join(modes)}")
-    if gains:
-        print(f"  {'mean gain':<22}{'':>18}{np.mean(gains):+9.4f}")
+        scores = [round(float(each), 4) for each in (plain, learned, learned - plain)]
+        found.append([name, *scores, round(float(seconds), 1), rows[0][3], ", ".join(modes)])
+        print(f"  {found[-1]}", flush=True)
+    if found:
+        columns = ["set", "plain metric", "learned metric", "gain", "CPU s of the metric", "rounds", "kept"]
+        title = f"R2 (accuracy) of test rows with {COLUMNS:,} random features, means of {SPLITS} splits"
+        table(title, columns, found)
 
 
 def load(path: Path, seed: int):

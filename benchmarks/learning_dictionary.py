@@ -47,16 +47,16 @@ def coding(dtype, n_atoms=size(512, 64), d=64, nonzeros=8):
 
         columns, atoms = np.asfortranarray(X.T), np.asfortranarray(D.T)
         methods["SPAMS omp"] = lambda: spams.omp(columns, atoms, L=nonzeros, eps=0.0, numThreads=1)
-    what = f"{nonzeros} of {n_atoms} atoms, {d} features, {np.dtype(dtype).name}"
-    show(f"sparse codes of {N:,} signals, {what}", measure(methods, "SparseCoding"))
-    small = {"SparseCoding": lambda: ours.transform(few), "SparseCoder omp": lambda: peer.transform(few)}
-    show(f"sparse codes of {len(few):,} signals, {what}", measure(small, "SparseCoding"))
     errors = {"SparseCoding": _error(X, ours.transform(X), D), "SparseCoder": _error(few, peer.transform(few), D)}
     if SPAMS:
         errors["SPAMS"] = _error(X, methods["SPAMS omp"]().T.tocsr(), D)
         assert errors["SparseCoding"] <= errors["SPAMS"] * (1 + 1e-4)
     assert _error(few, ours.transform(few), D) <= errors["SparseCoder"] * size(1.0, 1.1)
-    print("  mean squared errors: " + ", ".join(f"{name} {error:.5f}" for name, error in errors.items()))
+    same = "mean squared errors: " + ", ".join(f"{name} {error:.5f}" for name, error in errors.items())
+    what = f"{nonzeros} of {n_atoms} atoms, {d} features, {np.dtype(dtype).name}"
+    show(f"sparse codes of {N:,} signals, {what}", measure(methods, "SparseCoding"), same)
+    small = {"SparseCoding": lambda: ours.transform(few), "SparseCoder omp": lambda: peer.transform(few)}
+    show(f"sparse codes of {len(few):,} signals, {what}", measure(small, "SparseCoding"), same)
 
 
 def _error(X, codes, D):
@@ -89,13 +89,13 @@ def learning(n_atoms=size(256, 16), nonzeros=size(8, 3)):
         learned[name] = learners[name]()
 
     rows = measure({name: lambda name=name: keep(name) for name in learners}, "SparseCoding", 3)
-    show(f"dictionary of {n_atoms} atoms for 10,000 x 64 patches, {nonzeros} per code", rows)
     error = {}
     for name, D in learned.items():
         coder = SparseCoding(dictionary=D, nonzeros=nonzeros).fit(X)
         error[name] = 64 * float(np.mean((X - coder.inverse_transform(coder.transform(X))) ** 2))
-    print("  objectives: " + ", ".join(f"{name} {value:.4f}" for name, value in error.items()))
     assert error["SparseCoding"] <= min(error.values()) * size(1.0001, 2.0)
+    same = "mean squared error of a patch: " + ", ".join(f"{name} {value:.4f}" for name, value in error.items())
+    show(f"dictionary of {n_atoms} atoms for 10,000 x 64 patches, {nonzeros} per code", rows, same)
 
 
 def components(dtype, n=size(100_000, 500), d=size(500, 30), k=size(50, 5)):
@@ -105,7 +105,7 @@ def components(dtype, n=size(100_000, 500), d=size(500, 30), k=size(50, 5)):
         {"one product X'X": lambda: X.T @ X, "PCA": lambda: ours.fit(X), "scikit-learn PCA": lambda: peer.fit(X)},
         "one product X'X",
     )
-    show(f"{k} components of {n:,} x {d}, {np.dtype(dtype).name}", rows)
     worst = np.abs(ours.explained_variance_ / peer.explained_variance_ - 1).max()
-    print(f"  largest relative difference of the variances: {worst:.1e}")
     assert worst < 1e-5
+    same = f"largest relative difference of the variances {worst:.1e}"
+    show(f"{k} components of {n:,} x {d}, {np.dtype(dtype).name}", rows, same)

@@ -6,9 +6,9 @@ import os
 import time
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 
-from benchmarks.harness import measure, show, size
+from benchmarks.harness import difference, measure, show, size, table
 from mercer.linear import LogisticClassifier, RidgeRegressor
 
 ROWS = int(os.environ.get("MERCER_BENCH_ROWS", size("200000", "600")))
@@ -28,15 +28,18 @@ def ridge_path(dtype, d=size(2000, 60), n_alphas=100):
     y = X[:, :50] @ rng.normal(size=50) + rng.normal(size=ROWS)
     path = RidgeRegressor(np.geomspace(1e-2, 1e6, n_alphas), n_folds=5)
     rows = measure({"X.T @ X": lambda: X.T @ X, "RidgeRegressor": lambda: path.fit(X, y)}, "X.T @ X", repeats=3)
-    show(f"ridge path, {n_alphas} penalties x 5 folds, {ROWS:,} x {d:,} {np.dtype(dtype).name}, 2 threads", rows)
-    print(f"  chosen penalty {path.alpha_:.3g}")
+    peer = Ridge(path.alpha_).fit(X, y)
+    error = difference(path.predict(X[:500]), peer.predict(X[:500]))
+    assert error < (1e-8 if dtype is np.float64 else 1e-2), error
+    same = f"chosen penalty {path.alpha_:.3g}; predictions differ from those of Ridge by {error:.0e} of the largest"
+    title = f"ridge path, {n_alphas} penalties x 5 folds, {ROWS:,} x {d:,} {np.dtype(dtype).name}, 2 threads"
+    show(title, rows, same)
 
 
 def logistic():
     X, y = _problem(ROWS, COLUMNS)
     alpha = 1.0
-    print(f"logistic regression, {ROWS:,} x {COLUMNS} float32, alpha = {alpha}: seconds, excess of the mean objective")
-    _measure(
+    rows = _measure(
         {
             "mercer LogisticClassifier": LogisticClassifier(alpha, tol=1e-4),
             "scikit-learn lbfgs": LogisticRegression(C=1 / (2 * alpha), tol=1e-4, max_iter=500),
@@ -46,6 +49,8 @@ def logistic():
         y,
         lambda model: _log_objective(model, X, y, alpha),
     )
+    columns = ["solver", "wall s", "CPU s", "excess of the mean objective", "steps"]
+    table(f"logistic regression, {ROWS:,} x {COLUMNS:,} float32, alpha = {alpha:g}", columns, rows)
 
 
 def _problem(n, d):
@@ -63,12 +68,17 @@ def _problem(n, d):
 def _measure(methods, X, y, objective):
     done = {}
     for name, model in methods.items():
-        wall = time.perf_counter()
+        wall, cpu = time.perf_counter(), time.process_time()
         model.fit(X, y)
-        done[name] = time.perf_counter() - wall, objective(model), model.n_iter_
-    best = min(value for _, value, _ in done.values())
-    for name, (wall, value, n_iter) in done.items():
-        print(f"  {name:<36} {wall:8.2f} s   {(value - best) / len(X):.2e}   {np.max(n_iter)} steps")
+        spent = time.perf_counter() - wall, time.process_time() - cpu
+        done[name] = *spent, objective(model), int(np.max(model.n_iter_))
+    best = min(value for _, _, value, _ in done.values())
+    rows = [
+        [name, round(wall, 2), round(cpu, 2), float(f"{(value - best) / len(X):.2g}"), steps]
+        for name, (wall, cpu, value, steps) in done.items()
+    ]
+    assert all(row[3] < 1e-2 for row in rows), rows
+    return rows
 
 
 def _log_objective(model, X, y, alpha):

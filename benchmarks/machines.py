@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC
 
-from benchmarks.harness import measure, show, size
+from benchmarks.harness import measure, show, size, table
 from mercer.kernels import Gaussian
 from mercer.machines import KernelHinge, KernelRegressor
 
@@ -43,9 +43,10 @@ def falkon():
     model = KernelRegressor(Gaussian(BANDWIDTH), alpha=1e-2, solver="falkon", n_centers=CENTERS, tol=1e-3).fit(X, y)
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    steps = ", ".join(f"{r:.1e}" for r in model.residuals_)
-    print(f"\nFalkon, n={FALKON_ROWS:,}, d={D}, {CENTERS:,} centers, float32: {seconds:.1f} s, peak {peak:.2f} GB")
-    print(f"  residuals {steps}; R^2 on 10,000 rows {model.score(X[:10_000], y[:10_000]):.3f}")
+    score = float(model.score(X[:10_000], y[:10_000]))
+    title = f"Falkon, n={FALKON_ROWS:,}, d={D}, {CENTERS:,} centers, float32"
+    columns = ["wall s", "peak GB", "R2 of 10,000 rows", "last residual"]
+    table(title, columns, [[round(seconds, 1), round(peak, 2), score, float(model.residuals_[-1])]])
     assert peak < 2.0
 
 
@@ -58,8 +59,10 @@ def ridge(dtype):
         "scikit-learn KernelRidge",
         repeats=3,
     )
-    show(f"kernel ridge, n={N:,}, d={D}, {np.dtype(dtype).name}", rows)
-    print(f"  largest difference of predictions: {np.abs(ours.predict(X[:500]) - peer.predict(X[:500])).max():.1e}")
+    error = np.abs(ours.predict(X[:500]) - peer.predict(X[:500])).max()
+    assert error < (1e-9 if dtype is np.float64 else 1e-2), error
+    same = f"largest difference of predictions {error:.1e}"
+    show(f"kernel ridge, n={N:,}, d={D}, {np.dtype(dtype).name}", rows, same)
 
 
 def hinge(alpha):
@@ -70,7 +73,8 @@ def hinge(alpha):
     rows = measure(
         {"scikit-learn SVC": lambda: peer.fit(X, y), "KernelHinge": lambda: ours.fit(X, y)}, "scikit-learn SVC", 3
     )
-    show(f"kernel hinge, n={N:,}, d={D}, alpha={alpha}", rows)
-    same = np.mean(ours.predict(X) == peer.predict(X))
+    equal = np.mean(ours.predict(X) == peer.predict(X))
+    assert equal > 0.97, equal
     gap = float(ours.dual_gap_[0] / ours.objective_[0])
-    print(f"  relative gap {gap:.1e}; {same:.2%} of labels as SVC, which has an intercept")
+    same = f"relative gap {gap:.1e}; {equal:.2%} of labels as SVC, which has an intercept"
+    show(f"kernel hinge, n={N:,}, d={D}, alpha={alpha}", rows, same)

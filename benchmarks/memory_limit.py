@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import mercer
+from benchmarks.harness import table
 
 EFFORT = os.environ.get("MERCER_BENCH_MEMORY_EFFORT", "fast")
 TABLES = ((400_000, 30), (100_000, 100))
@@ -27,7 +28,7 @@ _GROUP = 20_000
 
 
 def run():
-    print(f"effort={EFFORT!r}; gigabytes asked for, growth of the process, ratio")
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         for n_rows, n_columns in TABLES:
             for task in ("quantity", "classes"):
@@ -35,7 +36,9 @@ def run():
                 for limit in LIMITS:
                     growth = _measured(path, limit)
                     shape = f"{n_rows:,} x {n_columns}, {task}"
-                    print(f"  {shape:28s} {limit:4.1f} {growth:6.2f} {growth / limit:6.2f}")
+                    rows.append([shape, limit, round(growth, 3), round(growth / limit, 2)])
+                    print(f"  {shape:28s} {limit:4.1f} {growth:6.2f} {growth / limit:6.2f}", flush=True)
+    table(f"growth of the process, effort={EFFORT!r}", ["table", "memory=, GB", "growth, GB", "fraction"], rows)
 
 
 def _table(path: Path, n_rows: int, n_columns: int, task: str) -> Path:

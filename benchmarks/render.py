@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.gate import is_ours
 from benchmarks.record import RESULTS, load
-from benchmarks.registry import BENCHMARKS, GROUPS
+from benchmarks.registry import BENCHMARKS, GROUPS, Benchmark
 
 PAGE = RESULTS.with_name("RESULTS.md")
 #: Lines of the page, at most.
 MAX_LINES = 300
-#: (comparisons, figures) shown of each benchmark, the first pair that fits the page; the logs have all of them.
-SHOWN = ((3, 3), (2, 2), (2, 1), (1, 1), (1, 0))
+
+
+class Shown(NamedTuple):
+    """How much of each benchmark is shown; the logs have everything."""
+
+    comparisons: int
+    figures: int
+    rows: int
+
+
+#: The first that fits the page is taken. Figures of up to three columns are a line and always shown.
+SIZES = (
+    *(Shown(comparisons, 2, rows) for rows in (30, 12) for comparisons in (4, 3)),
+    *(Shown(comparisons, 1, rows) for rows in (12, 10, 8, 6, 4) for comparisons in (3, 2)),
+    Shown(1, 1, 4),
+)
 #: Figures of these benchmarks are shown whole.
 WHOLE = ("published",)
 HEAD = """# Results of the benchmarks
@@ -24,7 +38,7 @@ HEAD = """# Results of the benchmarks
 `make bench ARGS="speed"` (or `accuracy`, `memory`, `scale`, `all`, with `--data DIR --only NAME`) measures again, and
 `python -m benchmarks gate` compares the ratios with those of the last commit. Times are medians of runs in turn, in
 user seconds, which depend little on what else runs. A benchmark that compares methods also compares what they
-computed, and stops if it differs. Repeat a measurement on your machine before you quote it.
+computed, and stops if it differs: the column "checked" says how. Repeat a measurement before you quote it.
 """
 NOTES = {
     "leaderboard": """At most 20,000 training rows, default settings, two cores. Splits are the published ones where
@@ -38,7 +52,6 @@ the details and the scores of the first split.""",
     "sketches": "At equal error Mercer needs a quarter of the columns for rows of norm one; `results/sketches.log`.",
     "tables": """Reading infers types from all rows and writes a file that is read in blocks; encoding also infers
 roles, searches for leaks and computes out-of-fold target means. Both do more than the peers, and take longer.""",
-    "selection_l1": "skglm does not reach the gap asked for on any of the three designs, celer not on the third.",
     "wide_tables": "In the tables called sparse the target depends on five columns.",
 }
 
@@ -49,24 +62,27 @@ def write_results(page: Path = PAGE, folder: Path = RESULTS) -> Path:
     plots = page.with_name("results")
     plots.mkdir(exist_ok=True)
     front = _front(records, plots)
-    for n_comparisons, n_figures in SHOWN:
-        text = "\n".join([HEAD, *front, *_groups(records, n_comparisons, n_figures)]).rstrip() + "\n"
+    for shown in SIZES:
+        text = "\n".join([HEAD, *front, *_groups(records, shown)]).rstrip() + "\n"
         if text.count("\n") <= MAX_LINES:
             break
     page.write_text(text, encoding="utf-8")
     return page
 
 
-def _groups(records: dict[str, Any], n_comparisons: int, n_figures: int) -> list[str]:
+def _groups(records: dict[str, Any], shown: Shown) -> list[str]:
     lines = []
     for group in GROUPS:
         chosen = [each for each in BENCHMARKS if each.group == group and each.name in records]
+        chosen = [each for each in chosen if each.name != "leaderboard"]
         if chosen:
             lines.append(f"\n## {group.capitalize()}\n")
+        lines += _comparisons({each.name: records[each.name] for each in chosen}, shown.comparisons)
+        if group == "speed":
+            lines += _short_figures(chosen, records)
+            continue
         for each in chosen:
-            if each.name != "leaderboard":
-                n = 99 if each.name in WHOLE else n_figures
-                lines += _section(each.name, each.title, records[each.name], n_comparisons, n)
+            lines += _figures(each, records[each.name]["figures"], shown)
     return [*lines, "\n## Machine and versions\n", *_machines(records)]
 
 
@@ -83,21 +99,58 @@ def _front(records: dict[str, Any], folder: Path) -> list[str]:
     return lines
 
 
-def _section(name: str, title: str, record: dict[str, Any], n_comparisons: int, n_figures: int) -> list[str]:
-    lines = [f"### {_sentence(title)}\n"]
-    chosen = record["comparisons"][:n_comparisons]
-    if chosen:
-        lines += ["| comparison | user seconds (ratio) |", "|---|---|"]
-        for each in chosen:
-            times = [f"{row['name']}: {_number(row['user'])} ({_number(row['user_ratio'])})" for row in each["rows"]]
-            lines.append(f"| {each['title']} | {'; '.join(times)} |")
-        lines.append("")
-    for figure in record["figures"][:n_figures]:
+def _comparisons(records: dict[str, Any], n: int) -> list[str]:
+    """One table of the comparisons of a group."""
+    lines = []
+    for name, record in records.items():
+        for each in _different(record["comparisons"])[:n]:
+            times = "; ".join(map(_time, each["rows"]))
+            lines.append(f"| {name} | {each['title']} | {times} | {each.get('same') or ''} |")
+    if not lines:
+        return []
+    return ["| benchmark | problem | user seconds (ratio) | checked |", "|---|---|---|---|", *lines, ""]
+
+
+def _different(comparisons: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Comparisons of different kinds first, the first of each kind: kinds differ in the first word of the title."""
+    kinds = {each["title"].split()[0]: each for each in comparisons[::-1]}
+    return sorted(comparisons, key=lambda each: each is not kinds[each["title"].split()[0]])
+
+
+def _time(row: dict[str, Any]) -> str:
+    """Name, time and ratio of a method, those of Mercer in bold; wall time where user time is below its clock."""
+    kind = "user" if row["user"] and row["user_ratio"] else "wall"
+    ratio = row["user_ratio" if kind == "user" else "ratio"]
+    text = f"{row['name']} {_number(row[kind])}{' wall' if kind == 'wall' else ''} ({_number(ratio)})"
+    return f"**{text}**" if is_ours(row["name"]) else text
+
+
+def _short_figures(chosen: list[Benchmark], records: dict[str, Any]) -> list[str]:
+    """The other figures of a group in one table, a row each, and the notes."""
+    lines = [
+        f"| {each.name} | {_titled(figure)} | {_in_line(figure)} |"
+        for each in chosen
+        for figure in records[each.name]["figures"]
+    ]
+    notes = [f"- {each.name}: {' '.join(NOTES[each.name].split())}" for each in chosen if each.name in NOTES]
+    table = ["| benchmark | figure | values |", "|---|---|---|", *lines, ""] if lines else []
+    return [*table, *notes]
+
+
+def _figures(benchmark: Benchmark, figures: list[dict[str, Any]], shown: Shown) -> list[str]:
+    """A section: narrow figures in a line each, the first wide ones as tables of so many rows."""
+    lines = [f"### {_sentence(benchmark.title)}\n"]
+    room, n_rows = (99, 99) if benchmark.name in WHOLE else (shown.figures, shown.rows)
+    for figure in figures:
         if len(figure["columns"]) <= 3:
-            lines += [f"{_sentence(figure['title'])} ({', '.join(figure['columns'])}): {_in_line(figure)}.", ""]
-        else:
-            lines += [_sentence(figure["title"]), "", *_table(figure), ""]
-    return [*lines, *([NOTES[name], ""] if name in NOTES else [])]
+            lines += [f"{_titled(figure)}: {_in_line(figure)}.", ""]
+        elif room:
+            room -= 1
+            some = figure | {"rows": figure["rows"][:n_rows]}
+            left = len(figure["rows"]) - len(some["rows"])
+            note = f" ({left} more in `results/{benchmark.name}.log`)" if left else ""
+            lines += [_sentence(figure["title"]) + note, "", *_table(some), ""]
+    return [*lines, *([NOTES[benchmark.name], ""] if benchmark.name in NOTES else [])]
 
 
 def _table(figure: dict[str, Any], best: bool = False) -> list[str]:
@@ -111,8 +164,12 @@ def _table(figure: dict[str, Any], best: bool = False) -> list[str]:
     return lines
 
 
+def _titled(figure: dict[str, Any]) -> str:
+    return f"{_sentence(figure['title'])} ({', '.join(filter(None, figure['columns']))})"
+
+
 def _in_line(figure: dict[str, Any]) -> str:
-    return "; ".join(" ".join(map(_number, row)) for row in figure["rows"])
+    return "; ".join(f"{_number(row[0])} {', '.join(map(_number, row[1:]))}" for row in figure["rows"])
 
 
 def _number(value: Any) -> str:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import mercer
+from benchmarks.harness import table
 
 SIZE = float(os.environ.get("MERCER_BENCH_SIZE", "1"))
 
@@ -97,9 +98,7 @@ CASES = {
 
 
 def run(*names: str) -> None:
-    print(
-        f"{'case':32s} {'seconds':>8s} {'budget':>7s} {'CPU s':>7s} {'growth':>7s} {'memory':>7s} {'score':>7s}  notes"
-    )
+    rows = []
     for name, case in CASES.items():
         if names and not any(word in name for word in names):
             continue
@@ -112,6 +111,10 @@ def run(*names: str) -> None:
         budget, limit = (str(case.options.get(key, "")) for key in ("time_budget", "memory"))
         costs = f"{found['seconds']:8.1f} {budget:>7s} {found['cpu']:7.1f} {found['growth']:7.2f} {limit:>7s}"
         print(f"{name:32s} {costs} {found['score']:>7s}  {found['notes']}", flush=True)
+        measured_here = [round(found[key], 2) for key in ("seconds", "cpu", "growth")]
+        rows.append([name, budget, limit, *measured_here, found["score"]])
+    columns = ["case", "time_budget=, s", "memory=, GB", "wall s", "CPU s", "growth, GB", "score"]
+    table("fits of tables that once exceeded their limits", columns, rows)
 
 
 def _spin() -> None:

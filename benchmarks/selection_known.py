@@ -16,7 +16,7 @@ from sklearn.datasets import make_classification, make_friedman1
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
-from benchmarks.harness import threads
+from benchmarks.harness import table, threads
 from mercer.learn import PiecewiseLinear
 from mercer.normalize import Standardize
 from mercer.select import FilterSelector, GreedySelector
@@ -43,14 +43,16 @@ def run() -> None:
 def compare(name, X, y, known, classes) -> None:
     """Print, per method, the known columns among its first (as many as there are), and before the first other."""
     known = set(known)
-    print(f"\n{name}: {len(known)} known columns of {X.shape[1]}, {X.shape[0]:,} rows, 1 thread")
+    rows = []
     for method, rank in methods(classes).items():
         before = time.process_time()
         order = [int(j) for j in rank(X, y)]
         spent = time.process_time() - before
         found = len(known & set(order[: len(known)]))
         first = next((place for place, j in enumerate(order) if j not in known), len(order))
-        print(f"  {method:<58} {found:>3} of {len(known)}, {first:>3} before the first other   {spent:7.2f} s of CPU")
+        rows.append([method, found, first, round(spent, 2)])
+    title = f"{name}: {len(known)} relevant columns of {X.shape[1]}, {X.shape[0]:,} rows, one thread"
+    table(title, ["method", f"among the first {len(known)}", "before the first other", "CPU s"], rows)
 
 
 def methods(classes):

@@ -42,10 +42,16 @@ def compare(title, X, y, ratio):
     methods = {"mercer": keep("mercer", ours)}
     for name, solve in peers().items():
         methods[name] = keep(name, solve)
-    show(f"{title}, 50 penalties to {ratio:g} of the largest, asked gap {TOL:g}", measure(methods, "mercer", REPEATS))
-    for name, coefs in found.items():
-        worst = max(gap(X, y, w, alpha) for w, alpha in zip(coefs, alphas, strict=True))
-        print(f"  largest gap of {name:<14} {worst:.1e}, columns in the last solution {np.count_nonzero(coefs[-1])}")
+    rows = measure(methods, "mercer", REPEATS)
+    gaps = {
+        name: max(gap(X, y, w, alpha) for w, alpha in zip(coefs, alphas, strict=True)) for name, coefs in found.items()
+    }
+    assert gaps["mercer"] <= TOL, gaps
+    same = ", ".join(
+        f"{name} {worst:.1e} ({np.count_nonzero(found[name][-1])} columns)" for name, worst in gaps.items()
+    )
+    title = f"{title}, 50 penalties to {ratio:g} of the largest, asked gap {TOL:g}"
+    show(title, rows, f"largest gap, and columns in the last solution: {same}")
 
 
 def ours(X, y, alphas):

@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from benchmarks.harness import measure, show, size, threads
+from benchmarks.harness import difference, measure, show, size, table, threads
 from mercer.expand import lift
 from mercer.kernels import Mismatch, Spectrum, Subsequence, WeightedDegree
 from mercer.linear import LogisticClassifier
@@ -43,6 +43,17 @@ def counted(X, k):
     return (counts @ counts.T).toarray()
 
 
+def gapped(X, k):
+    """The kernel without an alphabet and with one mismatch: counts of words with one letter removed."""
+
+    def words(row):
+        windows = [row[i : i + k] for i in range(len(row) - k + 1)]
+        return [f"{j}:{word[:j]}{word[j + 1 :]}" for word in windows for j in range(k)]
+
+    counts = CountVectorizer(analyzer=words).fit_transform(X)
+    return (counts @ counts.T).toarray()
+
+
 def spectra(n=size(2000, 20)):
     """Gram matrices of 2,000 sequences of 100 to 200 letters."""
     for kind, k in (("dna", 3), ("dna", 5), ("dna", 8), ("protein", 3), ("protein", 5)):
@@ -52,7 +63,8 @@ def spectra(n=size(2000, 20)):
             "scikit-learn CountVectorizer, A @ A.T": lambda X=X, k=k: counted(X, k),
             f"Spectrum({k})": lambda X=X, k=k: Spectrum(k)(X),
         }
-        show(f"spectrum, {kind}, k = {k}, {n:,} rows, one thread", measure(methods, f"Spectrum({k})", 3))
+        rows = measure(methods, f"Spectrum({k})", 3)
+        show(f"spectrum, {kind}, k = {k}, {n:,} rows, one thread", rows, "the same counts")
 
 
 def mismatches(n=size(2000, 12), few=size(30, 6)):
@@ -64,7 +76,11 @@ def mismatches(n=size(2000, 12), few=size(30, 6)):
             f"Mismatch({k}, {m})": lambda X=X, k=k, m=m: Mismatch(k, m)(X),
             f"scikit-learn, no mismatch, k = {k}": lambda X=X, k=k: counted(X, k),
         }
-        show(f"mismatch, {kind}, {n:,} rows, one thread", measure(methods, f"Mismatch({k}, {m}, {kind!r})", 3))
+        np.testing.assert_array_equal(Mismatch(k, 0, kind)(X[:200]), counted(X[:200], k))
+        np.testing.assert_allclose(Mismatch(k, m)(X[:20]), gapped(X[:20], k), rtol=1e-12)
+        rows = measure(methods, f"Mismatch({k}, {m}, {kind!r})", 3)
+        same = "without mismatches, and without an alphabet (words with a letter removed), those of CountVectorizer"
+        show(f"mismatch, {kind}, {n:,} rows, one thread", rows, same)
     try:
         from strkernel.mismatch_kernel import MismatchKernel, preprocess
     except ImportError:
@@ -80,7 +96,8 @@ def mismatches(n=size(2000, 12), few=size(30, 6)):
 
     np.testing.assert_allclose(peer(), kernel(X), atol=1e-9)
     methods = {"strkernel MismatchKernel": peer, "Mismatch(4, 1, 'dna')": lambda: kernel(X)}
-    show(f"mismatch, dna, {few} rows of 100, one thread", measure(methods, "Mismatch(4, 1, 'dna')", 3))
+    rows = measure(methods, "Mismatch(4, 1, 'dna')", 3)
+    show(f"mismatch, dna, {few} rows of 100, one thread", rows, "equal to 1e-9")
 
 
 def subsequences(n=size(100, 6), k=4):
@@ -97,7 +114,11 @@ def subsequences(n=size(100, 6), k=4):
         ),
         f"{n * (n + 1) // 2:,} pairs": lambda: Subsequence(k)(X),
     }
-    show(f"Subsequence({k}), rows of 100 to 200 letters", measure(methods, "one pair by the definition", 3))
+    error = difference(Subsequence(k, 0.5)(X[:2])[0, 1], methods["one pair by the definition"]())
+    assert error < 1e-12, error
+    rows = measure(methods, "one pair by the definition", 3)
+    same = f"one pair by the definition differs by {error:.0e}"
+    show(f"Subsequence({k}), rows of 100 to 200 letters", rows, same)
 
 
 def hashing(n=size(5000, 30), tokens=100):
@@ -146,7 +167,7 @@ def same_table(ours, theirs):
 
 
 def accuracy() -> None:
-    folder = os.environ.get("MERCER_BENCH_DATA")
+    folder, rows = os.environ.get("MERCER_BENCH_DATA"), []
     for name, models in MODELS.items():
         path = Path(folder or ".") / f"{name}.parquet"
         if not folder or not path.exists():
@@ -154,8 +175,13 @@ def accuracy() -> None:
             continue
         X, X_test, y, y_test = sequences_in(path)
         print(f"\n{name}: test accuracy, {len(X):,} rows to learn from, {len(X_test):,} to test")
-        for label, model in {**BASELINES, **models}.items():
-            print(f"  {label:<44} {model.fit(X, y).score(X_test, y_test):.4f}", flush=True)
+        scores = {label: float(model.fit(X, y).score(X_test, y_test)) for label, model in (BASELINES | models).items()}
+        for label, score in scores.items():
+            print(f"  {label:<44} {score:.4f}", flush=True)
+        best = max(models, key=scores.__getitem__)
+        rows.append([name, *(scores[label] for label in BASELINES), scores[best], best])
+    if rows:
+        table("test accuracy", ["set", "bag of letters", "1-3-grams", "1-5-grams", "Mercer", "kernel"], rows)
 
 
 def sequences_in(path):

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 import mercer
-from benchmarks.harness import measure, show, threads
+from benchmarks.harness import measure, show, table, threads
 
 ROWS = int(os.environ.get("MERCER_BENCH_SERVING_ROWS", "4000"))
 CALLS, BURST, DIFFERENT = 400, 50, 100
@@ -98,8 +98,9 @@ def _classes(X, y, Z, new_y):
     batches = {name: partial(model.predict_proba, Z) for name, model in fitted.items()}
     shown = ", ".join(f"{name} {score:.3f}" for name, score in results.items())
     show(
-        f"{NEW:,} rows of {X.shape[1]} columns of numbers, three classes (accuracy: {shown})",
+        f"{NEW:,} rows of {X.shape[1]} columns of numbers, three classes",
         measure(batches, "mercer", 3),
+        f"accuracy: {shown}",
     )
 
 
@@ -107,11 +108,13 @@ def _compare(title, methods, batches, y):
     """Check that all models have similar scores, then measure their times."""
     explained = {name: 1 - np.mean((np.asarray(run()) - y) ** 2) / np.var(y) for name, run in batches.items()}
     assert min(explained.values()) > 0.5, explained
-    print(f"\none row of {title} (R2 {', '.join(f'{name} {value:.3f}' for name, value in explained.items())})")
-    for name, wall, cpu in _latencies(methods):
-        middle, slow = np.quantile(wall, [0.5, 0.99]) * 1e3
-        print(f"  {name:<44} {middle:7.3f} ms median {slow:7.3f} ms p99 {np.median(cpu) * 1e3:7.3f} ms CPU")
-    show(f"{NEW:,} rows of {title}", measure(batches, "mercer", 3))
+    rows = [
+        [name, *(round(float(each) * 1e3, 3) for each in (*np.quantile(wall, [0.5, 0.99]), np.median(cpu)))]
+        for name, wall, cpu in _latencies(methods)
+    ]
+    table(f"one row of {title}: milliseconds", ["method", "median", "99th percentile", "median CPU"], rows)
+    same = f"R2 {', '.join(f'{name} {value:.3f}' for name, value in explained.items())}; one row has the bits of many"
+    show(f"{NEW:,} rows of {title}", measure(batches, "mercer", 3), same)
 
 
 def _latencies(methods) -> list[tuple[str, np.ndarray, np.ndarray]]:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import mercer
+from benchmarks.harness import table
 
 #: Cases of each kind.
 CASES = int(os.environ.get("MERCER_BENCH_CASES", "10"))
@@ -103,19 +104,24 @@ def outcome(case: Case, option: dict[str, Any], metric: str | None = None) -> Ou
 
 def compare(kind: str, make: Callable[[int], Case], metric: str | None) -> None:
     print(f"\n{kind}: {metric or 'r2'}, promised (95 % interval) and realized; distance in half-widths of the interval")
-    held, misled = 0, 0
+    held, misled, rows = 0, 0, []
     for seed in range(CASES):
         case = make(seed)
         split, plain = outcome(case, case.option, metric), outcome(case, {}, metric)
         held += split.distance <= 1
         misled += plain.distance > 2
+        rows.append([case.name, *map(float, (split.promised, split.low, split.high, split.realized))])
+        rows[-1] += [float(plain.promised), float(plain.realized)]
         print(
             f"{case.name:>10}  split {split.promised:7.3f} ({split.low:7.3f} to {split.high:7.3f}) "
             f"realized {split.realized:7.3f}: {split.distance:5.1f}   "
             f"plain {plain.promised:7.3f} realized {plain.realized:7.3f}: {plain.distance:6.1f}",
             flush=True,
         )
-    print(f"the promise of the split holds in {held} of {CASES}; a plain split is off by more than two in {misled}")
+    title = f"{kind}, {metric or 'r2'}: the realized score is within the interval in {held} of {CASES} cases; a random "
+    title += f"split is off by more than two intervals in {misled}"
+    columns = ["case", "promised", "low", "high", "realized", "random split: promised", "realized"]
+    table(title, columns, rows)
 
 
 def run() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from benchmarks.harness import size, threads
+from benchmarks.harness import size, table, threads
 from mercer._numeric.block import Block
 from mercer.expand import RandomFeatures
 from mercer.kernels import Gaussian
@@ -35,8 +35,8 @@ def run() -> None:
         }
         results = {name: way() for name, way in ways.items()}
     reference = results["in memory"]
-    for name, bits in results.items():
-        print(f"  {name:<24} {'the same bits' if bits == reference else 'DIFFERENT'}")
+    rows = [[name, "yes" if bits == reference else "NO"] for name, bits in results.items()]
+    table(f"{N:,} x {D}: the same bits as in memory", ["rows come from", "same bits"], rows)
     assert all(bits == reference for bits in results.values())
 
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from benchmarks.harness import REPEATS, SMOKE, measure, show, size, threads
+from benchmarks.harness import REPEATS, SMOKE, measure, show, size, table, threads
 from mercer.linear import HingeClassifier
 from mercer.text import TextFeatures
 
@@ -57,7 +57,8 @@ def speed(name, ours, peer, documents):
     methods = {f"scikit-learn {type(peer).__name__}": lambda: peer.fit_transform(documents)}
     methods |= {f"TextFeatures, {n} thread(s)": lambda n=n: on(n) for n in (1, 2)}
     rows = measure(methods, "TextFeatures, 2 thread(s)", repeats=min(REPEATS, 2))
-    show(f"{name}, {len(documents):,} documents, {megabytes:.1f} MB", rows)
+    same = f"the same entries of {len(some):,} documents"
+    show(f"{name}, {len(documents):,} documents, {megabytes:.1f} MB", rows, same)
     for row in rows:
         print(
             f"    {row.name:<44} {megabytes / row.wall:8.1f} MB/s wall {megabytes / max(row.user, 1e-9):8.1f} MB/s user"
@@ -70,12 +71,12 @@ def accuracy() -> None:
     Ours has the same settings on all sets: those with the best mean accuracy on three folds of the training rows of a
     split, over the first four sets, among words 1-2 and 1-3, letters 2-5 and a few penalties.
     """
-    if sets():
-        print(f"{'':<20} {'LinearSVC':>10} {'LogisticRegression':>19} {'Mercer':>8}   splits")
+    rows = []
     for path in sets():
         scores = [[model.fit(*train).score(*test) for model in models(seed)] for train, test, seed in splits(path)]
-        svc, logistic, ours = np.mean(scores, axis=0)
-        print(f"{path.stem:<20} {svc:10.4f} {logistic:19.4f} {ours:8.4f}   {len(scores)}", flush=True)
+        rows.append([path.stem, *map(float, np.mean(scores, axis=0)), len(scores)])
+    if rows:
+        table("test accuracy", ["set", "LinearSVC", "LogisticRegression", "Mercer", "splits"], rows)
 
 
 def models(seed):

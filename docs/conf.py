@@ -50,7 +50,9 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": []}
+# Pages without pages below them have nothing to show beside the text.
+_SINGLE = ("index", "install", "start", "from_sklearn", "internals", "extending", "corrections", "policy")
+html_sidebars = {page: [] for page in _SINGLE}
 html_show_sourcelink = False
 toc_object_entries_show_parents = "hide"
 html_copy_source = False

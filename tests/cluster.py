@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 from distributed import Client
@@ -66,6 +67,26 @@ class Cluster:
             )
         self.processes.append(process)
         return process
+
+
+@contextmanager
+def running(folder: Path, n_workers: int = 1, *tls: str, security=None, **environment: str):
+    """A cluster of that many workers, which share the given environment variables; its processes end with the block."""
+    cluster = Cluster(folder, *tls, security=security)
+    try:
+        for _ in range(n_workers):
+            cluster.start_worker(**environment)
+        cluster.wait_for_workers(n_workers)
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+def small_blocks(monkeypatch, rows: int, part_rows: int) -> None:
+    """Blocks and parts of few rows. Workers need not know: the positions of blocks come with the part."""
+    for module in ("accumulator", "base", "files", "delayed"):
+        monkeypatch.setattr(f"mercer.source.{module}.BLOCK_ROWS", rows)
+        monkeypatch.setattr(f"mercer.source.{module}.PART_ROWS", part_rows)
 
 
 def wait_until(condition, process, seconds=START_SECONDS):

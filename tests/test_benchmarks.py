@@ -63,6 +63,35 @@ def test_results_page_is_short_and_written_from_the_records(tmp_path):
     assert text.count("\n") <= MAX_LINES == 300
 
 
+def test_every_record_shows_figures_on_the_page():
+    page = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
+    for each in registry.BENCHMARKS:
+        found = record.load(each.name)
+        if found is None or each.name == "leaderboard":
+            continue
+        if each.group == "speed":
+            assert f"| {each.name} | " in page
+        else:
+            section = page.partition(f"### {each.title[:1].upper()}{each.title[1:]}\n")[2].partition("\n#")[0]
+            assert str(found["figures"][0]["rows"][0][0]) in section, each.name
+
+
+@pytest.mark.parametrize("n", [1, 40])
+def test_page_stays_short_with_long_tables(tmp_path, n):
+    pytest.importorskip("matplotlib")
+    import json
+
+    from benchmarks.render import MAX_LINES, write_results
+
+    figure = {"title": "t", "columns": ["a", "b", "c", "d"], "rows": [[f"row {i}", 1.0, None, "x"] for i in range(n)]}
+    for each in registry.BENCHMARKS:
+        kept = {"benchmark": each.name, "machine": {}, "versions": {}, "comparisons": [], "figures": [figure]}
+        (tmp_path / f"{each.name}.json").write_text(json.dumps(kept))
+    text = write_results(tmp_path / "RESULTS.md", tmp_path).read_text(encoding="utf-8")
+    assert text.count("\n") <= MAX_LINES
+    assert text.count("row 0") >= len(registry.BENCHMARKS)
+
+
 def comparison(ours, peer):
     rows = [
         {"name": "Mercer", "wall": ours, "user": ours, "ratio": 1.0, "user_ratio": 1.0},

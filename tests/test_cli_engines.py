@@ -10,28 +10,21 @@ import pyarrow.parquet as pq
 import pytest
 
 import mercer
-from cluster import Cluster, guarded
+from cluster import guarded, running, small_blocks
 from mercer import cli
-from mercer.source import accumulator, base, files
 
 N = 1300
 
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
-    for module in (accumulator, base, files):
-        monkeypatch.setattr(module, "BLOCK_ROWS", 100)
-        monkeypatch.setattr(module, "PART_ROWS", 200)
+    small_blocks(monkeypatch, 100, 200)
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
-    cluster.start_worker()
-    cluster.start_worker()
-    cluster.wait_for_workers(2)
-    yield cluster
-    cluster.stop()
+    with running(tmp_path_factory.mktemp("cluster"), 2) as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="module")
@@ -142,10 +135,7 @@ def test_the_scheduler_dies_and_the_fit_continues(files_of, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     fit = ["fit", str(files_of / "rows.parquet"), "--target", "y", "--effort", "fast", "--memory", "2MB"]
     fit += ["--no-report", "--json", "-o", "m.mercer"]
-    cluster = Cluster(tmp_path)
-    try:
-        cluster.start_worker()
-        cluster.wait_for_workers(1)
+    with running(tmp_path) as cluster:
         command = [
             sys.executable,
             "-c",
@@ -168,8 +158,6 @@ def test_the_scheduler_dies_and_the_fit_continues(files_of, tmp_path, monkeypatc
         assert process.returncode == 1, err
         assert "was lost" in err
         assert "--resume continues it" in err
-    finally:
-        cluster.stop()
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code), *fit, "--resume"],
         input="\n" * 1000,

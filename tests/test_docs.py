@@ -1,6 +1,7 @@
 """The documentation: examples print what they say, and what it mentions, links to and shows exists."""
 
 import doctest
+import inspect
 import re
 import runpy
 import shlex
@@ -114,6 +115,34 @@ def test_every_public_name_has_a_runnable_example(package):
     assert bare == SHOWN_ELSEWHERE & set(public)
 
 
+#: Bases and helpers, which nobody chooses between, and kernels by operators that have no alternative.
+NOT_CHOSEN = {"Kernel", "KernelParameter", "MercerReport", "Stationary"}
+GUIDANCE = re.compile(r"\b(Use (it|them)|[Pp]refer|[Mm]ade for|[Rr]ather than|instead of)\b")
+
+
+def chosen_names():
+    """Public estimators and kernels: what a reader chooses between."""
+    for package, names in mercer._PUBLIC.items():
+        for name in names.split():
+            found = getattr(mercer, name)
+            kernel = package == "kernels" and isinstance(found, type) and issubclass(found, mercer.Kernel)
+            if isinstance(found, type) and (hasattr(found, "fit") or kernel) and name not in NOT_CHOSEN:
+                yield name
+
+
+@pytest.mark.parametrize("name", sorted(chosen_names()))
+def test_docstrings_of_estimators_and_kernels_are_complete(name):
+    """A statement, when to use it, parameters if there are any, and an example."""
+    found = getattr(mercer, name)
+    text = re.sub(r"\s+", " ", found.__doc__)
+    assert GUIDANCE.search(text), "say when to use it, and when something else"
+    assert ">>> " in text
+    parameters = inspect.signature(found).parameters
+    parts = {"kernel", "left", "right", "A", "scale", "columns", "value"}  # what operators and methods pass
+    undocumented = [each for each in parameters if each not in parts and not re.search(rf"\b{each}\b", text)]
+    assert undocumented == []
+
+
 def test_links_between_pages_and_pictures_exist():
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
@@ -131,6 +160,12 @@ def test_links_between_pages_and_pictures_exist():
                 assert (page.parent / picture).exists(), (page, picture)
         for folder, example in re.findall(r"sphx_glr_gallery_(\w+?)_(plot_\w+)\.py", text):
             assert (EXAMPLES / folder / f"{example}.py").exists(), (page, example)
+
+
+def test_every_page_of_the_guide_has_a_picture():
+    pages = set((DOCS / "guide").glob("*.rst")) - {DOCS / "guide" / "index.rst"}
+    bare = [page.stem for page in pages if not re.search(r"\.\. (image|figure):: ", page.read_text(encoding="utf-8"))]
+    assert bare == []
 
 
 def test_gallery_lists_every_example_once():

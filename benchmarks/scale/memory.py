@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from itertools import product
+from typing import Any
 
+from benchmarks.harness import table as record_table
 from benchmarks.scale.generate import workplace, write_both
 from benchmarks.scale.options import Options
 from benchmarks.scale.watch import Watched, mercer, watch
@@ -21,24 +24,25 @@ def memory(options: Options) -> None:
         text, parquet, n = write_both(folder, options.gigabytes)
         sizes = [os.path.getsize(path) / 1e9 for path in (text, parquet)]
         print(f"{n:,} rows, {sizes[0]:.2f} GB of CSV, {sizes[1]:.2f} GB of Parquet, limit {options.limit:g} GB")
-        for effort in options.efforts:
-            for path in (text, parquet):
-                for enforced in (False, True) if options.enforced else (False,):
-                    _show(path, effort, options.limit, enforced, folder)
+        runs = product(options.efforts, (text, parquet), (False, True) if options.enforced else (False,))
+        rows = [_show(path, effort, options.limit, enforced, folder) for effort, path, enforced in runs]
+        columns = ["fit", "ended", "wall s", "CPU s", "peak, GB", "second half / first"]
+        record_table(f"fit of {n:,} rows, {sizes[0]:.2f} GB of CSV, below {options.limit:g} GB", columns, rows)
 
 
-def _show(path: str, effort: str, limit: float, enforced: bool, folder: str) -> None:
+def _show(path: str, effort: str, limit: float, enforced: bool, folder: str) -> list[Any]:
     out = os.path.join(folder, "m.mercer")
     allowed = max(0.1, limit - _BASE)
     command = mercer("fit", path, "--target", "y", "--effort", effort, "--memory", allowed, "--quiet", "-o", out)
     found = watch(command, limit if enforced else None)
     name = f"{effort} {os.path.splitext(path)[1][1:]}{' enforced' if enforced else ''}"
-    print(f"  {name:<26} {'ok' if found.code == 0 else f'FAILED ({found.code})'} {_line(found, limit)}", flush=True)
+    end = "ok" if found.code == 0 else f"FAILED ({found.code})"
+    print(f"  {name:<26} {end} |{found.drawn(limit)}|", flush=True)
+    return [name, end, round(found.wall, 1), round(found.cpu, 1), round(found.peak, 2), round(_growth(found), 2)]
 
 
-def _line(found: Watched, limit: float) -> str:
+def _growth(found: Watched) -> float:
+    """The largest resident size in the second half of the time, relative to that in the first."""
     bins = [size for size in found.bins() if size]
     half = len(bins) // 2
-    growth = max(bins[half:], default=0.0) / max(bins[:half], default=1.0)
-    times = f"{found.wall:7.1f} s wall {found.cpu:7.1f} s CPU"
-    return f"{times}  peak {found.peak:5.2f} GB  second half / first {growth:4.2f}  |{found.drawn(limit)}|"
+    return max(bins[half:], default=0.0) / max(bins[:half], default=1.0)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 
 import mercer as package
+from benchmarks.harness import table as record_table
 from benchmarks.scale.generate import table, workplace, write_parquet
 from benchmarks.scale.options import Options
 from benchmarks.scale.watch import mercer, watch
@@ -17,6 +19,7 @@ def predict(options: Options) -> None:
 
     The second line of each format counts the rows beyond the first: without the time to start.
     """
+    rows: list[list[Any]] = []
     with workplace(options.folder) as folder:
         path, model = os.path.join(folder, "new.parquet"), os.path.join(folder, "m.mercer")
         package.fit(table(np.random.default_rng(0), 100_000), "y", effort="fast", report=False).save(model)
@@ -30,3 +33,7 @@ def predict(options: Options) -> None:
                 memory = f"peak {found.peak:5.2f} GB  |{found.drawn(1.0)}|"
                 print(f"  {n:>11,} rows to {form:<8} {speed}  {memory}", flush=True)
                 before = (n, found.wall, found.cpu)
+                speeds = round(more / wall / 1e6, 2), round(cpu / more * 1e6, 2)
+                rows.append([f"{n:,} rows to {form}", *speeds, round(found.peak, 2)])
+    columns = ["predict", "million rows/s, wall", "CPU s per million", "peak, GB"]
+    record_table("mercer predict on a file", columns, rows)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import mercer
+from benchmarks.harness import table as record_table
 from benchmarks.scale.generate import table, workplace
 from benchmarks.scale.options import Options
 
@@ -24,13 +25,15 @@ _FRACTIONS = (1.0, 0.5, 0.25, 0.1)
 
 def sample(options: Options) -> None:
     """Scores on the same holdout; the linear weights come from all rows in every case."""
-    print(f"  {'table':<34} {'metric':<9}" + "".join(f"{fraction:>9.0%}" for fraction in _FRACTIONS))
+    rows = []
     with workplace(options.folder) as folder:
         for name, path, target in _tables(folder, options):
             for effort in options.efforts:
                 scores = [_score(path, target, effort, fraction) for fraction in _FRACTIONS]
-                values = "".join(f"{value:9.4f}" for _, value in scores)
-                print(f"  {name + ' ' + effort:<34} {scores[0][0]:<9}{values}", flush=True)
+                rows.append([f"{name} {effort}", scores[0][0], *(round(value, 4) for _, value in scores)])
+                print(f"  {rows[-1]}", flush=True)
+    columns = ["table", "metric", *(f"{fraction:.0%}" for fraction in _FRACTIONS)]
+    record_table("search on a sample: score of new rows by the fraction of rows in the sample", columns, rows)
 
 
 def _score(path: str, target: str, effort: str, fraction: float) -> tuple[str, float]:

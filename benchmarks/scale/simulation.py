@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from benchmarks.harness import table
 from benchmarks.scale.options import Options
 
 _AHEAD, _TIMES, _SECONDS = 8, 2.0, 5.0
@@ -80,8 +81,10 @@ def stragglers(options: Options) -> None:
         "a failure of each worker per minute": Cluster(even, failures=1 / 60),
     }
     ideal = parts * seconds / n
-    print(f"  {parts:,} parts of {seconds} s on {n} workers: {ideal:.1f} s of work each")
+    rows = []
     for name, cluster in cases.items():
         took = cluster.run(parts, seconds)
         more = cluster.computed / parts - 1
-        print(f"    {name:<38} {took:7.1f} s  {took / ideal:5.2f} x   {more:6.2%} more parts")
+        rows.append([name, round(took, 1), round(took / ideal, 2), f"{more:.2%}"])
+    title = f"simulated: {parts:,} parts of {seconds} s on {n} workers, {ideal:.1f} s of work each"
+    table(title, ["workers", "s", "x the work", "parts computed again"], rows)

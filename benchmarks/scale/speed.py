@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.harness import table
 from benchmarks.scale.generate import workplace
 from benchmarks.scale.options import Options
 from mercer.expand import RandomFeatures
@@ -53,10 +54,11 @@ def _compare(title: str, ways: dict[str, Callable[[], Any]]) -> None:
             spent = (time.perf_counter() - wall, time.process_time() - cpu)
             best[name] = tuple(map(min, zip(best.get(name, spent), spent, strict=True)))  # type: ignore[assignment]
     reference = next(iter(best.values()))
-    print(f"  {title}")
-    for name, (wall, cpu) in best.items():
-        ratios = f"{wall / reference[0]:5.2f} x wall {cpu / reference[1]:5.2f} x CPU"
-        print(f"    {name:<32} {wall:7.2f} s wall {cpu:7.2f} s CPU   {ratios}", flush=True)
+    rows = [
+        [name, *(round(each, 2) for each in (wall, cpu, wall / reference[0], cpu / reference[1]))]
+        for name, (wall, cpu) in best.items()
+    ]
+    table(f"throughput, {title}", ["method", "wall s", "CPU s", "x wall", "x CPU"], rows)
 
 
 def _written(folder: str, n: int, dtype: Any) -> str:
@@ -81,9 +83,13 @@ def workers(options: Options) -> None:
         }
         runs = [{name: way() for name, way in ways.items()} for _ in range(_REPEATS)]
     times = {name: np.median([run[name][:2] for run in runs], axis=0) for name in ways}
-    for name, (wall, cpu) in times.items():
-        print(f"    {name:<16} {wall:7.2f} s wall {cpu:7.2f} s CPU", flush=True)
     here, one, two = times.values()
+    columns = ["where", "wall s", "CPU s", "speed, of one worker", "CPU, of threads"]
+    found = [
+        [name, *(round(float(each), 2) for each in (wall, cpu, one[0] / wall, cpu / here[1]))]
+        for name, (wall, cpu) in times.items()
+    ]
+    table(f"random features and ridge of {options.rows:,} rows", columns, found)
     speed, cost = one[0] / two[0], two[1] / here[1]
     print(f"    two workers are {speed:.2f} x as fast as one, with {cost:.2f} x the CPU of threads", flush=True)
     print(f"    the same bits everywhere: {len({coef for run in runs for *_, coef in run.values()}) == 1}", flush=True)

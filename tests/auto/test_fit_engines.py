@@ -12,19 +12,16 @@ import pytest
 
 import mercer
 from bits import bits
-from cluster import Cluster, guarded
+from cluster import guarded, running, small_blocks
 from estimates import LONG
 from mercer import cli
-from mercer.source import accumulator, base, files
 
 N = 1500
 
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
-    for module in (accumulator, base, files):
-        monkeypatch.setattr(module, "BLOCK_ROWS", 256)
-        monkeypatch.setattr(module, "PART_ROWS", 512)
+    small_blocks(monkeypatch, 256, 512)
 
 
 @pytest.fixture(scope="module")
@@ -35,21 +32,14 @@ def processes():
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
-    cluster.start_worker()
-    cluster.wait_for_workers(1)
-    yield cluster
-    cluster.stop()
+    with running(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="module")
 def two_workers(tmp_path_factory):
-    cluster = Cluster(tmp_path_factory.mktemp("two"))
-    cluster.start_worker()
-    cluster.start_worker()
-    cluster.wait_for_workers(2)
-    yield cluster
-    cluster.stop()
+    with running(tmp_path_factory.mktemp("two"), 2) as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="module")

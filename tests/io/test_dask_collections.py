@@ -12,12 +12,11 @@ import pytest
 
 import mercer
 from bits import bits, learned_bits
-from cluster import Cluster, guarded
+from cluster import guarded, running, small_blocks
 from mercer._runtime.errors import DataError
 from mercer.io import read, read_table
 from mercer.linear import RidgeRegressor
 from mercer.normalize import Standardize
-from mercer.source import accumulator, base, delayed
 from mercer.stats import Gram, Sample
 
 N = 900
@@ -25,18 +24,13 @@ N = 900
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
-    for module in (accumulator, base, delayed):
-        monkeypatch.setattr(module, "BLOCK_ROWS", 64)
-        monkeypatch.setattr(module, "PART_ROWS", 256)
+    small_blocks(monkeypatch, 64, 256)
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
-    cluster.start_worker()
-    cluster.wait_for_workers(1)
-    yield cluster
-    cluster.stop()
+    with running(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
 
 
 def rows():

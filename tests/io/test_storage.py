@@ -13,7 +13,7 @@ import pytest
 
 import mercer
 from bits import bits
-from cluster import Cluster, guarded
+from cluster import guarded, running
 from mercer._runtime.errors import DataError
 from mercer.io import read, read_table
 from mercer.io.storage import prepare
@@ -225,13 +225,8 @@ def test_an_object_that_is_not_there(s3):
 def test_workers_read_their_parts_from_the_object_store(s3, tmp_path):
     source = read_table("s3://bucket/rows", "y")
     here = source.fold(Sample(40)).finish().X.table
-    cluster = Cluster(tmp_path)
-    try:
-        cluster.start_worker()
-        cluster.wait_for_workers(1)
+    with running(tmp_path) as cluster:
         there = guarded(lambda: source.on(cluster.client).fold(Sample(40)).finish().X.table)
-    finally:
-        cluster.stop()
     assert there.equals(here)
 
 

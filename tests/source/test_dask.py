@@ -14,13 +14,13 @@ from distributed import Client
 
 import mercer
 from bits import bits, learned_bits
-from cluster import Cluster, guarded
+from cluster import guarded, running, small_blocks
 from estimates import LONG
 from mercer._runtime.errors import DataError, ParameterError
 from mercer.expand import RandomFeatures
 from mercer.linear import RidgeRegressor
 from mercer.normalize import Standardize
-from mercer.source import EngineError, MemorySource, ParquetSource, accumulator, as_engine, base, files
+from mercer.source import EngineError, MemorySource, ParquetSource, as_engine
 from mercer.source.dask import DaskEngine, compare_versions, dask_engine
 from mercer.stats import Gram, Moments, Sample
 
@@ -29,21 +29,14 @@ N_KILLS = 30 if LONG else 2
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
-    """Small blocks and parts. Workers need not know: the positions of blocks come with the part."""
-    for module in (accumulator, base, files):
-        monkeypatch.setattr(module, "BLOCK_ROWS", 64)
-        monkeypatch.setattr(module, "PART_ROWS", 256)
+    small_blocks(monkeypatch, 64, 256)
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     """A scheduler and two workers."""
-    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
-    cluster.start_worker()
-    cluster.start_worker()
-    cluster.wait_for_workers(2)
-    yield cluster
-    cluster.stop()
+    with running(tmp_path_factory.mktemp("cluster"), 2) as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="module")
@@ -148,14 +141,10 @@ def test_a_slow_worker_does_not_stall_the_others(tmp_path, parquet, monkeypatch)
     monkeypatch.setattr("mercer.source.dask._STRAGGLER_SECONDS", 0.5)
     source = ParquetSource(parquet, target="y")
     stuck = source.map(lambda block: [time.sleep(3600 * bool(os.environ.get("MERCER_TEST_STUCK"))), block][1])
-    cluster = Cluster(tmp_path)
-    try:
-        cluster.start_worker(MERCER_TEST_STUCK="1")
+    with running(tmp_path, 1, MERCER_TEST_STUCK="1") as cluster:
         cluster.start_worker()
         cluster.wait_for_workers(2)
         there = guarded(lambda: bits(stuck.on(cluster.client).fold(Gram(3)).finish()))
-    finally:
-        cluster.stop()
     assert there == bits(source.fold(Gram(3)).finish())
 
 
@@ -187,14 +176,9 @@ def test_other_versions_on_a_worker_are_refused(tmp_path, parquet):
     older = tmp_path / "older" / "mercer-0.0.9.dist-info"
     older.mkdir(parents=True)
     (older / "METADATA").write_text("Metadata-Version: 2.1\nName: mercer\nVersion: 0.0.9\n")
-    cluster = Cluster(tmp_path)
-    try:
-        cluster.start_worker(PYTHONPATH=str(older.parent))
-        cluster.wait_for_workers(1)
-        with pytest.raises(EngineError, match=r"worker at .* mercer 0\.0\.9, not .*install the same versions"):
-            guarded(lambda: mercer.read(parquet, "y", engine=cluster.client))
-    finally:
-        cluster.stop()
+    problem = r"worker at .* mercer 0\.0\.9, not .*install the same versions"
+    with running(tmp_path, PYTHONPATH=str(older.parent)) as cluster, pytest.raises(EngineError, match=problem):
+        guarded(lambda: mercer.read(parquet, "y", engine=cluster.client))
 
 
 def test_versions_that_are_missing():
@@ -209,10 +193,7 @@ def test_versions_that_are_missing():
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
 def test_a_scheduler_that_is_gone_is_an_error(how, tmp_path, parquet):
-    cluster = Cluster(tmp_path)
-    try:
-        cluster.start_worker()
-        cluster.wait_for_workers(1)
+    with running(tmp_path) as cluster:
         source = ParquetSource(parquet, target="y").map(lambda block: [time.sleep(0.05), block][1])
         source = source.on(cluster.client)
         ending = threading.Timer(1.0, lambda: cluster.scheduler.send_signal(how))
@@ -220,8 +201,6 @@ def test_a_scheduler_that_is_gone_is_an_error(how, tmp_path, parquet):
         with pytest.raises(EngineError, match=r"connection to the Dask scheduler at tcp://127.* was lost"):
             guarded(lambda: source.fold(Moments()), seconds=60)
         ending.join()
-    finally:
-        cluster.stop()
 
 
 def test_an_address_where_nobody_answers():

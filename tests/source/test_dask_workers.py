@@ -11,7 +11,7 @@ from distributed import Client, Security
 
 import mercer
 from bits import bits
-from cluster import Cluster, guarded
+from cluster import guarded, running
 from mercer._runtime.errors import DataError
 from mercer.source import EngineError, ParquetSource
 from mercer.source.dask import dask_engine
@@ -48,11 +48,8 @@ def test_a_cluster_with_tls(tmp_path, parquet):
     security = Security(
         tls_ca_file=certificate, tls_client_cert=certificate, tls_client_key=key, require_encryption=True
     )
-    cluster = Cluster(tmp_path, "--protocol", "tls", *files, security=security)
     source = ParquetSource(parquet, target="y")
-    try:
-        cluster.start_worker()
-        cluster.wait_for_workers(1)
+    with running(tmp_path, 1, "--protocol", "tls", *files, security=security) as cluster:
         assert cluster.address.startswith("tls://")
         there = guarded(lambda: bits(source.on(cluster.client).fold(Moments()).finish()))
         with (
@@ -60,36 +57,24 @@ def test_a_cluster_with_tls(tmp_path, parquet):
             dask_engine(cluster.address),
         ):
             pass
-    finally:
-        cluster.stop()
     assert there == bits(source.fold(Moments()).finish())
 
 
 def test_a_worker_without_mercer(tmp_path, parquet):
     (tmp_path / "without").mkdir()
     (tmp_path / "without" / "sitecustomize.py").write_text(WITHOUT_MERCER)
-    cluster = Cluster(tmp_path)
-    try:
-        cluster.start_worker(PYTHONPATH=str(tmp_path / "without"))
-        cluster.wait_for_workers(1)
-        with pytest.raises(EngineError, match=r"worker at .* mercer missing, not .*install the same versions"):
-            guarded(lambda: mercer.read(parquet, "y", engine=cluster.client))
-    finally:
-        cluster.stop()
+    problem = r"worker at .* mercer missing, not .*install the same versions"
+    with running(tmp_path, PYTHONPATH=str(tmp_path / "without")) as cluster, pytest.raises(EngineError, match=problem):
+        guarded(lambda: mercer.read(parquet, "y", engine=cluster.client))
 
 
 def test_a_path_that_workers_cannot_read(tmp_path, parquet, monkeypatch):
     """A relative path works, because workers get absolute ones; a file that is gone on a worker is an error."""
     monkeypatch.chdir(tmp_path)
-    cluster = Cluster(tmp_path)
-    try:
-        cluster.start_worker()
-        cluster.wait_for_workers(1)
+    with running(tmp_path) as cluster:
         client: Client = cluster.client
         assert guarded(lambda: mercer.read("rows.parquet", "y", engine=client).fold(Moments())).n == 1000
         source = mercer.read("rows.parquet", "y", engine=client)
         os.rename("rows.parquet", "elsewhere.parquet")
         with pytest.raises(DataError, match=r"worker on .* cannot read its rows.*rows\.parquet.*shared?"):
             guarded(lambda: source.fold(Moments()))
-    finally:
-        cluster.stop()

@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from bits import bits, learned_bits
+from cluster import small_blocks
 from mercer._numeric.block import Block
 from mercer._runtime.errors import Location, ParameterError
 from mercer.expand import RandomFeatures
@@ -23,10 +24,7 @@ from mercer.source import (
     MemorySource,
     ParquetSource,
     StreamSource,
-    accumulator,
     as_engine,
-    base,
-    files,
     listening,
     split_holdout,
 )
@@ -38,10 +36,7 @@ N = 1100
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
-    """Small blocks and parts. Workers need not know: the positions of blocks come with the part."""
-    for module in (accumulator, base, files):
-        monkeypatch.setattr(module, "BLOCK_ROWS", 64)
-        monkeypatch.setattr(module, "PART_ROWS", 256)
+    small_blocks(monkeypatch, 64, 256)
 
 
 @pytest.fixture(scope="module")

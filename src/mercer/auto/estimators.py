@@ -187,6 +187,9 @@ class MercerRegressor(RegressorMixin, SearchedEstimator):
     The search of `mercer.fit` without a holdout. Frames may mix numbers, categories and dates, with missing values. The
     target may have several columns.
 
+    Use it where scikit-learn expects an estimator: cross-validation, pipelines, stacking. For one table and a report
+    use `mercer.fit`, which also holds rows out. A fit takes seconds to minutes (`effort`, `time_budget`).
+
     Parameters
     ----------
     effort : {"fast", "normal", "high"}, default="normal"
@@ -282,6 +285,9 @@ class MercerClassifier(ClassifierMixin, SearchedEstimator):
     """Logistic regression on features found by a search: scores of trees, bins, random features in a learned metric.
 
     The search of `mercer.fit` without a holdout. Frames may mix numbers, categories and dates, with missing values.
+
+    Use it where scikit-learn expects an estimator: cross-validation, pipelines, stacking. For one table and a report
+    use `mercer.fit`, which also holds rows out. A fit takes seconds to minutes (`effort`, `time_budget`).
 
     Parameters
     ----------

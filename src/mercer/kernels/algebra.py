@@ -44,6 +44,9 @@ class Sum(CompositeKernel):
 
     Its spectral law is the mixture of the two laws, weighted by their masses.
 
+    Use it for parts that act on their own, for example columns of different kinds, each with its kernel. The cost is
+    that of both kernels.
+
     >>> from mercer.kernels import Gaussian, Linear
     >>> (Gaussian() + Linear())([[0.0], [1.0]]).round(3)
     array([[1.   , 0.607],
@@ -96,6 +99,9 @@ class Product(CompositeKernel):
 
     A draw of its spectral law is the sum of a draw of each.
 
+    Use it where rows are similar only if both kernels say so, for example in place and in time; a sum is for parts that
+    act on their own. The cost is that of both kernels.
+
     >>> from mercer.kernels import Linear
     >>> (Linear() * Linear())([[1.0, 2.0]], [[3.0, 1.0]])
     array([[25.]])
@@ -132,6 +138,8 @@ class Product(CompositeKernel):
 @dataclass
 class Scaled(CompositeKernel):
     """scale * k(x, z), scale >= 0.
+
+    Use it to weigh the parts of a sum. The scale of a whole kernel only rescales the penalty of a machine.
 
     >>> from mercer.kernels import Linear
     >>> 0.5 * Linear()
@@ -178,6 +186,8 @@ class Restricted(CompositeKernel):
     number or name hands kernels on objects the cells of that column, so that tables of mixed columns
     work: ``Overlap().on("tags") + Gaussian().on(["age", "height"])``.
 
+    Use it for tables whose columns differ in kind or in scale. The cost is that of the kernel on these columns.
+
     >>> from mercer.kernels import Linear
     >>> Linear().on([0, 2])([[1.0, 7.0, 2.0]], [[3.0, 9.0, 1.0]])
     array([[5.]])
@@ -216,6 +226,9 @@ class Normalized(CompositeKernel):
 
     A row with k(x, x) = 0 has phi(x) = 0 and no angle: its similarity is 0 to every row, itself
     included. All other rows have exactly 1 on the diagonal.
+
+    Use it where the size of a row is of no interest: texts of different lengths, sets of different sizes. It hides a
+    size that carries information.
 
     >>> from mercer.kernels import Linear
     >>> Linear().normalized()([[3.0, 4.0], [0.0, 0.0]], [[6.0, 8.0]])

@@ -21,6 +21,9 @@ class Custom(Kernel):
     checks whether it is a kernel. It sees rows of arrays and data frames as 1-D arrays, rows of a CSR
     matrix as 1 x d CSR matrices and items of other sequences as they are.
 
+    Use it to try a similarity that is not here. Each pair of rows is a call of a Python function, about a microsecond
+    at best: for more than some thousand rows compute the matrix elsewhere and use `Precomputed`.
+
     Parameters
     ----------
     function : callable
@@ -89,6 +92,9 @@ class Precomputed(Kernel):
     Fit on the square matrix of the training objects and predict on the test-by-training matrix.
     ``Precomputed()(K)`` is a copy of K. ``Precomputed()(K, Y)`` is the same, after checking that the
     columns of K stand for the rows of Y.
+
+    Use it for similarities from elsewhere. They take n^2 numbers of memory, and there are no rows left from which
+    random features could be drawn; `Landmarks` works. Prefer `Custom` for a function that is cheap to call.
 
     >>> import numpy as np
     >>> from mercer.kernels import Precomputed

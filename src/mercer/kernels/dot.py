@@ -21,6 +21,8 @@ BLOCK = 2**21  # entries of a sparse product made dense at a time
 class Constant(Kernel):
     """k(x, z) = value, for rows of any kind: what an intercept adds to a kernel machine.
 
+    Use it as a part of sums where a machine has no intercept of its own (`KernelHinge`, `KernelRegressor`).
+
     Parameters
     ----------
     value : float >= 0
@@ -80,6 +82,9 @@ class DotProduct(Kernel):
 class Linear(DotProduct):
     """k(x, z) = <x, z>.
 
+    Use it as a part of sums, to give a kernel machine a linear part. On its own a linear model of the columns
+    (`RidgeRegressor`) gives the same function without a Gram matrix.
+
     >>> from mercer.kernels import Linear
     >>> Linear()([[1.0, 2.0]], [[3.0, 4.0]])
     array([[11.]])
@@ -95,6 +100,11 @@ class Linear(DotProduct):
 @dataclass
 class Polynomial(DotProduct):
     """k(x, z) = (offset + scale <x, z>)^degree: all products of up to `degree` coordinates.
+
+    Use it with degree 2 or 3 where products of columns matter, on scaled or normalized rows: values grow with the 2
+    degree-th power of their length. A Gram matrix takes one matrix product whatever the degree, while `PolynomialLift`
+    has C(d + degree, degree) columns. Shawe-Taylor and Cristianini, Kernel Methods for Pattern Analysis, 2004, section
+    9.1.
 
     Parameters
     ----------
@@ -130,6 +140,10 @@ class AllSubsets(Kernel):
 
     Takimoto and Warmuth, Path kernels and multiplicative updates, JMLR 2003.
 
+    Use it for columns of 0 and 1 of which few are 1 in a row, where conjunctions of any length may matter. Values
+    double with every column that two rows share: prefer `Anova` where conjunctions are short. The cost is one product
+    per column and pair of rows.
+
     Parameters
     ----------
     scale : float > 0
@@ -162,6 +176,9 @@ class Anova(Kernel):
     e_q is the elementary symmetric polynomial, sum over j_1 < ... < j_q of prod_i x_(j_i) z_(j_i);
     0 when there are fewer than q columns. Shawe-Taylor and Cristianini, Kernel Methods for Pattern
     Analysis, 2004, section 9.2.
+
+    Use it for interactions of exactly `degree` different columns; `Polynomial` has powers of single columns and the
+    lower degrees as well. Time is degree times that of a matrix product, or more.
 
     Parameters
     ----------

@@ -24,6 +24,9 @@ class Laplace(Stationary):
     for "l2"; independent Cauchy / bandwidth for "l1". Rahimi and Recht, Random features for
     large-scale kernel machines, 2007.
 
+    Use it where the target has kinks or jumps, as its functions need no derivatives; smooth targets are learned faster
+    with `Gaussian`. "l2" takes one matrix product, "l1" a difference for every column of every pair.
+
     Parameters
     ----------
     bandwidth : float > 0 or "median"
@@ -67,6 +70,9 @@ class ExponentialPower(Stationary):
     kernels. Outside this range of p and q it is not positive semidefinite in every dimension
     (Schoenberg 1938). Frequencies: S^(1/p) T_j / bandwidth with independent symmetric p-stable T_j
     and one positive (q/p)-stable S.
+
+    Use it to select the tail and the smoothness by q. With p other than 2 every column of every pair takes a power
+    instead of a share of one matrix product, so prefer `Gaussian` or `Laplace` where they do.
 
     Parameters
     ----------
@@ -119,6 +125,9 @@ class Sinc(Stationary):
     the uniform law on the sphere in R^3; from four dimensions on no law on R^d projects to it, and
     Gram matrices have eigenvalues well below 0. Frequencies: uniform on [-1, 1]^d / bandwidth; radial:
     the first d coordinates of a uniform point on the sphere in R^3, over the bandwidth.
+
+    Use it for band-limited functions, such as sampled signals: its functions have no frequency above 1 / bandwidth. It
+    changes sign and decays slowly, so prefer `Gaussian` for other data.
 
     Parameters
     ----------

@@ -20,6 +20,11 @@ class Gaussian(Stationary):
     Frequencies: g / bandwidth, g ~ N(0, I). Texts that write exp(-||x - z||^2 / s^2) mean
     bandwidth = s / sqrt(2), and scikit-learn's gamma is 1 / (2 bandwidth^2).
 
+    Use it first, for standardized numbers and smooth targets. Its functions have all derivatives; rough targets need
+    fewer features of `Matern` or `Laplace`, and irrelevant columns blur its distance: leave them out with ``on`` or
+    learn the metric (`LearnedMetric`). A Gram matrix takes one matrix product and an exponential per entry. Rasmussen
+    and Williams, Gaussian Processes for Machine Learning, 2006, section 4.2.
+
     Parameters
     ----------
     bandwidth : float > 0 or "median"
@@ -51,6 +56,9 @@ class Cauchy(Stationary):
     Frequencies: g sqrt(2E) / bandwidth, E ~ Exp(1). It is ``RationalQuadratic(alpha=1)`` at sqrt(2)
     times the bandwidth.
 
+    Use it where far rows should still count: it falls like a power of the distance, not exponentially. It costs as much
+    as `Gaussian`, and a wide `Gaussian` is the better choice for smooth targets.
+
     Parameters
     ----------
     bandwidth : float > 0 or "median"
@@ -80,6 +88,9 @@ class RationalQuadratic(Stationary):
     A Gamma mixture of Gaussians; the Gaussian kernel in the limit of large alpha. Frequencies:
     g sqrt(tau) / bandwidth, tau ~ Gamma(alpha, rate alpha). Rasmussen and Williams, Gaussian
     Processes for Machine Learning, 2006, equation 4.19.
+
+    Use it where the target varies on several scales at once; a small alpha means many scales. Prefer `Gaussian` where
+    one scale is enough: it has one parameter less and the same cost.
 
     Parameters
     ----------
@@ -115,6 +126,9 @@ class Matern(Stationary):
     Gaussian kernel; functions in its space have about nu derivatives. Frequencies:
     g sqrt(2 nu / chi2_(2 nu)) / bandwidth, a multivariate t law. Rasmussen and Williams, Gaussian
     Processes for Machine Learning, 2006, equation 4.14.
+
+    Use it where the smoothness of the target is known, or selected as a parameter. The four closed forms cost as much
+    as `Gaussian`; other nu evaluate a Bessel function per entry, which takes many times as long.
 
     Parameters
     ----------

@@ -27,6 +27,10 @@ class OnSubsets(CompositeKernel):
     2011): additive for order 1, with pairwise interactions for order 2. Its frequencies are those of k set to zero
     outside of a random S.
 
+    Use it where few columns act together: its functions need fewer rows than those of a kernel of all columns. It
+    cannot express interactions of more than `order` columns. For `Gaussian` the time is that of `order` kernels of
+    single columns, for others that of one kernel per set of columns.
+
     Parameters
     ----------
     kernel : shift-invariant Kernel

@@ -19,6 +19,9 @@ class Through(CompositeKernel):
 
     A frequency omega of k becomes A omega.
 
+    Use it for a metric that is known or learned (`LearnedMetric`). A matrix A with few columns also makes distances
+    cheaper.
+
     Parameters
     ----------
     kernel : Kernel on the rows x A

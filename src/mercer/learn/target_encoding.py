@@ -39,6 +39,9 @@ class TargetEncoding(CategoricalTransformer, OutOfFoldTransformer):
     The fold of a row is given by the hash of the row for a `Source`, and by that of its number for an array or a frame,
     where many rows may be equal.
 
+    Use it for columns of many categories; indicators (`OneHot`) keep more of a column of few. It costs one pass, and
+    memory for one number per category and fold.
+
     Parameters
     ----------
     shrinkage : "auto" or float >= 0, default="auto"

@@ -47,6 +47,9 @@ class LogisticClassifier(LinearClassifier, IteratedEstimator):
     matrix that bounds the Hessian (Boehning 1992), so the first one is ridge regression; every twelve steps the
     curvature is measured at the current point.
 
+    Use it for classes with probabilities. Prefer `RidgeClassifier` for a quick path of penalties, whose scores are no
+    probabilities. A step costs one pass and n d operations.
+
     Parameters
     ----------
     alpha : a number, several, or "path", default=1.0

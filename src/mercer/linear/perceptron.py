@@ -26,6 +26,9 @@ class Perceptron(LinearClassifier, StreamingEstimator):
 
     The result depends on the order of the rows, which are visited as given. So there is no `merge`, and no row weights.
 
+    Use it to learn and to teach: it needs no parameter and one row at a time. On rows that no hyperplane separates it
+    does not settle; prefer `HingeClassifier` or `LogisticClassifier` for results. A visit of a row costs d operations.
+
     Parameters
     ----------
     n_epochs : int, default=10

@@ -53,6 +53,10 @@ class KernelHinge(ClassifierMixin, KernelMachine):
     Both are solved in the dual, b in [0, w]: a = b y / (2 alpha), or a = K'(b y) / (2 alpha); the duality gap bounds
     how far from the optimum the result is. More than two classes are handled one versus rest.
 
+    Use it for classes on a few thousand rows, or on objects that have a kernel and no columns. Memory is n^2 numbers:
+    for more rows use `Landmarks` or `RandomFeatures` and `HingeClassifier`. Cortes and Vapnik, Support-vector networks,
+    1995.
+
     Parameters
     ----------
     kernel : Kernel, str or None, default=None

@@ -22,6 +22,9 @@ class KernelKMeans(ClusterMixin, KernelMachine):
     ||phi(x) - c_l||^2 = k(x, x) - 2 mean_(j in l) k(x, x_j) + mean_(i, j in l) k(x_i, x_j). Lloyd's steps are those of
     k-means on the explicit features. It starts from rows drawn as in k-means++, which also needs distances only.
 
+    Use it for groups that no hyperplanes divide, and for objects with a kernel only. The start matters, so compare a
+    few. A step costs n^2 operations, memory is n^2 numbers: for more rows run k-means on `Landmarks`.
+
     Parameters
     ----------
     kernel : Kernel, str or None, default=None

@@ -39,6 +39,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine
     its penalty chosen by leave-one-out (Bakir, Weston and Schoelkopf 2004). For the Gaussian kernel the result is then
     improved by the fixed-point iteration of Mika et al. (1999), which lowers ||phi(z) - P phi||.
 
+    Use it to look at the shape of data in few coordinates, or to remove noise by `inverse_transform`. For features of a
+    model `Landmarks` cost less: this takes the n x n Gram matrix and its leading eigenvectors.
+
     Parameters
     ----------
     kernel : Kernel, str or None, default=None

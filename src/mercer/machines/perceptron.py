@@ -38,6 +38,9 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):
     k(., x_i) to its own and subtracts it from the best wrong one. If some u of norm 1/gamma has y_i u(x_i) >= 1 for
     all rows, there are at most (R/gamma)^2 mistakes, R^2 = max k(x, x); otherwise the passes end at `n_epochs`.
 
+    Use it to learn and to teach, and where rows arrive one by one. The stored mistakes grow with the data if classes
+    overlap; prefer `KernelHinge` there. A row costs one kernel value per stored mistake.
+
     Parameters
     ----------
     kernel : Kernel, str or None, default=None

@@ -33,6 +33,10 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     OLS, a = K^+ y: the least-squares solution of minimum norm, also with repeated rows and rank deficiency. There is no
     intercept: add ``kernels.Constant()`` to the kernel for one.
 
+    Use it for regression on up to about ten thousand rows: the exact solution takes n^3 / 3 operations and n^2 numbers.
+    With ``solver="falkon"`` it goes to millions of rows with centers. A smooth target in many rows is as well served by
+    `RandomFeatures` and `RidgeRegressor`.
+
     Parameters
     ----------
     kernel : Kernel, str or None, default=None

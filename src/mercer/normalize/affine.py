@@ -84,6 +84,9 @@ class Center(_Affine):
     The mean is exact: bit-identical for any split of the data into blocks, without cancellation at any offset.
     Sparse matrices are refused, because centering would make them dense.
 
+    Use it before methods without an intercept, and where scales carry meaning; otherwise `Standardize`. It costs one
+    pass.
+
     Attributes
     ----------
     mean_ : array of n_features_in_
@@ -123,6 +126,9 @@ class UnitRange(_Affine):
     A constant column maps to 0 (its scale is 1). New values outside the range seen by `fit` map below 0 or above
     1, unless `clip=True`. A sparse matrix stays sparse if the minimum of every column is 0; otherwise zero would
     not map to zero, and `transform` refuses it.
+
+    Use it where a method needs bounded columns. A single extreme value sets the range; prefer `Standardize` or
+    `Quantile` for data with outliers. It costs one pass.
 
     Parameters
     ----------
@@ -202,6 +208,9 @@ class Standardize(_Affine):
 
     Mean and variance are exact: bit-identical for any split of the data into blocks, and accurate at an offset of
     1e15 or a value of 1e200. A constant column has scale 1 and maps to 0.
+
+    Use it before penalties, kernels and distances, which compare columns. Trees do not need it, and for heavy tails
+    `Quantile` or `Log` come first. It costs one pass.
 
     Parameters
     ----------

@@ -23,6 +23,9 @@ class Impute(StreamingTransformer):
     `fit` gets an indicator after the columns of X, and a missing value in any other column is an error in
     `transform`. A sparse matrix stays sparse: its stored NaN are missing, its zeros are zeros.
 
+    Use it before any map or linear model on columns with gaps. The indicators let a model learn from the fact that a
+    value is missing; trees of `TreeFeatures` need no imputation. It costs one pass.
+
     Parameters
     ----------
     strategy : "median", "mean" or "constant", default "median"

@@ -26,6 +26,9 @@ class OneHot(CategoricalTransformer):
     The indicators of a column sum to one, so they are collinear with an intercept: use a penalty or a minimum-norm
     solution, as the linear models here do, or drop one.
 
+    Use it for columns of few categories; columns of hundreds make as many indicators, for which `TargetEncoding` or
+    `FeatureHashing` are shorter. It costs one pass, and memory for the categories.
+
     Parameters
     ----------
     max_levels : int or None, default None

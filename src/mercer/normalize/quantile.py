@@ -38,6 +38,9 @@ class Quantile(OneToOneFeatureMixin, InvertibleTransformer):
 
     (0.0127 for k = 16,384 and delta = 0.01); knots add at most 1/(n_quantiles - 1).
 
+    Use it where only the order of values should count: heavy tails, arbitrary units. It distorts columns that act
+    linearly; prefer `Standardize` there. It costs one pass with a sample.
+
     Parameters
     ----------
     n_quantiles : int >= 2, default 1000

@@ -21,6 +21,9 @@ class Clip(OneToOneFeatureMixin, StreamingTransformer):
 
     Clipping has no inverse, is idempotent, and keeps a sparse matrix sparse.
 
+    Use it against few wild values whose size means nothing; it loses the order beyond the bound, which `Log` and
+    `Quantile` keep. Each value costs one comparison.
+
     Parameters
     ----------
     bound : None, number or array of n_features, default None
@@ -87,6 +90,9 @@ class Sigmoid(OneToOneFeatureMixin, InvertibleTransformer):
     `inverse_transform` replaces them by the nearest numbers inside (0, 1), so it returns finite numbers, about
     -744/slope and 36.7/slope in float64. The error of the inverse at p is about eps / (p (1 - p)).
 
+    Use it to bound a column smoothly, after standardizing it. Values beyond a few units become alike; use `Quantile` to
+    keep them apart. Each value costs one exponential.
+
     Parameters
     ----------
     slope : positive number, default 1.0
@@ -141,6 +147,9 @@ class Log(OneToOneFeatureMixin, InvertibleTransformer):
     For f >= 0 this is log(offset + f) - log(offset), a shifted logarithm up to a constant, which an intercept
     absorbs. log(offset + f) itself is undefined for f <= -offset; the signed form is defined everywhere, odd,
     about f / offset near zero, and keeps a sparse matrix sparse. Nothing is learned from the data.
+
+    Use it for amounts, counts and other columns with a long tail, before a linear model or a kernel. It compresses
+    differences among large values: leave columns alone that act linearly. Each value costs one logarithm.
 
     Parameters
     ----------

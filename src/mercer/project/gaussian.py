@@ -25,6 +25,9 @@ class GaussianProjection(Projection):
 
     The matrix is stored, d x m numbers. For many columns, or sparse ones, use `SparseProjection`.
 
+    Use it for dense rows where the exact guarantee counts; `HadamardProjection` is faster for thousands of columns. A
+    row costs d m operations.
+
     Parameters
     ----------
     n_components : int or "auto", default="auto"

@@ -44,6 +44,10 @@ class FeatureHashing(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
 
     A missing string (None) is an absent entry; NaN under a number is refused.
 
+    Use it for names that are too many for a vocabulary, or not known in advance: nothing is learned or stored. Prefer
+    `OneHot` or `TextFeatures` with a vocabulary where weights are to be read. A row costs s operations per name;
+    `mercer.bounds.hashing_risk` gives the risk of collisions.
+
     Parameters
     ----------
     n_components : int, default=2**18

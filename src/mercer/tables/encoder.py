@@ -49,6 +49,9 @@ class TableEncoder(TransformerMixin, TableInput):
     `fit_transform(X, y)` gives training rows *out-of-fold* target means: a row's own target never enters its features,
     and the folds are those of the ridge path. `fit(X, y).transform(X)` gives the features of new rows.
 
+    Use it for tables of mixed columns before a linear model or a map of this library. Boosted trees need no scaling and
+    can take numbers and category codes as they are. It learns in one pass.
+
     Parameters
     ----------
     roles : dict of column names to roles, default=None

@@ -47,6 +47,10 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
     `certificate`). The residual of k(x, x) is r(x) = k(x, x) - ||z(x)||^2 >= 0, and
     |k(x, x') - <z(x), z(x')>| <= sqrt(r(x) r(x')).
 
+    Use them for any kernel, also on strings, sets and trees, and where rows form clusters: fewer features are needed
+    than `RandomFeatures` take. They cost m kernel values and m^2 operations per row. A kernel with slowly falling
+    eigenvalues needs many of them.
+
     Parameters
     ----------
     n_components : int or float in (0, 1), default=500

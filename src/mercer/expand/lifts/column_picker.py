@@ -14,6 +14,8 @@ from mercer.kernels.rows import column_positions
 class ColumnPicker(StreamingTransformer):
     """The given columns, in the given order; a CSR matrix stays sparse, missing values pass.
 
+    Use it as a step of a pipeline, or before an estimator that should see some columns only.
+
     Parameters
     ----------
     columns : sequence of columns by index or by name; one index or name, a slice or a mask

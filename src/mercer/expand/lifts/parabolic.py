@@ -23,6 +23,9 @@ class ParabolicLift(StreamingTransformer):
     negative, the complement of a ball if it is positive, and a halfspace if it is zero; `ball` returns which. A linear
     classifier after this lift separates classes by spheres or hyperplanes, for one additional column.
 
+    Use it where classes are separated by balls, after putting columns on one scale; several balls at once need
+    `PolynomialLift` of degree 2 or a kernel. It costs one pass and one column.
+
     Examples
     --------
     >>> import numpy as np

@@ -71,6 +71,9 @@ class PolynomialLift(MonomialLift):
     A CSR matrix gives a CSR matrix with 64-bit column numbers where they are needed, and is never made dense: a row
     with m stored entries costs C(m + p, p). A dense result that would not fit into memory is refused with its size.
 
+    Use it for few columns and low degrees, where weights should be read as those of products. From some ten thousand
+    monomials on, sketches (`RandomFeatures` of `Polynomial`) or the kernel itself cost less.
+
     Parameters
     ----------
     degree : int >= 0, default=2

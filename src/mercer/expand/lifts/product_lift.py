@@ -26,6 +26,9 @@ class ProductLift(StreamingTransformer):
     of each product on the fitted rows. The rows of a `Source` are collected by `fit`; one of more than 10^8 entries is
     read twice instead.
 
+    Use it for interactions of pairs in a model that is to be read. With hundreds of columns select the pairs first
+    (`GreedySelector` with ``candidates="quadratic"``): all pairs are d (d + 1) / 2 columns.
+
     Parameters
     ----------
     pairs : sequence of pairs of columns, by index or by name

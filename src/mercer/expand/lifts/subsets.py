@@ -18,6 +18,9 @@ class SubsetLift(MonomialLift):
     On 0/1 columns these are all conjunctions. A CSR matrix gives a CSR matrix: a row with m stored entries has 2^m
     subsets without a zero. More than 62 columns need a `max_size`.
 
+    Use it for conjunctions of some 0/1 columns that are to be read off the weights. The number of columns doubles with
+    each column: prefer the kernel `AllSubsets` from about fifteen on.
+
     Parameters
     ----------
     max_size : int >= 0 or None, default=None

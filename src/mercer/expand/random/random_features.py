@@ -47,6 +47,11 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
     random order. A scale multiplies, a restriction selects columns, `normalized()` divides by sqrt(k(x, x)), and a
     metric (`kernel.through(A)`) maps frequencies omega to A omega.
 
+    Use them where the rows are too many for a Gram matrix: n rows of d columns cost n d n_components / 2 operations and
+    no pass to learn. The error of the kernel falls as 1 / sqrt(n_components) whatever the number of rows. Prefer
+    `Landmarks` where rows form clusters or lie near a surface, and for kernels that are not shift-invariant; the guide
+    *Which map should I use?* compares them.
+
     Parameters
     ----------
     kernel : Kernel, str or None, default=None

@@ -22,6 +22,9 @@ class Overlap(Kernel):
     is the indicator of every item, the distance is the square root of the number of items in one set
     only, and ``Overlap().normalized()`` is the cosine (Ochiai) similarity.
 
+    Use it where it matters which items are present, not how often; for counts take `Linear` on `TextFeatures`. Large
+    sets resemble everything, so normalize sets of different sizes. Time grows with the items that pairs of rows share.
+
     >>> from mercer.kernels import Overlap
     >>> Overlap()([{"red", "round"}, {"round"}, set()])
     array([[2., 1., 0.],

@@ -86,6 +86,10 @@ class Spectrum(WindowKernel):
     map is the count of every word, and ``lift(Spectrum(k))`` computes it as a sparse matrix
     (Leslie, Eskin and Noble, "The spectrum kernel", 2002).
 
+    Use it where short words tell sequences apart, wherever they stand. Prefer `WeightedDegree` for aligned sequences
+    and `Mismatch` where letters of a word vary. Time is linear in the letters, and in the words that pairs of rows
+    share.
+
     Parameters
     ----------
     k : int
@@ -143,6 +147,9 @@ class Mismatch(WindowKernel):
     I(d) = C(k - d, mismatches - d), and k(x, z) counts the pairs of windows that agree after the same `mismatches`
     positions are removed from both, once for each choice of positions (the gapped k-mer kernel of Ghandi et al.
     2014). It needs no alphabet, is faster, and its feature map is smaller.
+
+    Use it where single letters of a word vary, as by mutations; with long words and few mismatches the result is close
+    to `Spectrum`, which is faster. The time grows with the number of choices of `mismatches` positions among k.
 
     Parameters
     ----------
@@ -245,6 +252,9 @@ class WeightedDegree(WindowKernel):
     The weights are b_j = 2 (k - j + 1) / (k (k + 1)). Words count only where they stand: made for sequences that are
     aligned, such as the surroundings of a splice site (Raetsch and Sonnenburg 2004). The feature map is one
     indicator for each word at each position.
+
+    Use it for aligned sequences of one length only; a shift by one letter loses all agreement, where `Spectrum` loses
+    nothing.
 
     Parameters
     ----------

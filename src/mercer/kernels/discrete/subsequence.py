@@ -32,6 +32,9 @@ class Subsequence(Kernel):
     Rows are text, bytes or lists of hashable tokens. Longer rows have more subsequences; use ``.normalized()`` to
     compare rows of different lengths. Time is k |x| |z| per pair.
 
+    Use it for short texts and names with gaps and typing errors. Its time is a product of lengths: prefer `Spectrum`
+    for rows of thousands of letters.
+
     Parameters
     ----------
     k : int

@@ -34,6 +34,9 @@ class SubsetTree(Kernel):
     A tree is a nested tuple or list (label, child, child, ...), where a child is a tree or a leaf (any hashable
     token), or a text in brackets, "(S (NP a) (VP b))". Trees may be as deep as memory allows.
 
+    Use it for parse trees, formulas and other small labeled trees of which fragments matter. Rows of numbers in nested
+    groups need no tree: use their columns.
+
     Parameters
     ----------
     decay : float in (0, 1]

@@ -32,6 +32,10 @@ class AdditiveTerms(OutOfFoldTransformer):
     points of the model that has not seen it, `transform` the mean of all. A linear model with weights of one adds them
     up; a ridge gives each term a weight of its own.
 
+    Use it through ``mercer.fit(explainable=True)`` for a model whose every step a person can check. Interactions of
+    more than two columns are out of its reach: compare with `TreeFeatures`. Time is that of boosted trees, once per
+    fold.
+
     Parameters
     ----------
     n_bins : int from 2 to 250, default=128

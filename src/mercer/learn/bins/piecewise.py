@@ -60,6 +60,9 @@ class PiecewiseLinear(PiecewiseEncoding):
     column of few distinct values has an edge at each, a constant column has no bins and gives no columns. Quantiles
     come from a sample of distinct rows as in `Quantile`, the same for any cut of the data.
 
+    Use it where the effect of single columns is not linear, and to have curves to look at. It knows no interactions:
+    add `ProductLift` or `TreeFeatures`. It costs one pass for the quantiles.
+
     Parameters
     ----------
     n_bins : int, default=24

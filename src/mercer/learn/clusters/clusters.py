@@ -33,6 +33,9 @@ class ClusterFeatures(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, Stream
     over all rows whose sums merge, so rows may come from files. A cluster without rows is moved to a row far from all
     centers.
 
+    Use it where rows come in groups that matter to the target, and on patches of images. Distances need columns on one
+    scale. A pass costs n k d operations; prefer `RandomFeatures` where the target varies within groups.
+
     Parameters
     ----------
     n_clusters : int, default=8

@@ -75,6 +75,10 @@ class PatchWhitening(ClassNamePrefixFeaturesOutMixin, StreamingTransformer):
     of neighboring pixels; without it, clusters and atoms are low-pass filters (Coates, Ng and Lee 2011). One pass;
     supports `partial_fit` and `merge`.
 
+    Use it on patches of images before clusters or a dictionary: it removes brightness, contrast and the correlation of
+    neighbors, which would fill the first atoms. For columns of a table use `Standardize` or `PCA`. It costs one pass
+    and d^3 operations for patches of d pixels.
+
     Parameters
     ----------
     contrast : float, default=10.0

@@ -33,6 +33,9 @@ class SparseCoding(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, Streaming
     Full passes with a fixed dictionary then sum A and B over all rows for a last update of the atoms. Unused and
     duplicate atoms are replaced by the rows with the largest errors.
 
+    Use it for signals that are sums of few patterns out of many: patches of images, spectra. Columns of a table rarely
+    are; use `PCA` or a kernel there. A row costs n_atoms times (features + nonzeros^2) operations.
+
     Parameters
     ----------
     n_components : int, default=64

@@ -36,6 +36,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
     many columns, takes one pass per step of subspace iteration and keeps sparse rows sparse (Halko, Martinsson and
     Tropp 2011). The entry of largest magnitude of every component is positive.
 
+    Use it to shorten correlated columns, or to whiten them. It ignores the target: directions of little variance may be
+    the ones that matter (`LearnedMetric` asks the target). The exact solver takes n d^2 operations, d^3 for the
+    eigenvectors, and memory for d x d numbers.
+
     Parameters
     ----------
     n_components : int, float in (0, 1), "auto" or None, default=None

@@ -24,6 +24,10 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, BaseRidge):
     With one penalty it is scikit-learn's ``Ridge(alpha)``. Accepts arrays, CSR, frames and sources, weights, several
     targets, `partial_fit` and `merge`.
 
+    Use it for dense or many useful columns, for paths of penalties, and on data that arrive in parts. Prefer
+    `L1Constrained` or a selector where few of many columns matter. The pass costs n d^2 operations and d^2 numbers of
+    memory per fold, a penalty d^2 more. Hoerl and Kennard, Ridge regression, 1970.
+
     Parameters
     ----------
     alpha : "path", a number or several, default="path"
@@ -89,6 +93,9 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, BaseRidge):
 
 class RidgeClassifier(LinearClassifier, BaseRidge):
     """Ridge regression on the indicators of the classes; predicts the class with the largest score.
+
+    Use it for a fast classifier with a path of penalties in one pass. Prefer `LogisticClassifier` for probabilities and
+    for classes of very different sizes.
 
     Parameters are those of `RidgeRegressor`, the loss being the squared error of targets -1 and +1. Classes need not be
     known in advance: `partial_fit` and `merge` add those they meet.

@@ -40,6 +40,10 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
     a source are collected in memory; one of more than 10^8 entries is read once per round instead, with thresholds
     from a sample of its rows.
 
+    Use it for two classes and thresholds of single columns that are to be read. Mislabeled rows gain ever more weight:
+    prefer `GreedySelector` with the logistic loss there. A round costs one pass over the sorted columns. Freund and
+    Schapire, A decision-theoretic generalization of on-line learning, 1997.
+
     Parameters
     ----------
     n_rounds : int, default=100

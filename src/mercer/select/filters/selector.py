@@ -76,6 +76,10 @@ class FilterSelector(Selector):
     classification losses take two passes (bins from a sample of rows, then counts over all; "pair_information" more
     for over some 700 columns). "spearman" sorts all rows in memory; from a source it sorts a sample.
 
+    Use it first, on many columns, to leave out the hopeless ones. A score of single columns does not see that two
+    columns repeat each other (`GreedySelector` does), nor, but for "pair_information", that they matter only together.
+    It costs one pass, and a table of pairs for "pair_information".
+
     Parameters
     ----------
     score : str, default="pearson"

@@ -16,6 +16,10 @@ class OrthogonalMatchingPursuit(GreedySelector):
     The rule of `GreedySelector` divides by the orthogonal component of the *column*, ||u_j||^2, which gives the exact
     decrease of the error; on correlated columns the two select differently. This is ``GreedySelector(step="line")``.
 
+    Use it where columns are nearly orthogonal, as atoms of a dictionary are; on correlated columns `GreedySelector`
+    decreases the error more per step. A step costs one product of the data with a vector. Pati, Rezaiifar and
+    Krishnaprasad, Orthogonal matching pursuit, 1993.
+
     Parameters
     ----------
     k : int, default=10

@@ -45,6 +45,10 @@ class GreedySelector(SelectedFeatures):
     scored by the sum over the classes. Rows of a source are then collected in memory. Every step is reported to the
     listener of `mercer.source.listening`.
 
+    Use it for few columns out of many that should complement each other. A step is never taken back: columns that help
+    only together may be missed (give pairs as `candidates`). A step costs one product of the data with a vector, or d k
+    operations on a Gram matrix.
+
     Parameters
     ----------
     k : int, default=10

@@ -44,6 +44,10 @@ class L1Constrained(LinearPredictor, Selector):
     `gap_` bounds how far the mean loss is above its minimum. The squared loss needs one pass over any source, with
     `partial_fit` and `merge`; the other losses collect the rows in memory.
 
+    Use it where few of many columns matter and a bound of the weights has a meaning. Of columns that repeat each other
+    it takes one: prefer `RidgeRegressor` to share the weight. A sweep costs one operation per entry of the columns in
+    use. Tibshirani, Regression shrinkage and selection via the Lasso, 1996.
+
     Parameters
     ----------
     radius : float, default=1.0

@@ -35,6 +35,9 @@ class KnockoffSelector(Selector):
     normal noise and at least 2 d + 1 rows the rate is controlled exactly (Barber and Candes 2015). With fewer rows the
     columns are modeled as normal with a shrunk covariance, and control is approximate (He et al. 2022, GhostKnockoffs).
 
+    Use it where a list of columns is to be believed: at most a fraction `fdr` of it is false on average. It keeps
+    nothing where the signal is weak, and is not made for prediction. It costs one pass and d^3 operations.
+
     Parameters
     ----------
     fdr : float, default=0.1

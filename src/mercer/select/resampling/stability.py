@@ -31,6 +31,9 @@ class StabilitySelector(Selector, IteratedEstimator):
     if the null columns are exchangeable and not favored by the selector (Meinshausen and Buehlmann 2010). The halves
     are complementary pairs (Shah and Samworth 2013), drawn by the hashes of the rows. The rows are collected in memory.
 
+    Use it to see which choices of a selector would survive other rows. It costs as many fits of the selector as there
+    are halves, and says nothing of prediction.
+
     Parameters
     ----------
     selector : estimator with `get_support`, default=None

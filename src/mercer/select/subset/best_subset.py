@@ -33,6 +33,10 @@ class BestSubset(LinearPredictor, Selector):
     subsets are pruned. It is the exact reference for the faster selections, for up to 50 columns. If columns depend on
     each other, as with fewer rows than columns, nothing can be pruned and all subsets are enumerated, if they are few.
 
+    Use it for up to some thirty columns, and to see how far greedy choices are from the best. Beyond that use
+    `GreedySelector`: the time may double with every column. With noise the best subset of the training rows is not the
+    best for new ones.
+
     Parameters
     ----------
     k : int, default=5
