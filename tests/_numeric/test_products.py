@@ -51,5 +51,5 @@ def test_wrong_shapes_are_refused():
     X, W = made(4, 5, 6)
     packed = _numeric.pack_columns(W)
     for rows, columns, out in ((X[:, :4].copy(), 6, (4, 6)), (X, 6, (3, 6)), (X, 60, (4, 60))):
-        with pytest.raises(ValueError, match="X|out|packed"):
+        with pytest.raises(ValueError, match=r"X|out|packed"):
             _numeric.row_products(rows, packed, columns, np.empty(out))
