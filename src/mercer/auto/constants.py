@@ -71,6 +71,8 @@ UNIFORM_FRACTION = 0.1
 SUBSET_SIZE = 3
 #: Distinct rows below which no landmarks are tried, and the factor by which their kernel is made narrower at a time.
 MIN_LANDMARK_ROWS, NARROWER = 1000, 0.7
+#: Loss of landmarks relative to that of as many random features beyond which no narrower kernel is tried.
+FAR_BEHIND = 1.1
 
 # The final model of classes: benchmarks/leaderboard.py
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from mercer.auto.constants import (
+    FAR_BEHIND,
     LARGE_GAIN,
     MIN_DOUBLING_GAIN,
     MIN_GAIN,
@@ -66,16 +67,15 @@ class _Landmarks:
         if width > self.most:
             return state
         best = self._trial(state, kernel, width)
-        kept, why = verdict(best.candidate, first)
-        if not kept:
-            return state.noted(replace(best.candidate, why=f"{why} than as many random features"))
-        state, best, kernel = self._narrower(state, best, kernel, width)
+        if best.loss <= FAR_BEHIND * first.loss:
+            state, best, kernel = self._narrower(state, best, kernel, width)
+        better, why = verdict(best.candidate, first)
         found = state.features.width - self.base.width
-        if found <= width:
+        if better and found <= width:
             state = self._kept(state, best, kernel)
         else:
-            state = state.noted(replace(best.candidate, why=f"{why} than as many random features"))
-        return self._doubled(state, kernel, max(found, 2 * width), best.loss)
+            state = state.noted(replace(best.candidate, why=f"beside as many random features: {why}"))
+        return self._doubled(state, kernel, max(found, 2 * width), best.loss) if better else state
 
     def _doubled(self, state: SearchState, kernel: KernelCandidate, width: int, loss: float) -> SearchState:
         while width <= self.most and self.search.affords(state, self.base.width + width, 1.0):
