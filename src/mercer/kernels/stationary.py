@@ -53,10 +53,10 @@ class Stationary(Kernel):
         """
         self.require_resolved()
         if self._of_square:
-            squares *= 1.0 / self.bandwidth**2  # type: ignore[operator]
+            squares *= 1.0 / self.bandwidth**2
             return self._profile(squares)
         np.sqrt(squares, out=squares)
-        squares *= 1.0 / self.bandwidth  # type: ignore[operator]
+        squares *= 1.0 / self.bandwidth
         return self._profile(squares)
 
     def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:

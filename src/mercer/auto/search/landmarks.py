@@ -45,8 +45,8 @@ def _smallest_fourier(state: SearchState) -> Candidate | None:
         return None
     on_all = [each for each in state.candidates if each.on_all_rows]
     drawn = [each for each in on_all if each.stage == "fourier"]
-    before = min(each.loss for each in on_all if each.kept and each.stage != "fourier")
-    return drawn[0] if drawn and state.loss < before * (1 - LARGE_GAIN) else None
+    before = [each.loss for each in on_all if each.kept and each.stage != "fourier"]
+    return drawn[0] if drawn and before and state.loss < before[-1] * (1 - LARGE_GAIN) else None
 
 
 class _Landmarks:
@@ -64,7 +64,7 @@ class _Landmarks:
     def tried(self, state: SearchState, kernel: KernelCandidate, first: Candidate) -> SearchState:
         """The state with the number and bandwidth of landmarks that the folds confirm."""
         width = first.width - self.base.width
-        if width > self.most:
+        if width > self.most or not self.search.affords(state, self.base.width + width, 1.0):
             return state
         best = self._trial(state, kernel, width)
         if best.loss <= FAR_BEHIND * first.loss:
@@ -81,8 +81,8 @@ class _Landmarks:
         while width <= self.most and self.search.affords(state, self.base.width + width, 1.0):
             trial = self._trial(state, kernel, width)
             before, state = state, self._kept(state, trial, kernel)
-            enough = trial.loss < loss * (1 - MIN_DOUBLING_GAIN)
-            if state.kept is before.kept or not enough or not self.search.clock.allows(TIME_FOR_LANDMARKS):
+            less = trial.loss < loss * (1 - MIN_DOUBLING_GAIN)
+            if state.kept is before.kept or not less or not self.search.clock.allows(TIME_FOR_LANDMARKS):
                 break
             loss, width = trial.loss, 2 * width
         return state
