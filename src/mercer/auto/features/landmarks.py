@@ -10,7 +10,7 @@ from mercer import _numeric
 from mercer.auto.explain.perturb import RecomputedChanges, ScoreChanges
 from mercer.auto.features.base import FeatureBlock, Refit
 from mercer.expand import Landmarks
-from mercer.kernels.stationary import Stationary
+from mercer.kernels import Kernel
 from mercer.kernels.through import Through
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ class LandmarksBlock(FeatureBlock):
         self._laid_out: dict[str, SimilarityMap] = {}
 
     @classmethod
-    def fitted(cls, kernel: Stationary, root: np.ndarray, centers: np.ndarray) -> LandmarksBlock:
-        """The block of a kernel in the metric of `root` (a vector: a diagonal) with these encoded rows as landmarks."""
+    def fitted(cls, kernel: Kernel, root: np.ndarray, centers: np.ndarray) -> LandmarksBlock:
+        """The block of an isotropic kernel in the metric of `root` (a vector: a diagonal), with encoded rows as landmarks."""
         made = Landmarks(len(centers), kernel.through(root), landmarks=centers)
         return cls(made.fit(centers), repr(kernel))
 
@@ -112,8 +112,9 @@ class SimilarityMap:
     all t; where only rounding is left of the terms, they are zero.
     """
 
-    def __init__(self, metric: Through, landmarks: np.ndarray, whitening: np.ndarray | None):
-        self.kernel, self.root = metric.kernel, np.asarray(metric.matrix, dtype=np.float64)
+    def __init__(self, metric: Any, landmarks: np.ndarray, whitening: np.ndarray | None):
+        self.kernel: Any = metric.kernel
+        self.root = np.asarray(metric.matrix, dtype=np.float64)
         self._packed_root = _numeric.pack_columns(np.ascontiguousarray(self.root)) if self.root.ndim == 2 else None
         self.center = np.zeros(self.root.shape[-1])
         images = self._images(np.ascontiguousarray(landmarks, dtype=np.float64))

@@ -93,7 +93,7 @@ class _Landmarks:
         """The bandwidth reduced as long as that helps: landmarks bear narrower kernels than random features do."""
         while self.search.affords(state, 2 * (self.base.width + width), 1.0):
             shape: Stationary = kernel.kernel  # type: ignore[assignment]
-            narrow = KernelCandidate(replace(shape, bandwidth=NARROWER * shape.bandwidth), kernel.root)  # type: ignore[operator]
+            narrow = KernelCandidate(replace(shape, bandwidth=NARROWER * shape.bandwidth), kernel.root)
             trial = self._trial(state, narrow, width)
             if trial.loss > best.loss * (1 - MIN_GAIN):
                 return state.noted(replace(trial.candidate, why="no gain by a narrower kernel")), best, kernel
