@@ -40,7 +40,7 @@ class LandmarksBlock(FeatureBlock):
 
     @classmethod
     def fitted(cls, kernel: Kernel, root: np.ndarray, centers: np.ndarray) -> LandmarksBlock:
-        """The block of an isotropic kernel in the metric of `root` (a vector: a diagonal), with encoded rows as landmarks."""
+        """The block of an isotropic kernel in the metric of `root` (a diagonal, if a vector) and of landmarks."""
         made = Landmarks(len(centers), kernel.through(root), landmarks=centers)
         return cls(made.fit(centers), repr(kernel))
 
