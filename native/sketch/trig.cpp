@@ -85,10 +85,10 @@ template <class T>
 void fourier_cos_shifted(Rows<T> X, Packed<T> packed, Vector<T> shift, double scale, OutMatrix<T> out) {
     const auto x = rows<const T>(X, "X");
     const auto w = panels<T>(packed, shift.shape(0), x.columns);
-    const auto to = output<T>(out, x.count, w.frequencies);
+    const auto to = output<T>(out, x.count, w.columns);
     const long width = kernels<T>().panel_width;
-    std::vector<T> turns(panels_for(w.frequencies, width) * width);
-    for (long j = 0; j < w.frequencies; ++j) turns[j] = T(shift.data()[j] * turns_per_radian);
+    std::vector<T> turns(panels_for(w.columns, width) * width);
+    for (long j = 0; j < w.columns; ++j) turns[j] = T(shift.data()[j] * turns_per_radian);
     nb::gil_scoped_release unlocked;
     kernels<T>().fourier_cos_shifted(x, w, turns.data(), T(scale), to);
 }

@@ -2,22 +2,9 @@
 #pragma once
 
 #include "common/dispatch.h"
+#include "common/panels.h"
 
 namespace mercer {
-
-// RowsView of a C-ordered matrix; `stride` (in elements) may exceed `columns`.
-template <class T>
-struct RowsView {
-    T* data;
-    long count, columns, stride;
-};
-
-// Frequencies in units of turns (divided by 2 pi), in panels of `panel_width` columns: panel[depth][panel_width].
-template <class T>
-struct Panels {
-    const T* data;
-    long frequencies, depth;
-};
 
 template <class T>
 struct TrigTable {

@@ -3,7 +3,7 @@
 // precision need the processor's own names.
 #pragma once
 
-#include "common/vector_width.h"
+#include "common/simd.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -11,36 +11,6 @@
 
 namespace mercer::MERCER_LEVEL {
 namespace {
-
-typedef float F32 __attribute__((vector_size(vector_bytes)));
-typedef double F64 __attribute__((vector_size(vector_bytes)));
-typedef int I32 __attribute__((vector_size(vector_bytes)));
-typedef long long I64 __attribute__((vector_size(vector_bytes)));
-typedef float F32Anywhere __attribute__((vector_size(vector_bytes), aligned(4), may_alias));
-typedef double F64Anywhere __attribute__((vector_size(vector_bytes), aligned(8), may_alias));
-
-template <class T> struct Of;
-template <> struct Of<float> {
-    using Vector = F32;
-    using Anywhere = F32Anywhere;
-    using Bits = I32;
-};
-template <> struct Of<double> {
-    using Vector = F64;
-    using Anywhere = F64Anywhere;
-    using Bits = I64;
-};
-template <class T> using Vector = typename Of<T>::Vector;
-
-template <class T> constexpr int lanes = vector_bytes / sizeof(T);
-
-template <class T> inline Vector<T> load(const T* from) {
-    return *reinterpret_cast<const typename Of<T>::Anywhere*>(from);
-}
-template <class T> inline void store(T* to, Vector<T> value) {
-    *reinterpret_cast<typename Of<T>::Anywhere*>(to) = value;
-}
-template <class T> inline Vector<T> all(T value) { return value - Vector<T>{}; }
 
 // To the nearest integer, ties to even; infinity and NaN stay.
 #if defined(__AVX512F__)
@@ -62,11 +32,6 @@ inline F64 nearest(F64 x) {
     return x;
 }
 #endif
-
-// Two vectors side by side: the width of a panel, and what one single-precision vector becomes in double.
-template <class T> struct Pair {
-    Vector<T> low, high;
-};
 
 #if defined(__AVX512F__)
 inline F32 narrow(Pair<double> x) {

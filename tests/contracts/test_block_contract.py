@@ -8,6 +8,7 @@ from mercer.auto.explain.perturb import Perturbations
 from mercer.auto.features.base import FeatureBlock, Refit
 from mercer.auto.features.cross_fitted import CrossFitted
 from mercer.auto.features.fourier import FourierBlock
+from mercer.auto.features.landmarks import LandmarksBlock
 from mercer.auto.features.linear import LinearBlock, SelectedBlock
 from mercer.auto.features.piecewise import PiecewiseBlock
 from mercer.auto.features.products import ProductBlock
@@ -18,6 +19,7 @@ from mercer.auto.rows.training import N_FOLDS, TrainingRows
 from mercer.auto.search.trees import grow_score
 from mercer.io import onnx
 from mercer.io.pack import pack, unpack
+from mercer.kernels import ExponentialPower, Gaussian, Laplace, Matern
 from mercer.learn import AdditiveTerms
 from mercer.learn.additive.axes import Axis
 from mercer.learn.additive.tables import AdditiveTables, PairTable
@@ -55,6 +57,13 @@ def fourier(seed=0):
     return FourierBlock(np.random.default_rng(seed).normal(size=(6, D)), "Gaussian")
 
 
+def landmarks(kernel, full=False):
+    """Some training rows as landmarks, in a metric that reads all columns but one, or in a full metric of rank four."""
+    rng = np.random.default_rng(4)
+    root = rng.normal(size=(D, 4)) if full else np.append(rng.uniform(0.5, 1.5, D - 1), 0.0)
+    return LandmarksBlock.fitted(kernel, root, training_rows().X[:20])
+
+
 def terms(n_outputs):
     """Points of two numbers, one of them with missing values, of a category, and of two pairs."""
     rng, X = np.random.default_rng(5), training_rows().X
@@ -79,6 +88,10 @@ UNSUPERVISED = {
     "piecewise": PiecewiseBlock.fitted(ROWS.X, 4),
     "products": ProductBlock.fitted(ROWS.X, [(0, 1), (4, 4), (2, 9)]),
     "fourier": fourier(),
+    "landmarks": landmarks(Gaussian(4.0)),
+    "landmarks in a full metric": landmarks(Laplace(bandwidth=4.0), full=True),
+    "landmarks of an exponential power": landmarks(ExponentialPower(4.0, q=1.4)),
+    "landmarks of a Matern kernel": landmarks(Matern(4.0)),
     "terms": terms(1),
     "terms of three classes": terms(3),
     "any transformer": FeatureBlock(Quantile().fit(ROWS.X)),
@@ -224,7 +237,7 @@ def test_an_unsupervised_block_refitted_to_the_same_rows_is_the_same(block):
     np.testing.assert_array_equal(again.features(new_rows()), block.features(new_rows()))
 
 
-@pytest.mark.parametrize("kind", ["selected", "products", "fourier"])
+@pytest.mark.parametrize("kind", ["selected", "products", "fourier", "landmarks", "landmarks in a full metric"])
 def test_a_refit_follows_columns_that_have_moved(kind):
     X, positions = new_rows(), np.array([4, 11, -1, 0, 1, 2, 9, 10, 3, 5, 6, 7, 8])  # one column is new
     moved = np.where(positions < 0, 1.0, X[:, positions])

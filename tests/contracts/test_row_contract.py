@@ -13,12 +13,14 @@ import mercer
 from mercer import _numeric
 from mercer.auto import MercerClassifier, MercerRegressor
 from mercer.auto.features.fourier import FourierBlock
+from mercer.auto.features.landmarks import LandmarksBlock
 from mercer.auto.features.linear import LinearBlock, SelectedBlock
 from mercer.auto.features.piecewise import PiecewiseBlock
 from mercer.auto.features.products import ProductBlock
 from mercer.auto.features.trees import TreeScoreBlock
 from mercer.auto.features.union import Features
 from mercer.auto.rows import encoding
+from mercer.kernels import Gaussian
 from mercer.learn.trees.boosting import boost
 from mercer.learn.trees.categories import TreeColumns
 from mercer.learn.trees.losses import SquaredTreeLoss
@@ -222,7 +224,8 @@ def test_every_block_gives_a_row_its_own_features():
     score = TreeScoreBlock(TreeFeatures.from_score(made, None))
     products = ProductBlock.fitted(X, np.array([[0, 1], [2, 2]]))
     waves, chosen = FourierBlock(rng.normal(size=(40, 5))), SelectedBlock(np.array([3, 1]), 5)
-    dictionary = Features([LinearBlock(5), PiecewiseBlock.fitted(X, 8), products, waves, chosen, score])
+    near = LandmarksBlock.fitted(Gaussian(2.0), rng.normal(size=(5, 3)), X[:40])
+    dictionary = Features([LinearBlock(5), PiecewiseBlock.fitted(X, 8), products, waves, near, chosen, score])
     whole = dictionary.features(X)
     for size in (1, 9):
         parts = [dictionary.features(X[i : i + size]) for i in range(0, NEW, size)]

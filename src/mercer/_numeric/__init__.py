@@ -21,6 +21,7 @@ FAMILIES = (
     "hashing.splitmix",
     "linalg.exact_sums",
     "linalg.outer",
+    "linalg.products",
     "linalg.scatter",
     "linalg.thin",
     "sketch.hadamard",

@@ -69,6 +69,10 @@ MIN_COLUMN_WEIGHT = 1e-3
 UNIFORM_FRACTION = 0.1
 #: Columns of each term of a kernel on subsets.
 SUBSET_SIZE = 3
+#: Distinct rows below which no landmarks are tried, and the factor by which their kernel is made narrower at a time.
+MIN_LANDMARK_ROWS, NARROWER = 1000, 0.7
+#: Loss of landmarks relative to that of as many random features beyond which no narrower kernel is tried.
+FAR_BEHIND = 1.1
 
 # The final model of classes: benchmarks/leaderboard.py
 
@@ -111,3 +115,4 @@ TEXT_TEMPERATURES = np.geomspace(0.1, 30.0, 58)
 TIME_FOR_SEARCH, TIME_FOR_SEARCH_ALONE, TIME_FOR_SAMPLE = 0.45, 0.95, 0.6
 #: Fractions of the time budget after which a stage is no longer begun.
 TIME_FOR_TREES, TIME_FOR_SELECTED, TIME_FOR_BINS, TIME_FOR_PRODUCTS, TIME_FOR_FOURIER = 0.3, 0.5, 0.6, 0.6, 0.7
+TIME_FOR_LANDMARKS = 0.6

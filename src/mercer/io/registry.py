@@ -32,6 +32,7 @@ TYPES = {
     "feature-block": "auto.features.base:FeatureBlock",
     "features": "auto.features.union:Features",
     "fourier-block": "auto.features.fourier:FourierBlock",
+    "landmarks-block": "auto.features.landmarks:LandmarksBlock",
     "linear-block": "auto.features.linear:LinearBlock",
     "mercer-classifier": "auto.estimators:MercerClassifier",
     "mercer-regressor": "auto.estimators:MercerRegressor",

@@ -43,6 +43,22 @@ class Stationary(Kernel):
         """The kernel as a function of r, or of r^2 if ``_of_square``; the argument may be overwritten."""
         raise NotImplementedError
 
+    def of_squares(self, squares: np.ndarray) -> np.ndarray:
+        """The kernel at squared Euclidean distances, which are overwritten; for isotropic kernels.
+
+        >>> import numpy as np
+        >>> from mercer.kernels import Laplace
+        >>> Laplace(bandwidth=5.0).of_squares(np.array([0.0, 25.0])).round(4)
+        array([1.    , 0.3679])
+        """
+        self.require_resolved()
+        if self._of_square:
+            squares *= 1.0 / self.bandwidth**2
+            return self._profile(squares)
+        np.sqrt(squares, out=squares)
+        squares *= 1.0 / self.bandwidth
+        return self._profile(squares)
+
     def _gram(self, X: KernelInput, Y: KernelInput) -> np.ndarray:
         A, B = matching_numbers(X, Y)
         B = None if Y is X else B

@@ -26,6 +26,8 @@ class Effort:
     search_rows: int = 4000
     #: Random features of the model, at most.
     max_fourier: int = 2048
+    #: Landmarks of the model in place of random features, at most; none with 0.
+    max_landmarks: int = 2048
     #: Bandwidths, as multiples of the median distance.
     multiples: tuple[float, ...] = (0.35, 0.7, 1.4)
     kernels: tuple[str, ...] = ("Gaussian", "Laplace")
@@ -59,6 +61,7 @@ EFFORTS = {
         search_features=128,
         search_rows=2000,
         max_fourier=512,
+        max_landmarks=0,
         multiples=(0.5,),
         kernels=("Gaussian",),
         subsets=False,
@@ -87,6 +90,7 @@ EFFORTS = {
         n_seeds=3,
         n_bins=24,
         max_fourier=4096,
+        max_landmarks=4096,
         multiples=(0.25, 0.5, 1.0, 2.0),
         kernels=("Gaussian", "Laplace", "Matern"),
         metric_rows=12_000,

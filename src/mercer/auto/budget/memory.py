@@ -111,6 +111,7 @@ def narrower(effort: Effort, room: float, most: int = 1_000_000) -> Effort:
         effort,
         max_width=min(effort.max_width, most),
         max_fourier=max(_MIN_FEATURES, min(effort.max_fourier, most)),
+        max_landmarks=min(effort.max_landmarks, most),
         search_features=max(_MIN_FEATURES // 2, min(effort.search_features, most // 6)),
         metric_features=max(_MIN_FEATURES // 2, min(effort.metric_features, most // 3)),
     )
@@ -119,7 +120,8 @@ def narrower(effort: Effort, room: float, most: int = 1_000_000) -> Effort:
 def reached(n_columns: int, effort: Effort) -> int:
     """About the largest number of features of a search."""
     bins = min(max(1200, 2 * n_columns), effort.n_bins * n_columns, effort.max_width // 2) if effort.n_bins > 1 else 0
-    return max(n_columns, min(n_columns + bins + effort.max_products + effort.max_fourier, effort.max_width))
+    kernel = max(effort.max_fourier, effort.max_landmarks)
+    return max(n_columns, min(n_columns + bins + effort.max_products + kernel, effort.max_width))
 
 
 def rows_in(room: float, schema: dict[str, str], effort: Effort, n_classes: int = 0) -> float:

@@ -16,6 +16,7 @@ from mercer.auto.features.union import Features
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.evaluation import Evaluator
 from mercer.auto.search.fourier import add_fourier
+from mercer.auto.search.landmarks import add_landmarks
 from mercer.auto.search.piecewise import add_piecewise
 from mercer.auto.search.products import add_products
 from mercer.auto.search.selected import add_selected_columns
@@ -27,7 +28,7 @@ from mercer.linear.ridge.fold_loss import FoldLoss
 #: A stage takes the evaluator and the state so far, and returns the state with its features, if the folds gain by them.
 Stage = Callable[[Evaluator, SearchState], SearchState]
 #: The stages, in their order. A new kind of block is one file and one row here.
-STAGES: tuple[Stage, ...] = (add_trees, add_selected_columns, add_piecewise, add_products, add_fourier)
+STAGES: tuple[Stage, ...] = (add_trees, add_selected_columns, add_piecewise, add_products, add_fourier, add_landmarks)
 
 
 def search(
@@ -70,7 +71,7 @@ def _result(first: SearchState, state: SearchState, effort: Effort) -> SearchRes
 
 
 def _without_trees(evaluator: Evaluator, found: SearchResult) -> SearchResult:
-    """The result beside what random features reach without trees.
+    """The result beside what random features or landmarks reach without trees.
 
     Where the probabilities of the trees leave little squared error, no linear term can lower it much, whatever its
     evidence. Log-odds add evidence up: whether random features do better by the logistic loss is left to the final
@@ -78,7 +79,9 @@ def _without_trees(evaluator: Evaluator, found: SearchResult) -> SearchResult:
     """
     if not evaluator.clock.allows(0.6):
         return found
-    first, state = _run(evaluator, (add_fourier,), replace(found.trees, scores=None, n_rounds=(), params=None))
+    first, state = _run(
+        evaluator, (add_fourier, add_landmarks), replace(found.trees, scores=None, n_rounds=(), params=None)
+    )
     other = _result(first, state, evaluator.effort)
     marked = tuple(replace(each, name=f"{each.name} (without trees)") for each in other.candidates)
     alone = replace(other, candidates=()) if len(other.features.blocks) > 1 else None

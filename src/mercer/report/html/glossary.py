@@ -179,6 +179,12 @@ GLOSSARY = (
         "kernel machine.",
     ),
     (
+        "landmarks",
+        "Landmarks",
+        "Similarities of a row to some of the training rows, by a kernel. A linear model of them approximates a kernel "
+        "machine, most closely where there are many rows.",
+    ),
+    (
         "bandwidth",
         "Bandwidth",
         "The distance over which a kernel regards rows as similar: small ones follow details, large ones smooth.",
