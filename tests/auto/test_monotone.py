@@ -87,7 +87,7 @@ def test_no_move_violates_beside_gaps_and_categories(classes):
     ]
     change = sign * (scores[1] - scores[0])
     assert np.all(change >= 0)
-    assert np.mean(change > 0) > 0.2
+    assert np.mean(change > 0) > 0.1
 
 
 def test_onnx_is_the_model_up_to_single_precision():
