@@ -110,7 +110,7 @@ def test_the_encoding_keeps_the_order_of_numbers():
 
 
 BAD = {
-    "unknown column": ({"zz": 1}, "is no column"),
+    "unknown column": ({"zz": 1}, "must be one of the columns"),
     "a category": ({"c": 1}, "must be on numbers"),
     "a sign of two": ({"a": 2}, r"must be \+1 or -1"),
     "a list": (["a"], "must be a dict"),
