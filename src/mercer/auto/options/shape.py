@@ -40,7 +40,8 @@ class ModelShape:
             role = known.get(name, "number")
             if schema[name] not in ("integer", "number", "boolean") or role != "number":
                 kind = schema[name] if role == "number" else role
-                raise ParameterError(setting, kind, "must be on numbers")
+                remedy = "" if role == "number" else f"The column has the role {role!r}."
+                raise ParameterError(setting, kind, "must be on numbers", remedy=remedy)
             known[name] = "number"
         return known
 
