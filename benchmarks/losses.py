@@ -31,7 +31,11 @@ CASES = {
     "california_housing": ("quantile", "monotone"),
     "diamonds": ("quantile",),
     "rare": ("poisson",),
+    "overdispersed": ("poisson",),
+    "mostly_zero": ("poisson",),
 }
+#: Generated sets of counts: the logarithm of the mean count beside the effects.
+COUNTS = {"counts": 1.0, "rare": -2.0, "overdispersed": 1.0, "mostly_zero": -3.0}
 MONOTONE = {
     "concrete": {"x0": 1, "x7": 1, "x3": -1},
     "abalone": {"shell_weight": 1, "shucked_weight": -1},
@@ -58,10 +62,13 @@ def run():
 
 
 def rows_of(name):
-    """Training and test rows; generated ones for the sets `counts`, `rare` and `noise`."""
+    """Training and test rows; generated ones for `noise` and the sets of `COUNTS`.
+
+    Means of `overdispersed` are multiplied by gamma variables of variance 1/2 (negative binomial counts).
+    """
     import pandas as pd
 
-    if name in ("counts", "rare", "noise"):
+    if name == "noise" or name in COUNTS:
         rng = np.random.default_rng(1)
         n = min(ROWS, 8000)
         X = rng.normal(size=(2 * n, 6))
@@ -69,7 +76,8 @@ def rows_of(name):
         if name == "noise":
             y = eta + np.exp(0.5 * X[:, 4]) * rng.standard_t(4, size=2 * n)
         else:
-            y = rng.poisson(np.exp(eta + (1.0 if name == "counts" else -2.0))).astype(float)
+            factor = rng.gamma(2.0, 0.5, size=2 * n) if name == "overdispersed" else 1.0
+            y = rng.poisson(factor * np.exp(eta + COUNTS[name])).astype(float)
         X = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])
         return X[:n], y[:n], X[n:], y[n:]
     split = leaderboard_data.load(os.environ["MERCER_BENCH_DATA"], name, 0)

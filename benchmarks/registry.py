@@ -39,6 +39,7 @@ BENCHMARKS = (
     Benchmark("learned_metric", "accuracy", "random features in a learned metric against plain ones"),
     Benchmark("selection_known", "accuracy", "relevant columns found in tables where they are known", smoke=False),
     Benchmark("losses", "accuracy", "other losses and monotone columns against LightGBM", smoke=False),
+    Benchmark("monotone", "accuracy", "falls of predictions in a million moves up a monotone column", smoke=False),
     Benchmark("intervals", "accuracy", "coverage and width of intervals against MAPIE and LightGBM", smoke=False),
     Benchmark("splits", "accuracy", "promised scores against fresh groups and the next period", smoke=False),
     Benchmark("glass_box", "accuracy", "explainable models against EBM and the full model", smoke=False),

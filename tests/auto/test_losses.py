@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 import mercer
 from mercer._runtime.errors import MercerError
+from mercer.auto.budget.effort import EFFORTS
 from mercer.auto.options import Objective
 from mercer.auto.options.losses import LOSSES
 
@@ -133,3 +134,11 @@ def test_a_constant_target_is_predicted(loss):
 
 def test_zeros_alone_are_predicted_as_nearly_zero():
     assert np.all(mercer.fit(X[:60], np.zeros(60), loss="poisson", effort="fast", report=False).predict(X) < 1e-6)
+
+
+def test_trees_of_a_logarithmic_link_take_shorter_steps_and_finer_bins(fitted):
+    loss, model = fitted
+    params, squared = model.predictor.result.trees.params, EFFORTS["fast"].tree_params[0]
+    log_link = loss in ("poisson", "gamma", "tweedie")
+    assert params.learning_rate == squared.learning_rate / (2 if log_link else 1)
+    assert (params.max_bins >= 2 * squared.max_bins) == log_link

@@ -70,6 +70,26 @@ def test_missing_and_unseen_values_are_predicted():
     assert np.isfinite(model.predict({"a": [np.nan, 1e300], "c": ["w", "u"]})).all()
 
 
+@pytest.mark.parametrize("classes", [False, True])
+def test_no_move_violates_beside_gaps_and_categories(classes):
+    rng = np.random.default_rng(3)
+    gap = lambda n: rng.random(n) < 0.1  # noqa: E731
+    rows = {"a": np.where(gap(N), np.nan, X[:, 0]), "b": X[:, 1], "c": np.where(gap(N), np.nan, X[:, 2])}
+    rows["d"] = np.where(gap(N), None, rng.choice(["u", "v"], N))
+    y = Y + 2 * (rows["d"] == "u")
+    model = mercer.fit(rows, y > 0 if classes else y, monotone={"a": 1, "b": -1}, effort="fast", report=False)
+    n = MOVES // 2
+    before, after, sign = moved_rows(n, seed=4)
+    others = {"c": np.where(gap(n), np.nan, before[:, 2]), "d": rng.choice(["u", "v", "unseen", None], n)}
+    scores = [
+        model.map_encoded({"a": each[:, 0], "b": each[:, 1], **others}, model.predictor.scores)[:, 0].astype(float)
+        for each in (before, after)
+    ]
+    change = sign * (scores[1] - scores[0])
+    assert np.all(change >= 0)
+    assert np.mean(change > 0) > 0.1
+
+
 def test_onnx_is_the_model_up_to_single_precision():
     mercer.fit(X, Y, monotone=SIGNS, effort="fast", report=False).to_onnx()  # compares both
 
@@ -90,7 +110,7 @@ def test_the_encoding_keeps_the_order_of_numbers():
 
 
 BAD = {
-    "unknown column": ({"zz": 1}, "is no column"),
+    "unknown column": ({"zz": 1}, "must be one of the columns"),
     "a category": ({"c": 1}, "must be on numbers"),
     "a sign of two": ({"a": 2}, r"must be \+1 or -1"),
     "a list": (["a"], "must be a dict"),

@@ -36,11 +36,12 @@ class ModelShape:
         for name in self.monotone:
             setting = Setting("monotone", key=str(name))
             if name not in schema:
-                raise ParameterError(setting, self.monotone[name], f"is no column: there are {_listed(schema)}")
+                raise ParameterError(setting, name, f"must be one of the columns {_listed(schema)}")
             role = known.get(name, "number")
             if schema[name] not in ("integer", "number", "boolean") or role != "number":
-                kind = f"of {schema[name]}" if role == "number" else f"with the role {role!r}"
-                raise ParameterError(setting, self.monotone[name], f"must be on numbers: {name!r} is a column {kind}")
+                kind = schema[name] if role == "number" else role
+                remedy = "" if role == "number" else f"The column has the role {role!r}."
+                raise ParameterError(setting, kind, "must be on numbers", remedy=remedy)
             known[name] = "number"
         return known
 

@@ -12,7 +12,12 @@ from mercer.auto.rows.training import TrainingRows
 from mercer.learn.trees.boosted_score import BoostedScore, boosted_score
 from mercer.learn.trees.fold_booster import never
 from mercer.learn.trees.losses import LogisticTreeLoss, SquaredTreeLoss, TreeLoss
+from mercer.learn.trees.params import TreeParams
 from mercer.learn.trees.score_losses import ScoreTreeLoss
+
+#: Bins of a column where scores are logarithms of the mean (benchmarks/losses.py): small means have small variances,
+#: so a step too coarse for them costs more than with the squared error.
+_LOG_LINK_BINS = 256
 
 
 def grow_score(
@@ -38,7 +43,7 @@ def grow_score(
         rows.X,
         loss,
         rows.tree_folds(effort.tree_folds),
-        [replace(params, random_state=seed) for params in effort.tree_params],
+        [replace(_of_loss(params, loss), random_state=seed) for params in effort.tree_params],
         rows.categories,
         effort.n_seeds,
         should_stop,
@@ -46,3 +51,17 @@ def grow_score(
         rows.row_folds if rows.few else None,
         rows.signs,
     )
+
+
+def _of_loss(params: TreeParams, loss: TreeLoss) -> TreeParams:
+    """The parameters for a loss: finer bins and half the learning rate for a logarithmic link.
+
+    A Newton step of exp(score) is y / mean - 1, which is longer than the log(y / mean) of the optimum.
+    """
+    if not (isinstance(loss, ScoreTreeLoss) and loss.log_link) or params.early_stopping_rounds is None:
+        return params
+    bins = max(params.max_bins, _LOG_LINK_BINS)
+    if params.early_stopping_rounds >= params.n_estimators:  # a refit of known parameters
+        return replace(params, max_bins=bins)
+    rate, n_rounds, patience = params.learning_rate / 2, 2 * params.n_estimators, 2 * params.early_stopping_rounds
+    return replace(params, learning_rate=rate, n_estimators=n_rounds, early_stopping_rounds=patience, max_bins=bins)

@@ -36,7 +36,7 @@ def forget_in_model(model: Model, data: Any, target: Any = None, weight: Any = N
     state = _state_of(model)
     if state.keys is None:
         raise MercerError(
-            f"This model cannot forget rows: {state.why_not_forget}.", remedy="Fit it again without them."
+            f"This model cannot forget rows: {state.why_not_forget}.", remedy="Fit it again without that."
         )
     source = _source(model, state, data, target, weight, reading)
     rows, keys = _read(model, state, source)
