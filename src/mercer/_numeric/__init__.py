@@ -75,9 +75,8 @@ def __getattr__(name: str) -> Any:  # tells type checkers that the functions bel
 
 _native_module = _load_native()
 compiled = _native_module is not None
-if _native_module is not None:
-    _native_module.call_in_loops(raise_if_canceled)
 globals().update(_functions(_native_module))
+globals()["call_in_loops"](raise_if_canceled)
 
 __all__ = ["FAMILIES", "PureDefinitionsWarning", "compiled", "definitions"]
 __all__ += [name for module in definitions for name in module.__all__]
