@@ -9,8 +9,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from mercer.io import load, save
-from mercer.normalize import Impute
 from mercer.linear import RidgeRegressor
+from mercer.normalize import Impute
 from mercer.source.table import table_in_memory
 from mercer.tables import Aggregates, Frequencies
 from mercer.tables.derived.aggregates import FUNCTIONS

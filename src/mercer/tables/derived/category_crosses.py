@@ -22,9 +22,9 @@ class CategoryCrosses(TableTransformer):
     means, `mercer.normalize.OneHot` indicators. With `n_buckets` a cross is its hash modulo n_buckets, 0, 1, ..., which
     bounds the number of categories whatever the data hold. A missing category is "missing".
 
-    Use it where the effect of one category depends on the other, as that of a road does on the weekday, in linear models
-    above all: trees find crosses, one split after the other. Nothing is learned, so a pair that fit has not seen is
-    crossed all the same; what it means is up to the encoder. Cost: one string, or hash, for each pair and row.
+    Use it where the effect of one category depends on the other, as that of a road does on the weekday: above all in
+    linear models, for trees find crosses by one split after the other. Nothing is learned, so a pair that fit has not
+    seen is crossed all the same; what it means is up to the encoder. Cost: one string, or hash, for each pair and row.
 
     Parameters
     ----------

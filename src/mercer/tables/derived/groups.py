@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -197,27 +198,22 @@ def grouped_columns(
 
 def _with_whole(cells: GroupCells) -> GroupTable:
     """The groups, those without a number taking the values of all rows, and the group of all rows."""
-    one = GroupCells(
-        np.zeros(1, np.int64), *(each[:1] for each in (cells.rows, cells.weight, cells.mean)), *_ends(cells)
-    )
     weight = cells.weight.sum(axis=0)
+    low, high = (np.where(weight > 0, end, np.nan) for end in (cells.low.min(axis=0), cells.high.max(axis=0)))
     part = cells.weight / np.where(weight > 0, weight, 1.0)
-    mean = np.where(weight > 0, np.clip(np.sum(part * cells.mean, axis=0), one.low[0], one.high[0]), np.nan)
-    low, high = (np.where(weight > 0, end[0], np.nan) for end in (one.low, one.high))
-    known = cells.weight > 0
+    mean = np.clip(np.sum(part * cells.mean, axis=0), low, high)
+
+    def completed(own: np.ndarray, whole: np.ndarray) -> np.ndarray:
+        return np.vstack([np.where(cells.weight > 0, own, whole), whole])
+
     return GroupTable(
         cells.keys,
         np.append(cells.rows, 0.0),
         np.vstack([cells.weight, np.zeros_like(weight)]),
-        *(
-            np.vstack([np.where(known, own, all_rows), all_rows])
-            for own, all_rows in ((cells.mean, mean), (cells.low, low), (cells.high, high))
-        ),
+        completed(cells.mean, mean),
+        completed(cells.low, low),
+        completed(cells.high, high),
     )
-
-
-def _ends(cells: GroupCells) -> tuple[np.ndarray, np.ndarray]:
-    return cells.low.min(axis=0, keepdims=True), cells.high.max(axis=0, keepdims=True)
 
 
 def _ranks(group: np.ndarray, x: np.ndarray, w: np.ndarray, n_groups: int) -> GroupRanks:
@@ -227,9 +223,8 @@ def _ranks(group: np.ndarray, x: np.ndarray, w: np.ndarray, n_groups: int) -> Gr
     order = np.lexsort((x, group))
     spans = np.searchsorted(group[order], np.arange(n_groups + 1))
     whole = _mid_ranks(x, w)
-    parts = [
-        _mid_ranks(x[order[a:b]], w[order[a:b]]) if b > a else whole for a, b in zip(spans[:-1], spans[1:], strict=True)
-    ]
+    found = [order[a:b] for a, b in pairwise(spans)]
+    parts = [_mid_ranks(x[rows], w[rows]) if len(rows) else whole for rows in found]
     parts.append(whole)
     starts = np.concatenate([[0], np.cumsum([len(points) for points, _ in parts])])
     points, fractions = (np.concatenate(each) for each in zip(*parts, strict=True))
