@@ -112,7 +112,7 @@ class DerivedBlock(FeatureBlock):
         other = DerivedTerms(terms)
         other.n_features_in_, other.bins_ = n_columns, self.transformer.bins_
         other.centers_, other.scales_ = self.transformer.centers_, self.transformer.scales_
-        return DerivedBlock._made(transformer=other, width=self.width, kind=self.kind, note=self.note)
+        return self._made(transformer=other, width=self.width, kind=self.kind, note=self.note)
 
     def onnx_nodes(self, graph: Graph, x: str) -> str:
         """clip((z - low) / (high - low), 0, 1) for each bin of the squashed numbers z."""
