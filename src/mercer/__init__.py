@@ -67,7 +67,9 @@ _PUBLIC = {
         "StreamSource TableSource as_engine in_holdout listening split_holdout"
     ),
     "stats": "Counts Extremes Gram LabelCounts LabelGram LossAt LossesAt Moments Sample Statistic Together",
-    "tables": "ColumnBlock Role TableEncoder guess_roles",
+    "tables": (
+        "Aggregates CategoryCrosses ColumnBlock ColumnPairs DateDifferences Frequencies Role TableEncoder guess_roles"
+    ),
     "text": "Collisions TextFeatures stop_languages stop_list",
 }
 _HOMES = {name: package for package, names in _PUBLIC.items() for name in names.split()}

@@ -7,6 +7,8 @@ from mercer.auto.budget.effort import EFFORTS, sized
 from mercer.auto.explain.perturb import Perturbations
 from mercer.auto.features.base import FeatureBlock, Refit
 from mercer.auto.features.cross_fitted import CrossFitted
+from mercer.auto.features.derived import DerivedBlock
+from mercer.auto.features.derived_terms import GroupTerm, PairTerm
 from mercer.auto.features.fourier import FourierBlock
 from mercer.auto.features.landmarks import LandmarksBlock
 from mercer.auto.features.linear import LinearBlock, SelectedBlock
@@ -24,6 +26,7 @@ from mercer.learn import AdditiveTerms
 from mercer.learn.additive.axes import Axis
 from mercer.learn.additive.tables import AdditiveTables, PairTable
 from mercer.normalize import Quantile
+from mercer.tables.columns import SmoothClipped
 
 N, D = 120, 12
 EPS = float(np.finfo(np.float32).eps)
@@ -81,12 +84,21 @@ def terms(n_outputs):
     return TermsBlock(made, TermDetails(["x0", "x3", "x9"], [np.ones(each.shape[:-1]) for each in errors], errors))
 
 
+def derived():
+    """A ratio, a difference, and a number within the three categories."""
+    numbers = SmoothClipped("a", 5.0, 2.0), SmoothClipped("b", 4.0, 1.0)
+    pairs = [PairTerm(name, np.array([1, 4]), *numbers) for name in ("ratio", "difference")]
+    within = GroupTerm.learned(ROWS.X, ROWS.counts, np.arange(9, 12), 0)
+    return DerivedBlock.fitted(ROWS.X, [*pairs, within])
+
+
 ROWS = training_rows()
 UNSUPERVISED = {
     "linear": LinearBlock(D),
     "selected": selected(7, 0, 10),
     "piecewise": PiecewiseBlock.fitted(ROWS.X, 4),
     "products": ProductBlock.fitted(ROWS.X, [(0, 1), (4, 4), (2, 9)]),
+    "derived": derived(),
     "fourier": fourier(),
     "landmarks": landmarks(Gaussian(4.0)),
     "landmarks in a full metric": landmarks(Laplace(bandwidth=4.0), full=True),

@@ -53,6 +53,7 @@ from mercer.select import (
     StabilitySelector,
 )
 from mercer.source import MemorySource, StreamSource
+from mercer.tables import Aggregates, CategoryCrosses, ColumnPairs, Frequencies
 
 ROOMS = ["normalize", "expand", "linear", "project", "learn", "select", "text"]
 
@@ -104,6 +105,13 @@ TABLE = [
     L1Constrained(),
     Lasso(n_alphas=20),
     Lasso(alpha=0.1, debias=True),
+    Aggregates(by=[0], of=[-1]),
+    Aggregates(by=[0, -1], of=[0, -1], functions=["mean", "deviation", "rank", "min", "max", "count"]),
+    Frequencies([0, -1]),
+    Frequencies(0, normalize=True),
+    ColumnPairs([(0, -1)]),
+    ColumnPairs([(0, -1)], operations=["difference"]),
+    CategoryCrosses([(0, -1)], n_buckets=8),
 ]
 
 # They look at the rows more than once, or learn from their order: no pieces to put together, everything else holds.

@@ -51,6 +51,15 @@ MAX_PRODUCT_COLUMNS = 64
 #: Rows that the squares of a product must come from, at least, in effective number.
 MIN_EFFECTIVE_ROWS = 50
 
+#: Numbers and categories that derived numbers are made of, at most: those that trees gained most from.
+MAX_DERIVED_NUMBERS, MAX_DERIVED_CATEGORIES = 12, 8
+#: Equally filled bins of a derived number that the residual is compared in.
+SCREENING_BINS = 8
+#: Probability, divided by the number of derived numbers, that one passes which is independent of the residual.
+SCREENING_LEVEL = 0.01
+#: Correlation with a better derived number from which on one is left out.
+MAX_DERIVED_CORRELATION = 0.95
+
 #: Rows per entry of a full metric, and rows that are enough to evaluate one that was learned from others.
 ROWS_PER_METRIC_ENTRY, MIN_OTHER_ROWS = 3, 1500
 #: Relative gain of random features or of their metric from which on it is learned again, from twice the rows and width.

@@ -75,8 +75,9 @@ def fit(
 
     The table is encoded: roles of columns are guessed, target encodings are out of fold. Then five folds, the same
     throughout, choose among the out-of-fold score of boosted trees, piecewise-linear bins, products of pairs of
-    columns, and random features of kernels in a learned metric, each block with its own ridge penalty. The result is
-    evaluated once on the holdout, beside the linear model of the encoded columns, and refitted on all rows.
+    columns, ratios and deviations within categories, and random features of kernels in a learned metric, each block
+    with its own ridge penalty. The result is evaluated once on the holdout, beside the linear model of the encoded
+    columns, and refitted on all rows.
 
     Parameters
     ----------

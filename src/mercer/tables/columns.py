@@ -91,7 +91,7 @@ class SmoothClipped:
         middle, half = 0.5 * np.array([part.center for part in parts]), np.where(scale > 0, 0.5 * scale, np.inf)
 
         def clipped(x: np.ndarray, start: int) -> np.ndarray:
-            _refuse_infinity(x, names, start)
+            refuse_infinity(x, names, start)
             with np.errstate(over="ignore"):
                 z = (0.5 * x - middle) / half
             z = np.minimum(np.maximum(z, -_MAX_Z), _MAX_Z)
@@ -134,7 +134,7 @@ class SmoothClipped:
         return [found.get(profile.name) or cls.learned(profile, sample) for profile in columns]
 
 
-def _refuse_infinity(x: np.ndarray, names: list[str], start: int) -> None:
+def refuse_infinity(x: np.ndarray, names: list[str], start: int) -> None:
     bad = np.isinf(x)
     if bad.any():
         row, j = np.argwhere(bad)[0].tolist()

@@ -45,6 +45,8 @@ class Effort:
     max_features: int = 1_000_000
     #: Products of two columns, at most.
     max_products: int = 16
+    #: Ratios, differences and deviations within categories, at most.
+    max_derived: int = 8
     #: Features that bins and random features may not exceed, where memory is short.
     max_width: int = 1_000_000
     #: Models with random features of their own that are averaged.
@@ -71,6 +73,7 @@ EFFORTS = {
         min_fourier_gain=0.02,
         sharpen=False,
         max_products=0,
+        max_derived=0,
         entries_per_second=5e5,
     ),
     "normal": Effort(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -17,6 +17,7 @@ from mercer.source import Columns, Source
 from mercer.source.accumulator import BLOCK_ROWS
 from mercer.source.table import table_in_memory
 from mercer.stats.folds import FoldPlan
+from mercer.tables.columns import SmoothClipped
 
 #: Encoded columns of a search, at most, unless rows are no more than that.
 _MAX_COLUMNS = 5000
@@ -42,6 +43,8 @@ class EncodedRows:
     response: Any = None
     #: The sign of the effect of each encoded column, +1, -1, or 0 for any; None if none is asked for.
     signs: np.ndarray | None = None
+    #: How the encoded columns of numbers were made.
+    numbers: Mapping[int, SmoothClipped] = field(default_factory=dict)
 
 
 def encoded_rows(encoder, source: Source, learn: bool | None = False) -> EncodedRows:
@@ -60,7 +63,15 @@ def encoded_rows(encoder, source: Source, learn: bool | None = False) -> Encoded
 
     rows = collected(parts())
     categories = tuple(slice(b.start, b.stop) for b in encoder.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
-    return EncodedRows(rows.X, rows.y, rows.ids, categories, *weights_of(rows.weight), *split_of(mapped, rows))
+    made = EncodedRows(rows.X, rows.y, rows.ids, categories, *weights_of(rows.weight), *split_of(mapped, rows))
+    return replace(made, numbers=numbers_of(encoder))
+
+
+def numbers_of(encoder) -> dict[int, SmoothClipped]:
+    """The column encoder of each encoded column that is a number."""
+    table = getattr(encoder, "table", encoder)  # a `ScoredEncoder` has a `TableEncoder`
+    parts = {part.column: part for part in table.column_encoders if isinstance(part, SmoothClipped)}
+    return {b.start: parts[b.column] for b in encoder.blocks_ if b.kind == "number" and b.column in parts}
 
 
 def split_of(source: Source, rows: Block) -> tuple[FoldPlan | None, np.ndarray | None]:

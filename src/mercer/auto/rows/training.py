@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -17,6 +17,7 @@ from mercer.source import MemorySource
 from mercer.stats import Gram
 from mercer.stats.folds import FoldPlan, RowFolds
 from mercer.stats.gram import GramPerFold
+from mercer.tables.columns import SmoothClipped
 
 N_FOLDS = 5
 #: Groups up to which hashes may divide them unevenly.
@@ -59,6 +60,8 @@ class TrainingRows:
     signs: np.ndarray | None = None
     #: The target as numbers, where another loss than the squared error is asked for.
     target: NumericTarget | None = None
+    #: How the encoded columns of numbers were made; empty if that is not known.
+    numbers: Mapping[int, SmoothClipped] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.X)

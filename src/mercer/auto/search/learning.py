@@ -55,7 +55,7 @@ def prepared(encoded: EncodedRows, classify: bool, seed: int) -> tuple[NumericTa
         target = response.target(encoded.y, encoded.weight)
     numbers = target.numbers(encoded.y)
     known = (encoded.categories, encoded.weight, encoded.plan, encoded.groups)
-    rows = TrainingRows(encoded.X, numbers, encoded.ids, seed, *known, signs=encoded.signs)
+    rows = TrainingRows(encoded.X, numbers, encoded.ids, seed, *known, signs=encoded.signs, numbers=encoded.numbers)
     rows = rows if response is None else replace(rows, target=target)
     return target, rows, target.labels(encoded.y)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import numpy as np
 
@@ -11,13 +10,12 @@ from mercer.auto.constants import (
     MAX_PRODUCT_COLUMNS,
     MIN_EFFECTIVE_ROWS,
     MIN_PRODUCT_ROWS,
-    SELECTED_ERRORS,
     TIME_FOR_PRODUCTS,
 )
 from mercer.auto.features.products import ProductBlock
-from mercer.auto.features.union import Features
 from mercer.auto.rows.training import TrainingRows
-from mercer.auto.search.evaluation import Evaluator, verdict
+from mercer.auto.search.confirmation import confirmed, out_of_fold_residual, selection_rows
+from mercer.auto.search.evaluation import Evaluator
 from mercer.auto.search.state import SearchState
 from mercer.select.greedy.forward import forward_selection
 from mercer.select.greedy.inner_products import RowInnerProducts
@@ -30,41 +28,16 @@ def add_products(search: Evaluator, state: SearchState) -> SearchState:
     most = min(effort.max_products, effort.max_features - state.features.width)
     if search.n < MIN_PRODUCT_ROWS or most < 1 or gains is None or not search.clock.allows(TIME_FOR_PRODUCTS):
         return state
-    order, start = rows.smallest(len(rows)), time.perf_counter()
-    size = min(effort.search_rows, len(order) // 2)
-    chosen, others = order[:size], order[size : size + 2 * effort.search_rows]
+    start, (chosen, others) = time.perf_counter(), selection_rows(search)
     with search.steps("products"):
         sample = rows.at(chosen)
-        pairs = best_pairs(sample, _residual(search, state, chosen), gains, most)
+        pairs = best_pairs(sample, out_of_fold_residual(search, state, chosen), gains, most)
         if len(pairs) == 0:
             return state
         larger = state.features.plus(ProductBlock.fitted(sample.X, pairs, sample.weight))
         name = f"{len(pairs)} products"
-        state, confirmed = _confirmed(search, state, name, larger, others, time.perf_counter() - start)
-        return search.offer(state, "products", name, larger) if confirmed else state
-
-
-def _confirmed(
-    search: Evaluator, state: SearchState, name: str, larger: Features, index: np.ndarray, seconds: float
-) -> tuple[SearchState, bool]:
-    """Whether more features, found in some seconds, gain enough on rows that took no part in their selection."""
-    without = search.trial(state, "products", "no products", state.features, index, max_steps=3).candidate
-    tried = search.trial(state, "products", name, larger, index, max_steps=3, seconds=seconds).candidate
-    kept, why = verdict(tried, without, SELECTED_ERRORS)
-    why = f"{why}, on rows that took no part in the selection"
-    return state.noted(replace(without, kept=not kept, why=why), replace(tried, kept=kept, why=why)), kept
-
-
-def _residual(search: Evaluator, state: SearchState, index: np.ndarray) -> np.ndarray:
-    """The targets of the rows at `index` less the predictions of the model so far, fitted without a row's fold."""
-    X, residual, folds = search.rows.X[index], search.rows.Y[index], search.rows.folds
-    scores = None if state.trees.scores is None else state.trees.scores[index]
-    Z = state.features.features(X, scores).astype(np.float64)
-    for k, fold in enumerate(np.unique(folds)):
-        coef, intercept = state.kept.equations.weights_without(k, state.kept.penalties)
-        held_out = folds[index] == fold
-        residual[held_out] -= Z[held_out] @ coef + intercept
-    return residual
+        state, kept = confirmed(search, state, "products", name, larger, others, time.perf_counter() - start)
+        return search.offer(state, "products", name, larger) if kept else state
 
 
 def best_pairs(rows: TrainingRows, residual: np.ndarray, gains: np.ndarray, max_pairs: int) -> np.ndarray:

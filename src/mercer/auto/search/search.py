@@ -14,6 +14,7 @@ from mercer.auto.constants import SEPARATED_LOSS
 from mercer.auto.features.linear import LinearBlock
 from mercer.auto.features.union import Features
 from mercer.auto.rows.training import TrainingRows
+from mercer.auto.search.derived import add_derived
 from mercer.auto.search.evaluation import Evaluator
 from mercer.auto.search.fourier import add_fourier
 from mercer.auto.search.landmarks import add_landmarks
@@ -28,7 +29,15 @@ from mercer.linear.ridge.fold_loss import FoldLoss
 #: A stage takes the evaluator and the state so far, and returns the state with its features, if the folds gain by them.
 Stage = Callable[[Evaluator, SearchState], SearchState]
 #: The stages, in their order. A new kind of block is one file and one row here.
-STAGES: tuple[Stage, ...] = (add_trees, add_selected_columns, add_piecewise, add_products, add_fourier, add_landmarks)
+STAGES: tuple[Stage, ...] = (
+    add_trees,
+    add_selected_columns,
+    add_piecewise,
+    add_products,
+    add_derived,
+    add_fourier,
+    add_landmarks,
+)
 
 
 def search(

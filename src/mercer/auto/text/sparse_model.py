@@ -22,6 +22,7 @@ from mercer.auto.rows.encoding import (
     EncodedRows,
     encoded,
     encoded_rows,
+    numbers_of,
     one_row,
     opened,
     refuse_wide,
@@ -124,7 +125,7 @@ def encode_training_rows(
     scored, dense = ScoredEncoder.fitted(encoder, X, y, folds, classes, seed, weight, clock, like)
     refuse_wide(scored, len(dense))
     categories = tuple(slice(b.start, b.stop) for b in scored.blocks_ if b.kind == "onehot" and b.stop - b.start > 2)
-    return scored, EncodedRows(dense, y, ids, categories, weight, unit, *split)
+    return scored, EncodedRows(dense, y, ids, categories, weight, unit, *split, numbers=numbers_of(scored))
 
 
 def learn_terms(
