@@ -80,7 +80,7 @@ def test_a_path_in_parts_is_the_path():
     penalties = np.abs(problem.b).max() * np.geomspace(1.0, 0.01, 30)
     solver = LassoPathSolver(1e-12)
     parts = [solver.advance(cross_validation.ColumnDatafit(X, y), penalties[i : i + 7]) for i in range(0, 30, 7)]
-    whole, gaps = solve_path(problem, penalties, 1e-12)
+    whole, _ = solve_path(problem, penalties, 1e-12)
     assert np.all(np.concatenate([each for _, each in parts]) <= 1e-12 * problem.yy)
     for (columns, w), (others, v) in zip([each for some, _ in parts for each in some], whole, strict=True):
         dense = np.zeros((2, 100))
