@@ -188,7 +188,7 @@ def _best_alternative(
 
     Random features are cut to a few hundred. One fold is held out, every one in turn where rows are few.
     """
-    splits, alternatives = _splits(rows, labels), found.alternatives()
+    splits, alternatives, simpler = _splits(rows, labels), found.alternatives(), found.simpler
     if not splits:
         return found, RELATIVE_PENALTIES[1], 1.0, None, []
     test = np.concatenate([each for *_, each in splits])
@@ -197,14 +197,15 @@ def _best_alternative(
         start = time.perf_counter()
         tried = _losses(found, splits, rows, labels, seed)
         loss, alpha, temperature, scores = min(tried, key=lambda each: each[:3])
-        name = " + ".join(block.kind for block in found.features.blocks)
-        seconds = time.perf_counter() - start
-        candidate = Candidate("final", f"logistic on {name}", loss, seconds, found.features.width)
+        name = "logistic on " + " + ".join(block.kind for block in found.features.blocks)
+        if simpler and found is simpler[0]:
+            name = "the frequencies of the classes"
+        candidate = Candidate("final", name, loss, time.perf_counter() - start, found.features.width)
         return candidate, alpha, temperature, scores / temperature
 
     tried = list(ordered_map(evaluated, alternatives))
     lowest = best = int(np.argmin([candidate.loss for candidate, *_ in tried]))
-    if found.simpler:
+    if simpler:
         losses = [rows.counts[test] * LogLoss().value(labels[test], scores) for *_, scores in tried]
         best = len(tried) - 1 - simplest_model(losses[::-1], rows.ids[test])  # from simple to complex
     why = {best: SIMPLEST, lowest: "the smallest"}
