@@ -53,7 +53,8 @@ def search(
 
 def _simplest(state: SearchState, found: SearchResult) -> tuple[SearchResult, FoldLoss | None]:
     """The simplest model that errors of the rows cannot tell from the best, and its equations, if known."""
-    k = simplest_model([np.asarray(each.errors) for each in (*state.simpler, state.kept)])
+    known = [*(each.errors for each in state.simpler), state.kept.errors]
+    k = simplest_model([each for each in known if each is not None])  # none is: rows are few
     if k == len(state.simpler):
         return replace(found, simpler=()), state.kept.equations
     chosen = found.simpler[k]
