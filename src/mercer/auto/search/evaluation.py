@@ -19,7 +19,7 @@ from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.equations import KernelCache, row_space_loss
 from mercer.auto.search.simplest import per_distinct_row
 from mercer.auto.search.state import Candidate, SearchState, SimplerModel, Trial
-from mercer.linear.ridge.fold_loss import FoldLoss, GramFoldLoss
+from mercer.linear.ridge.fold_loss import FoldLoss, FoldScore, GramFoldLoss
 from mercer.linear.ridge.penalties import best_penalties
 from mercer.linear.ridge.row_space import RowSpaceFoldLoss
 
@@ -54,10 +54,12 @@ class Evaluator:
 
     def _constant(self, trial: Trial) -> SimplerModel:
         """The mean of the target: the same features with a penalty that leaves nothing of their weights."""
-        penalties = NO_WEIGHT * trial.equations.scale()
-        return SimplerModel(
-            trial.features, penalties, trial.equations.score(penalties), self._errors(trial.equations, penalties)
-        )
+        penalties, folds = NO_WEIGHT * trial.equations.scale(), self.rows.row_folds
+        assert isinstance(trial.equations, RowSpaceFoldLoss)
+        losses = trial.equations.row_losses(penalties)  # asks for no time
+        per_fold = np.array([losses[folds.inside(fold)].sum() for fold in folds.known])
+        score = FoldScore(per_fold, float(losses.sum() / self.rows.counts.sum()), np.zeros(len(penalties)))
+        return SimplerModel(trial.features, penalties, score, per_distinct_row(losses, self.rows.ids))
 
     def _errors(self, equations: FoldLoss, penalties: np.ndarray) -> np.ndarray | None:
         """The out-of-fold squared errors of distinct rows, where rows are few and independent of each other."""
