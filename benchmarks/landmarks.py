@@ -93,9 +93,9 @@ def _r2(predicted, y):
 def ridge() -> None:
     """Run each method in its own process, to measure its memory."""
     print(f"\n{RIDGE_LANDMARKS} landmarks and ridge, n={RIDGE_ROWS:,}, d={RIDGE_COLUMNS}, float32, 2 threads")
-    for who in size(("mercer", "falkon", "falkon+", "sklearn"), ()):
+    for who in size(("mercer", "falkon", "falkon+", "sklearn", "falkon64", "sklearn64"), ()):
         subprocess.run([sys.executable, "-m", "benchmarks.landmarks", who], check=True)
-    print(f"  falkon+ has {MORE_CENTERS} centers, the others {RIDGE_LANDMARKS}")
+    print(f"  falkon+ has {MORE_CENTERS} centers, the others {RIDGE_LANDMARKS}; 64: float64")
 
 
 def smooth_problem():
@@ -118,6 +118,7 @@ def one(who: str) -> None:
     from mercer.source import MemorySource
 
     X, y = smooth_problem()
+    X = X.astype(np.float64) if who.endswith("64") else X
     train, test = slice(0, RIDGE_ROWS), slice(RIDGE_ROWS, None)
     base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     wall, cpu = time.perf_counter(), time.process_time()
@@ -127,7 +128,7 @@ def one(who: str) -> None:
             model = RidgeRegressor().fit(features.transform(MemorySource(X[train], y[train])))
             predicted = model.predict(features.transform(X[test]))
         elif who.startswith("falkon"):
-            n_centers = RIDGE_LANDMARKS if who == "falkon" else MORE_CENTERS
+            n_centers = MORE_CENTERS if who == "falkon+" else RIDGE_LANDMARKS
             machine = KernelRegressor(Gaussian(RIDGE_BANDWIDTH), 1e-3, "falkon", n_centers=n_centers, tol=1e-3)
             predicted = machine.fit(X[train], y[train]).predict(X[test])
         else:
