@@ -196,7 +196,7 @@ def expected_steps(tol: float) -> int:
     """Steps of conjugate gradients to a relative residual, with the eigenvalues that the preconditioner leaves.
 
     >>> expected_steps(1e-6), expected_steps(1e-3)
-    (18, 10)
+    (18, 9)
     """
     return max(1, int(np.ceil(np.log(2.0 / tol) / -np.log(REDUCTION))))
 
