@@ -112,6 +112,8 @@ def ridge() -> None:
         "falkon": "Falkon",
         "falkon+": f"Falkon, {MORE_CENTERS:,} centers",
         "sklearn": "scikit-learn Nystroem, Ridge",
+        "falkon64": "Falkon, float64",
+        "sklearn64": "scikit-learn Nystroem, Ridge, float64",
     }
     rows = []
     for who in size(tuple(ways), ()):
@@ -119,7 +121,7 @@ def ridge() -> None:
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         rows.append([ways[who], *json.loads(done.stdout.splitlines()[-1])])
     if rows:
-        title = f"{RIDGE_LANDMARKS:,} centers and ridge, {RIDGE_ROWS:,} x {RIDGE_COLUMNS}, float32, two threads"
+        title = f"{RIDGE_LANDMARKS:,} centers and ridge, {RIDGE_ROWS:,} x {RIDGE_COLUMNS}, float32 unless said, two threads"
         table(title, ["method", "wall s", "CPU s", "MB more", "R2"], rows)
 
 
@@ -143,6 +145,7 @@ def one(who: str) -> None:
     from mercer.source import MemorySource
 
     X, y = smooth_problem()
+    X = X.astype(np.float64) if who.endswith("64") else X
     train, test = slice(0, RIDGE_ROWS), slice(RIDGE_ROWS, None)
     base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     wall, cpu = time.perf_counter(), time.process_time()
@@ -152,7 +155,7 @@ def one(who: str) -> None:
             model = RidgeRegressor().fit(features.transform(MemorySource(X[train], y[train])))
             predicted = model.predict(features.transform(X[test]))
         elif who.startswith("falkon"):
-            n_centers = RIDGE_LANDMARKS if who == "falkon" else MORE_CENTERS
+            n_centers = MORE_CENTERS if who == "falkon+" else RIDGE_LANDMARKS
             machine = KernelRegressor(Gaussian(RIDGE_BANDWIDTH), 1e-3, "falkon", n_centers=n_centers, tol=1e-3)
             predicted = machine.fit(X[train], y[train]).predict(X[test])
         else:

@@ -182,16 +182,58 @@ def test_falkon_reads_a_source_in_any_pieces_with_the_same_bits():
     X, y = data(20_000)
     machine = KernelRegressor(Gaussian(1.5), alpha=1.0, n_centers=20, tol=1e-4)
     whole = machine.fit(X, y).dual_coef_.copy()
-    assert machine.n_iter_ > 1  # "auto" took falkon
+    assert machine.X_fit_.shape == (20, 3)  # "auto" took falkon
     stream = StreamSource(lambda: (Block(X[i : i + 777], y[i : i + 777]) for i in range(0, len(X), 777)))
     np.testing.assert_array_equal(machine.fit(stream).dual_coef_, whole)
     np.testing.assert_array_equal(machine.fit(MemorySource(X, y)).dual_coef_, whole)
 
 
-def test_falkon_warns_if_it_stopped_early():
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_normal_equations_and_steps_have_the_same_solution(dtype, weighted, monkeypatch):
+    X, y = data(12_000)  # a third of them is sampled for the steps
+    X = X.astype(dtype)
+    weight = np.random.default_rng(2).uniform(0.5, 2.0, 12_000) if weighted else None
+    tol = 1e-4 if dtype is np.float32 else 1e-8
+    machine = KernelRegressor(Gaussian(1.0), alpha=0.1, solver="falkon", n_centers=60, tol=tol)
+    direct = machine.fit(X, y, weight).predict(X)
+    assert machine.n_iter_ <= 2
+    monkeypatch.setattr(falkon, "normal_equations_pay", lambda *_: False)
+    steps = machine.fit(X, y, weight).predict(X)
+    assert machine.n_iter_ > 2
+    np.testing.assert_allclose(direct, steps, atol=10 * tol)
+
+
+def test_normal_equations_of_a_source_in_any_pieces_have_the_same_bits():
+    X, y = data(9000)
+    X, y = X.astype(np.float32), np.column_stack([y, y**2])
+    machine = KernelRegressor(Gaussian(1.5), alpha=1.0, solver="falkon", n_centers=40)
+    whole = machine.fit(X, y).dual_coef_.copy()
+    assert machine.n_iter_ <= 2
+    for rows in (700, 5000):
+        pieces = (range(0, 9000, rows), rows)
+        stream = StreamSource(lambda p=pieces: (Block(X[i : i + p[1]], y[i : i + p[1]]) for i in p[0]))
+        np.testing.assert_array_equal(machine.fit(stream).dual_coef_, whole)
+
+
+def test_normal_equations_are_chosen_by_their_cost():
+    def pay(m, d, steps, dtype=np.float64):
+        return falkon.normal_equations_pay(np.zeros((m, d), dtype=dtype), steps)
+
+    assert pay(1500, 20, 18)
+    assert not pay(1500, 20, 4)
+    assert pay(1500, 20, 10, np.float32)
+    assert not pay(2000, 20, 10, np.float32)
+    assert pay(2000, 200, 10, np.float32)  # similarities of many columns cost more
+    assert not pay(falkon.MAX_NORMAL_CENTERS + 1, 20, 50)
+    assert falkon.expected_steps(1e-6) > falkon.expected_steps(1e-2)
+
+
+def test_falkon_warns_if_it_stopped_early(monkeypatch):
     from sklearn.exceptions import ConvergenceWarning
 
     X, y = data(6000)
+    monkeypatch.setattr(falkon, "normal_equations_pay", lambda *_: False)
     with pytest.warns(ConvergenceWarning, match="after 1 steps"):
         KernelRegressor(Gaussian(0.5), alpha=1e-6, solver="falkon", n_centers=50, max_iter=1).fit(X, y)
 

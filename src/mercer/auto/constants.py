@@ -42,7 +42,9 @@ MAX_SCREENED_COLUMNS, COARSE_BINS = 512, 32
 #: Distinct rows below which trees have twice the folds, so that an ensemble misses few of them.
 FEW_TREE_ROWS = 2500
 #: Numbers of selected columns that are tried, and rows for each of them.
-SELECTED_SIZES, ROWS_PER_SELECTED = (3, 6, 12, 24), 6
+SELECTED_SIZES, ROWS_PER_SELECTED = (2, 3, 4, 6, 8, 12, 16, 24), 6
+#: Penalty, relative to the scale of the features, that leaves nothing of their weights.
+NO_WEIGHT = 1e9
 
 # Products and random features: benchmarks/leaderboard.py
 

@@ -47,13 +47,16 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     solver : {"auto", "exact", "falkon"}, default="auto"
         "exact" holds the n x n Gram matrix. "falkon" (Rudi, Carratino and Rosasco 2017) represents f on `n_centers`
         rows and needs memory for those only: a few passes over the data, which may be a `Source` larger than memory.
+        Up to 2,048 centers it forms their normal equations in one pass where that costs less than the other passes,
+        and checks the solution in a second one.
         "auto" is exact up to 5,000 rows and for leave-one-out, falkon beyond.
     n_centers : int, default=2000
         Centers of falkon: pivots of a randomly pivoted Cholesky factorization (Chen et al. 2023) of a sample of the
         distinct rows, fewer if the others are linear combinations of these; drawn uniformly for a user-defined
         similarity.
     max_iter, tol : int, default=50, and float, default=1e-6
-        Falkon stops after that many steps (one pass each), or when its residual is `tol` times the first one.
+        Falkon stops after that many steps (one pass each), or when its residual is `tol` times the first one. With
+        normal equations the first step usually suffices.
     random_state : int, RandomState or None, default=0
         Draws the centers.
 

@@ -89,7 +89,7 @@ def test_relevant_columns_are_selected_among_many(classes):
     model = make(effort="fast").fit(X[:120], y[:120])
     blocks = {block.kind: block for block in model.model_.predictor.features.blocks}
     assert {7, 30, 200} <= set(blocks["selected"].columns.tolist())
-    few = make(effort="fast", max_features=402).fit(X[:120], y[:120])  # too few for three selected columns
+    few = make(effort="fast", max_features=401).fit(X[:120], y[:120])  # too few for two selected columns
     assert all(block.kind != "selected" for block in few.model_.predictor.features.blocks)
     assert model.score(X[120:], y[120:]) > few.score(X[120:], y[120:]) + 0.05
     names = model.model_.get_feature_names_out().tolist()

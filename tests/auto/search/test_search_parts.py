@@ -114,7 +114,7 @@ def test_linearly_separable_classes_choose_the_best_final_model():
     blocks = [block["kind"] for block in model.report()["blocks"]]
     if finals:
         kept = next(each for each in finals if each["kept"])
-        assert kept["loss"] == min(each["loss"] for each in finals)
+        assert kept["name"] == "logistic on linear"  # the simplest within two standard errors of the best
         assert kept["name"] == "logistic on " + " + ".join(blocks)
     else:
         assert blocks == ["linear"]

@@ -35,6 +35,7 @@ from mercer.auto.final.predictor import Predictor
 from mercer.auto.rows.targets import NumericTarget
 from mercer.auto.rows.training import N_FOLDS, TrainingRows
 from mercer.auto.search.equations import row_space_loss
+from mercer.auto.search.simplest import SIMPLEST, simplest_model
 from mercer.auto.search.state import Candidate, SearchResult
 from mercer.linear import LogisticClassifier
 from mercer.linear.losses import LogLoss
@@ -111,7 +112,7 @@ def _logistic(
     elif out_of_time:
         alpha, temperature = RELATIVE_PENALTIES[1], 1.0
     else:
-        found, alpha, temperature, known, tried = _best_alternative(found.alternatives(), rows, labels, seed)
+        found, alpha, temperature, known, tried = _best_alternative(found, rows, labels, seed)
         if known is not None:
             calibration = SetCalibration.of(known.probabilities, known.codes, known.weight)
     parameters = (target.classes, found.penalties, alpha, temperature)
@@ -178,36 +179,41 @@ Split = tuple[int, np.ndarray, np.ndarray]
 
 
 def _best_alternative(
-    alternatives: list[SearchResult], rows: TrainingRows, labels: np.ndarray, seed: int
+    found: SearchResult, rows: TrainingRows, labels: np.ndarray, seed: int
 ) -> tuple[SearchResult, float, float, OutOfFold | None, list[Candidate]]:
     """The features, penalty and temperature with the smallest log-loss on held-out rows, and the candidates.
 
-    The probabilities of these rows are those by which sets of classes are calibrated and decisions chosen.
+    Where rows are few, the features are the simplest that the log-losses of the rows cannot tell from the best. The
+    probabilities of these rows are those by which sets of classes are calibrated and decisions chosen.
 
     Random features are cut to a few hundred. One fold is held out, every one in turn where rows are few.
     """
-    splits = _splits(rows, labels)
+    splits, alternatives, simpler = _splits(rows, labels), found.alternatives(), found.simpler
     if not splits:
-        return alternatives[0], RELATIVE_PENALTIES[1], 1.0, None, []
+        return found, RELATIVE_PENALTIES[1], 1.0, None, []
+    test = np.concatenate([each for *_, each in splits])
 
     def evaluated(found: SearchResult) -> tuple[Candidate, float, float, np.ndarray]:
         start = time.perf_counter()
         tried = _losses(found, splits, rows, labels, seed)
         loss, alpha, temperature, scores = min(tried, key=lambda each: each[:3])
-        name = " + ".join(block.kind for block in found.features.blocks)
-        seconds = time.perf_counter() - start
-        candidate = Candidate("final", f"logistic on {name}", loss, seconds, found.features.width)
+        name = "logistic on " + " + ".join(block.kind for block in found.features.blocks)
+        if simpler and found is simpler[0]:
+            name = "the frequencies of the classes"
+        candidate = Candidate("final", name, loss, time.perf_counter() - start, found.features.width)
         return candidate, alpha, temperature, scores / temperature
 
     tried = list(ordered_map(evaluated, alternatives))
-    best = int(np.argmin([candidate.loss for candidate, *_ in tried]))
-    why = "log-loss of held-out rows: "
+    lowest = best = int(np.argmin([candidate.loss for candidate, *_ in tried]))
+    if simpler:
+        losses = [rows.counts[test] * LogLoss().value(labels[test], scores) for *_, scores in tried]
+        best = len(tried) - 1 - simplest_model(losses[::-1], rows.ids[test])  # from simple to complex
+    why = {best: SIMPLEST, lowest: "the smallest"}
     candidates = [
-        replace(candidate, kept=k == best, why=why + ("the smallest" if k == best else "not the smallest"))
-        for k, (candidate, *_) in enumerate(tried)
+        replace(each, kept=k == best, why="log-loss of held-out rows: " + why.get(k, "not the smallest"))
+        for k, (each, *_) in enumerate(tried)
     ]
     _, alpha, temperature, scores = tried[best]
-    test = np.concatenate([each for *_, each in splits])
     known = OutOfFold(LogLoss().class_probabilities(scores), labels[test], rows.weight_of(test))
     return alternatives[best], alpha, temperature, known, candidates
 

@@ -6,19 +6,22 @@ More features are kept only if they gain more than the standard error of the gai
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import Effort
 from mercer.auto.budget.progress import Steps
-from mercer.auto.constants import MANY_COLUMNS, MIN_GAIN
+from mercer.auto.constants import MANY_COLUMNS, MIN_GAIN, NO_WEIGHT
 from mercer.auto.features.union import Features
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.equations import KernelCache, row_space_loss
-from mercer.auto.search.state import Candidate, SearchState, Trial
-from mercer.linear.ridge.fold_loss import FoldLoss, GramFoldLoss
+from mercer.auto.search.simplest import per_distinct_row
+from mercer.auto.search.state import Candidate, SearchState, SimplerModel, Trial
+from mercer.linear.ridge.fold_loss import FoldLoss, FoldScore, GramFoldLoss
 from mercer.linear.ridge.penalties import best_penalties
+from mercer.linear.ridge.row_space import RowSpaceFoldLoss
 
 
 class Evaluator:
@@ -46,7 +49,24 @@ class Evaluator:
     def first(self, features: Features) -> SearchState:
         """The state of a search that starts from these features."""
         trial = self.trial(None, "columns", "encoded columns, linear", features)
-        return self._tried(SearchState(trial, trial.seconds, features.width), trial, True, "")
+        state = self._tried(SearchState(trial, trial.seconds, features.width), trial, True, "")
+        return replace(state, simpler=() if trial.errors is None else (self._constant(trial),))
+
+    def _constant(self, trial: Trial) -> SimplerModel:
+        """The mean of the target: the same features with a penalty that leaves nothing of their weights."""
+        penalties, folds = NO_WEIGHT * trial.equations.scale(), self.rows.row_folds
+        assert isinstance(trial.equations, RowSpaceFoldLoss)
+        losses = trial.equations.row_losses(penalties)  # asks for no time
+        per_fold = np.array([losses[folds.inside(fold)].sum() for fold in folds.known])
+        score = FoldScore(per_fold, float(losses.sum() / self.rows.counts.sum()), np.zeros(len(penalties)))
+        return SimplerModel(trial.features, penalties, score, per_distinct_row(losses, self.rows.ids))
+
+    def _errors(self, equations: FoldLoss, penalties: np.ndarray) -> np.ndarray | None:
+        """The out-of-fold squared errors of distinct rows, where rows are few and independent of each other."""
+        rows = self.rows
+        if not isinstance(equations, RowSpaceFoldLoss) or rows.plan is not None or rows.target is not None:
+            return None
+        return per_distinct_row(equations.row_losses(penalties), rows.ids)
 
     def trial(
         self,
@@ -71,12 +91,13 @@ class Evaluator:
             start = known * len(rows) if np.isfinite(known).any() else None
         penalties, score = best_penalties(equations, start, min(max_steps, self._max_steps(equations.size)))
         equations.clear_cache()
+        errors = self._errors(equations, penalties) if index is None else None
         spent = time.perf_counter() - began
         loss = score.loss / self.variance
         candidate = Candidate(
             stage, name, loss, spent + seconds, features.width, on_all_rows=index is None, per_fold=score.per_fold
         )
-        return Trial(candidate, features, penalties, score, equations, spent)
+        return Trial(candidate, features, penalties, score, equations, spent, errors)
 
     def _equations(
         self, features: Features, rows: TrainingRows, index: np.ndarray | None, scores: np.ndarray | None
@@ -101,7 +122,8 @@ class Evaluator:
 
     def keep_if_better(self, state: SearchState, trial: Trial, n_errors: int = 1) -> SearchState:
         """The state after a trial on all rows: its features, if they gain more than `n_errors` standard errors."""
-        return self._tried(state, trial, *verdict(trial.candidate, state.kept.candidate, n_errors))
+        gains = None if trial.errors is None or state.kept.errors is None else state.kept.errors - trial.errors
+        return self._tried(state, trial, *verdict(trial.candidate, state.kept.candidate, n_errors, gains))
 
     def _tried(self, state: SearchState, trial: Trial, kept: bool, why: str) -> SearchState:
         """The state after a trial on all rows; progress shows the loss of what is kept."""
@@ -119,9 +141,14 @@ class Evaluator:
         return seconds <= self.clock.part(fraction).left()
 
 
-def verdict(tried: Candidate, before: Candidate, n_errors: int = 1) -> tuple[bool, str]:
-    """Whether a candidate gains more over another than `n_errors` standard errors of its gain, and that in words."""
-    gains = before.per_fold - tried.per_fold
+def verdict(
+    tried: Candidate, before: Candidate, n_errors: int = 1, gains: np.ndarray | None = None
+) -> tuple[bool, str]:
+    """Whether a candidate gains more over another than `n_errors` standard errors of its gain, and that in words.
+
+    gains : those of independent rows, where these are so few that five folds say little; None takes those of the folds
+    """
+    gains = before.per_fold - tried.per_fold if gains is None else gains
     error = float(np.std(gains, ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else 0.0
     gain = float(np.mean(gains))
     clear = bool(gain > n_errors * error and tried.loss < before.loss * (1 - MIN_GAIN))

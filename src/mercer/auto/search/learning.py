@@ -91,7 +91,7 @@ def learn_again(
     again = replace(
         found, features=features, penalties=found.penalties[kept], trees=replace(found.trees, scores=scores)
     )
-    again = replace(again, linear_penalty=1.0, kernel=None, without_trees=None, thorough=True)
+    again = replace(again, linear_penalty=1.0, kernel=None, without_trees=None, simpler=(), thorough=True)
     made = averaged(again, lambda part: fit_linear(part, None, rows, labels, target, seed, predictor, clock)[0])
     return replace(made, candidates=predictor.candidates)
 

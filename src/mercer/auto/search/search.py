@@ -21,7 +21,8 @@ from mercer.auto.search.landmarks import add_landmarks
 from mercer.auto.search.piecewise import add_piecewise
 from mercer.auto.search.products import add_products
 from mercer.auto.search.selected import add_selected_columns
-from mercer.auto.search.state import SearchResult, SearchState, TreeSearch
+from mercer.auto.search.simplest import SIMPLEST, simplest_model
+from mercer.auto.search.state import Candidate, SearchResult, SearchState, SimplerModel, TreeSearch
 from mercer.auto.search.tree_score import add_trees
 from mercer.auto.search.working_response import after_trees
 from mercer.linear.ridge.fold_loss import FoldLoss
@@ -42,8 +43,8 @@ STAGES: tuple[Stage, ...] = (
 
 def search(
     rows: TrainingRows, labels: np.ndarray | None, effort: Effort, clock: Clock, seed: int, steps: Steps
-) -> tuple[SearchResult, FoldLoss]:
-    """The result of all stages, and the equations of its features on all rows; parameters as `Evaluator`."""
+) -> tuple[SearchResult, FoldLoss | None]:
+    """The result of all stages, and the equations of its features on all rows if known; parameters as `Evaluator`."""
     evaluator = Evaluator(rows, labels, effort, clock, seed, steps)
     if rows.target is not None and rows.target.log_link:
         evaluator, first, state = after_trees(evaluator)
@@ -55,7 +56,22 @@ def search(
     several = labels is not None and rows.Y.shape[1] > 2
     if several and state.trees.scores is not None and effort.sharpen and state.loss < SEPARATED_LOSS:
         found = _without_trees(evaluator, found)
+    if labels is None and state.simpler:
+        return _simplest(state, found)
     return found, state.kept.equations
+
+
+def _simplest(state: SearchState, found: SearchResult) -> tuple[SearchResult, FoldLoss | None]:
+    """The simplest model that errors of the rows cannot tell from the best, and its equations, if known."""
+    known = [*(each.errors for each in state.simpler), state.kept.errors]
+    k = simplest_model([each for each in known if each is not None])  # none is: rows are few
+    if k == len(state.simpler):
+        return replace(found, simpler=()), state.kept.equations
+    chosen = found.simpler[k]
+    name = " + ".join(block.kind for block in chosen.features.blocks) if k else "the mean of the target"
+    loss = chosen.score.loss / state.kept.score.loss * state.loss
+    candidate = Candidate("final", name, loss, 0.0, chosen.features.width, True, SIMPLEST, True)
+    return replace(chosen, candidates=(*found.candidates, candidate)), None
 
 
 def _run(
@@ -73,10 +89,17 @@ def _run(
 def _result(first: SearchState, state: SearchState, effort: Effort) -> SearchResult:
     kept = state.kept
     alone = float(first.kept.penalties[0])
-    return SearchResult(
+    found = SearchResult(
         kept.features, kept.penalties, kept.score, state.trees, state.candidates, alone, state.kernel,
         thorough=effort.sharpen,
     )  # fmt: skip
+    return replace(found, simpler=tuple(_simpler(found, each) for each in state.simpler))
+
+
+def _simpler(found: SearchResult, model: SimplerModel) -> SearchResult:
+    """The result with the features that the search has kept for a while."""
+    trees = found.trees if model.features.has("trees") else replace(found.trees, scores=None)
+    return replace(found, features=model.features, penalties=model.penalties, score=model.score, trees=trees)
 
 
 def _without_trees(evaluator: Evaluator, found: SearchResult) -> SearchResult:

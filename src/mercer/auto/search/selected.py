@@ -7,6 +7,8 @@ evaluated with the columns that are selected without it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from mercer.auto.constants import (
@@ -19,15 +21,15 @@ from mercer.auto.constants import (
 from mercer.auto.features.cross_fitted import CrossFitted
 from mercer.auto.features.linear import SelectedBlock
 from mercer.auto.rows.training import TrainingRows
-from mercer.auto.search.evaluation import Evaluator
-from mercer.auto.search.state import SearchState
+from mercer.auto.search.evaluation import Evaluator, relative_loss
+from mercer.auto.search.state import SearchState, Trial
 from mercer.select.greedy.candidates import ColumnCandidates
 from mercer.select.greedy.forward import forward_selection
 from mercer.select.greedy.inner_products import RowInnerProducts
 
 
 def add_selected_columns(search: Evaluator, state: SearchState) -> SearchState:
-    """Try three columns, six and so on, as long as the folds gain."""
+    """Try two columns, three and so on; the number of smallest loss is kept if the folds gain."""
     rows, d, features = search.rows, search.rows.X.shape[1], state.features
     most = min(search.n // ROWS_PER_SELECTED, d // 2, search.effort.max_features - features.width)
     sizes = [size for size in SELECTED_SIZES if size <= most]
@@ -44,11 +46,16 @@ def add_selected_columns(search: Evaluator, state: SearchState) -> SearchState:
         folds = rows.row_folds
         per_fold = [best_columns(rows.at(folds.outside(fold)), sizes[-1]) for fold in range(rows.n_folds)]
         available = min(len(whole), *map(len, per_fold))
+        trials: list[Trial] = []
         for size in sizes:
             if size > available or not search.clock.allows(TIME_FOR_SELECTED + 0.1):
                 break
             block = CrossFitted(SelectedBlock(whole[:size], d), [SelectedBlock(each[:size], d) for each in per_fold])
-            state = search.offer(state, "selected", f"{size} columns once more", features.plus(block), SELECTED_ERRORS)
+            trials.append(search.trial(state, "selected", f"{size} columns once more", features.plus(block)))
+        if trials:
+            best = min(trials, key=lambda trial: trial.loss)
+            others = [replace(t.candidate, why=relative_loss(t.loss, best.loss)) for t in trials if t is not best]
+            state = search.keep_if_better(state.noted(*others), best, SELECTED_ERRORS)
     return state
 
 

@@ -40,6 +40,8 @@ class Trial:
     equations: FoldLoss
     #: Seconds of the evaluation alone.
     seconds: float
+    #: Out-of-fold squared errors of the distinct rows, where these are few and independent.
+    errors: np.ndarray | None = None
 
     @property
     def loss(self) -> float:
@@ -58,6 +60,20 @@ class TreeSearch:
 
 
 @dataclass(frozen=True)
+class SimplerModel:
+    """Features that the search has kept for a while, their penalties and score, and the errors of the rows."""
+
+    features: Features
+    penalties: np.ndarray
+    score: FoldScore
+    errors: np.ndarray | None
+
+    @classmethod
+    def of(cls, trial: Trial) -> SimplerModel:
+        return cls(trial.features, trial.penalties, trial.score, trial.errors)
+
+
+@dataclass(frozen=True)
 class SearchState:
     """The features so far, evaluated on all rows, and what the stages have learned."""
 
@@ -69,6 +85,8 @@ class SearchState:
     #: The kernel that random features are drawn from.
     kernel: KernelCandidate | None = None
     candidates: tuple[Candidate, ...] = ()
+    #: Where rows are few: what was kept before, from simple to complex.
+    simpler: tuple[SimplerModel, ...] = ()
 
     @property
     def features(self) -> Features:
@@ -93,7 +111,10 @@ class SearchState:
         """The state after a trial on all rows."""
         candidate = replace(trial.candidate, kept=kept, why=why)
         after = replace(self, last_seconds=trial.seconds, last_width=trial.features.width).noted(candidate)
-        return replace(after, kept=replace(trial, candidate=candidate)) if kept else after
+        if not kept:
+            return after
+        before = (*self.simpler, SimplerModel.of(self.kept)) if trial.errors is not None else self.simpler
+        return replace(after, kept=replace(trial, candidate=candidate), simpler=before)
 
 
 @dataclass(frozen=True)
@@ -109,6 +130,8 @@ class SearchResult:
     linear_penalty: float = 1.0
     kernel: KernelCandidate | None = None
     without_trees: SearchResult | None = None
+    #: Where rows are few: models of fewer blocks, from simple to complex.
+    simpler: tuple[SearchResult, ...] = ()
     #: Whether several penalties of another loss are worth trying.
     thorough: bool = True
 
@@ -118,7 +141,13 @@ class SearchResult:
         return self.trees.scores
 
     def alternatives(self) -> list[SearchResult]:
-        """Itself, and simpler models that another loss may prefer: without trees, and of the columns alone."""
+        """Itself, and simpler models that another loss may prefer: without trees, and of the columns alone.
+
+        Where rows are few, these are all that the search kept on its way, from complex to simple.
+        """
+        if self.simpler:
+            others = [] if self.without_trees is None else [self.without_trees]
+            return [self, *others, *reversed(self.simpler)]
         if len(self.features.blocks) == 1:
             return [self]
         linear = Features([block for block in self.features.blocks if isinstance(block, LinearBlock)])

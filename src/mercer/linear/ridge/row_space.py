@@ -106,6 +106,15 @@ class RowSpaceFoldLoss(FoldLoss):
         self._counts, self._roots = counts, np.sqrt(counts)
         self._Y = Y * self._roots[:, None]
 
+    def row_losses(self, penalties: np.ndarray) -> np.ndarray:
+        """Return the squared error of each row times its weight, without its fold; zero for rows that none tests."""
+        losses = np.zeros(self.size)
+        system = self._system(np.asarray(penalties, dtype=np.float64))
+        for k in self.tested:
+            solved = self._solved(k, system)
+            losses[self._rows(k)[1]] = np.inf if solved is None else np.sum(solved.residual**2, axis=1)
+        return losses
+
     def scale(self) -> np.ndarray:
         """Return the mean square of each block's centered columns in a basis of the rows."""
         widths = np.minimum(np.bincount(self.blocks, minlength=self.n_blocks), self.size)
@@ -135,24 +144,37 @@ class RowSpaceFoldLoss(FoldLoss):
     def _held_out(
         self, k: int, system: tuple[np.ndarray | None, np.ndarray], gradient: bool
     ) -> tuple[float, np.ndarray]:
-        K, penalties = system
-        kernels = [kernel.without(self._labels[k]) for kernel in self.kernels]
-        K = self._sum(kernels, penalties) if K is None else K
-        train, held = np.flatnonzero(self._outside(k)), np.flatnonzero(self._folds.inside(self._labels[k]))
-        bordered = _BorderedSystem.of(K[np.ix_(train, train)], self._roots[train])
-        if bordered is None:
+        solved, penalties = self._solved(k, system), system[1]
+        if solved is None:
             return np.inf, np.zeros(self.n_blocks)
-        a, c = bordered.solve(self._Y[train])
-        across, roots = K[np.ix_(held, train)], self._roots[held]
-        residual = across @ a + np.outer(roots, c) - self._Y[held]
+        residual, (train, held) = solved.residual, self._rows(k)
         loss = float(np.sum(residual**2))
         if not gradient:
             return loss, np.zeros(self.n_blocks)
         left, right = np.zeros_like(self._Y), np.zeros_like(self._Y)
-        left[train], left[held], right[train] = bordered.solve(across.T @ residual, roots @ residual)[0], -residual, a
+        left[train] = solved.bordered.solve(solved.across.T @ residual, self._roots[held] @ residual)[0]
+        left[held], right[train] = -residual, solved.a
         left, right = left * self._roots[:, None], right * self._roots[:, None]
-        per_block = np.array([np.sum(left * (kernel @ right)) for kernel in kernels])
+        per_block = np.array([np.sum(left * (kernel @ right)) for kernel in solved.kernels])
         return loss, 2.0 * per_block / penalties**2
+
+    def _solved(self, k: int, system: tuple[np.ndarray | None, np.ndarray]) -> _SolvedFold | None:
+        """Return the solution without the k-th fold and the residuals of the fold; None if there is none."""
+        K, penalties = system
+        kernels = [kernel.without(self._labels[k]) for kernel in self.kernels]
+        K = self._sum(kernels, penalties) if K is None else K
+        train, held = self._rows(k)
+        bordered = _BorderedSystem.of(K[np.ix_(train, train)], self._roots[train])
+        if bordered is None:
+            return None
+        a, c = bordered.solve(self._Y[train])
+        across = K[np.ix_(held, train)]
+        residual = across @ a + np.outer(self._roots[held], c) - self._Y[held]
+        return _SolvedFold(kernels, bordered, a, across, residual)
+
+    def _rows(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indices of the rows that the k-th fold is predicted from, and of its own."""
+        return np.flatnonzero(self._outside(k)), np.flatnonzero(self._folds.inside(self._labels[k]))
 
     def _outside(self, k: int) -> np.ndarray:
         return self._folds.outside(self._labels[k])
@@ -206,3 +228,14 @@ class _BorderedSystem:
         free = cholesky_solve(self.factor, B)
         s = (self.root @ free - total) / (self.root @ self.solved_root)
         return free - np.outer(self.solved_root, s), s
+
+
+@dataclass(frozen=True)
+class _SolvedFold:
+    """Kernels, factored system and solution a without a fold, E = K_ht a + c - Y_h of the fold, and K_ht."""
+
+    kernels: list[np.ndarray]
+    bordered: _BorderedSystem
+    a: np.ndarray
+    across: np.ndarray
+    residual: np.ndarray

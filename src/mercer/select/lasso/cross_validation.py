@@ -32,6 +32,9 @@ class CenteredProblem:
 class GramCrossValidation:
     """Problems from Gram matrices per fold."""
 
+    #: Penalties solved before the next fold's problem is made: centering a Gram matrix costs as much as several.
+    round_size = 40
+
     def __init__(self, learned: GramPerFold):
         self.learned = learned
         self.n_folds = len(learned.folds)
@@ -63,6 +66,9 @@ class GramCrossValidation:
 
 class RowCrossValidation:
     """Problems from rows in memory; with `gram` each is solved from the Gram matrix of all its columns."""
+
+    #: Penalties solved before the next fold's problem is made: one copy of the rows exists at a time.
+    round_size = 10
 
     def __init__(self, block: Block, n_folds: int = 1, seed: int = 0, gram: bool = False):
         self.block, self.gram = block, gram

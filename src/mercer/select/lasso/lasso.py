@@ -16,6 +16,7 @@ from mercer.linear.ridge.overflow import refuse_extremes, refuse_overflow
 from mercer.select.base import LinearPredictor, Selector
 from mercer.select.lasso.cross_validation import CenteredProblem, GramCrossValidation, RowCrossValidation, debiased
 from mercer.select.lasso.datafit import Solution
+from mercer.select.lasso.early_stop import fold_losses
 from mercer.select.lasso.path import solve_path
 from mercer.source import MemorySource, Source
 from mercer.stats import Gram
@@ -58,7 +59,9 @@ class Lasso(LinearPredictor, Selector):
 
     `transform` drops the columns whose weight is zero. The penalty is scikit-learn's, the intercept is not penalized,
     and every solution of the path comes with its duality gap, an upper bound of its objective above the minimum. The
-    penalty with the smallest cross-validated error is chosen.
+    penalty with the smallest cross-validated error is chosen. Small penalties let many columns in and cost most, and
+    the folds rarely choose them: the path ends once its cross-validated error has risen, penalty by penalty over a
+    factor of two, and exceeded the smallest by more than one standard error. Penalties that are given are all solved.
 
     Up to 2,000 columns need one pass: path, gaps and exact K-fold scores follow from Gram matrices per fold, so
     sources, `partial_fit` and `merge` cost nothing extra. Wider data are collected in memory and solved on working sets
@@ -68,7 +71,7 @@ class Lasso(LinearPredictor, Selector):
     ----------
     alpha : None, a number or several, default=None
         None tries `n_alphas` penalties from the smallest one that makes every weight zero, alpha_max, down to
-        eps * alpha_max, evenly on a log scale.
+        eps * alpha_max, evenly on a log scale, until the folds end the path.
     n_alphas : int, default=100
     eps : float, default=0.001
     n_folds : int, default=5
@@ -89,7 +92,8 @@ class Lasso(LinearPredictor, Selector):
     support_ : mask of the columns with a nonzero weight
     alpha_ : float, the chosen penalty
     dual_gap_ : float, the duality gap at it (before debiasing)
-    path_ : LassoPath with `alphas`, `coefs`, `gaps`, `losses`
+    path_ : LassoPath with `alphas`, `coefs`, `gaps`, `losses` of the penalties up to the end of the path;
+        `lasso_path` computes the whole path without folds
 
     References
     ----------
@@ -180,8 +184,9 @@ class Lasso(LinearPredictor, Selector):
         whole = data.all_rows()
         refuse_overflow(whole.datafit.b)
         alphas = self._alphas(whole)
-        solutions, gaps = self._solved(whole, alphas)
         losses = None if self._single else self._cross_validated(data, whole, alphas)
+        alphas = alphas if losses is None else alphas[: len(losses)]
+        solutions, gaps = self._solved(whole, alphas)
         best = 0 if losses is None else int(np.argmin(losses))
         coefs = coefficient_rows(solutions, self.n_features_in_)
         self.path_ = LassoPath(alphas, coefs, gaps / whole.weight, losses)
@@ -206,17 +211,14 @@ class Lasso(LinearPredictor, Selector):
     def _cross_validated(
         self, data: GramCrossValidation | RowCrossValidation, whole: CenteredProblem, alphas: np.ndarray
     ) -> np.ndarray:
-        """Return the cross-validated mean squared error of each penalty."""
+        """Return the cross-validated mean squared error of each penalty, up to the one at which the path ends."""
         if data.n_folds < 2:
             raise ValueError(
                 "n_samples=1 or all rows equal: cross-validation needs at least two distinct rows in different folds "
                 "(equal rows share a fold). Give one penalty, as in alpha=0.1."
             )
-        total = np.zeros(len(alphas))
-        for k in range(data.n_folds):
-            problem = data.without_fold(k)
-            total += data.fold_losses(k, problem, self._solved(problem, alphas)[0])
-        return total / whole.weight
+        sums = fold_losses(data, alphas, self.tol, self.debias, may_stop=self.alpha is None)
+        return sums.sum(axis=1) / whole.weight
 
 
 class _PathOnly(Lasso):

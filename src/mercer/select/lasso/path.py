@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -21,7 +22,7 @@ class WorkingSet:
     """The columns tried so far, their Gram matrix, weights w and correlations q = b - G w."""
 
     def __init__(self, datafit: GramDatafit | ColumnDatafit):
-        self.datafit = datafit
+        self.datafit: GramDatafit | ColumnDatafit | Any = datafit
         self.columns = np.zeros(0, dtype=np.intp)
         self.inside = np.zeros(len(datafit.b), dtype=bool)
         self._G = np.zeros((0, 0))
@@ -60,6 +61,44 @@ class WorkingSet:
         )[1]
 
 
+class LassoPathSolver:
+    """Solutions for decreasing penalties, continued where the last ones ended.
+
+    The problem may be a new object each time, as long as it is the same problem: only the working set is kept.
+
+    Parameters
+    ----------
+    tolerance : the duality gap to reach, relative to ||y||^2
+    max_sweeps : maximum number of sweeps of coordinate descent per penalty
+    """
+
+    def __init__(self, tolerance: float, max_sweeps: int = 100_000):
+        self.tolerance, self.max_sweeps = tolerance, max_sweeps
+        self._work: WorkingSet | None = None
+        self._estimate, self._last = np.zeros(0), 0.0
+
+    def advance(
+        self, datafit: GramDatafit | ColumnDatafit, penalties: Iterable[float]
+    ) -> tuple[list[Solution], np.ndarray]:
+        """Return what `solve_path` does, for penalties below those so far."""
+        work = self._work
+        if work is None:
+            work = WorkingSet(datafit)
+            self._estimate, self._last = datafit.b, np.abs(datafit.b).max(initial=0.0)
+        work.datafit = datafit
+        goal = self.tolerance * datafit.yy
+        solutions, gaps = [], []
+        for penalty in penalties:
+            start = np.flatnonzero(np.abs(self._estimate) > penalty - _REACH * max(self._last - penalty, 0.0))
+            gap, self._estimate = _solve(work, penalty, goal, self.max_sweeps, start, self._estimate)
+            self._last = penalty
+            solutions.append(work.support)
+            gaps.append(gap)
+        work.datafit = None  # the rows may be let go
+        self._work = work
+        return solutions, np.array(gaps)
+
+
 def solve_path(
     datafit: GramDatafit | ColumnDatafit, penalties: Iterable[float], tolerance: float, max_sweeps: int = 100_000
 ) -> tuple[list[Solution], np.ndarray]:
@@ -69,25 +108,14 @@ def solve_path(
     ----------
     datafit : GramDatafit or ColumnDatafit
     penalties : decreasing numbers
-    tolerance : the duality gap to reach, relative to ||y||^2
-    max_sweeps : maximum number of sweeps of coordinate descent per penalty
+    tolerance, max_sweeps : as in `LassoPathSolver`
 
     Returns
     -------
     solutions : list of (column indices, weights), one per penalty
     gaps : duality gap of each, in the units of the objective
     """
-    work = WorkingSet(datafit)
-    goal = tolerance * datafit.yy
-    estimate, last = datafit.b, np.abs(datafit.b).max(initial=0.0)
-    solutions, gaps = [], []
-    for penalty in penalties:
-        start = np.flatnonzero(np.abs(estimate) > penalty - _REACH * max(last - penalty, 0.0))
-        gap, estimate = _solve(work, penalty, goal, max_sweeps, start, estimate)
-        last = penalty
-        solutions.append(work.support)
-        gaps.append(gap)
-    return solutions, np.array(gaps)
+    return LassoPathSolver(tolerance, max_sweeps).advance(datafit, penalties)
 
 
 def _solve(
@@ -130,5 +158,5 @@ def _warn(gap: float, goal: float) -> None:
         f"The Lasso stopped at a duality gap of {gap:.3g} instead of {goal:.3g}: "
         "raise tol, or standardize the columns.",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=6,
     )
