@@ -121,7 +121,7 @@ def ridge() -> None:
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         rows.append([ways[who], *json.loads(done.stdout.splitlines()[-1])])
     if rows:
-        title = f"{RIDGE_LANDMARKS:,} centers and ridge, {RIDGE_ROWS:,} x {RIDGE_COLUMNS}, float32 unless said, two threads"
+        title = f"{RIDGE_LANDMARKS:,} centers and ridge, {RIDGE_ROWS:,} x {RIDGE_COLUMNS} float32, two threads"
         table(title, ["method", "wall s", "CPU s", "MB more", "R2"], rows)
 
 
