@@ -77,19 +77,24 @@ class Evaluator:
         index: np.ndarray | None = None,
         max_steps: int = 8,
         seconds: float = 0.0,
+        like: Trial | None = None,
     ) -> Trial:
         """Evaluate features on all rows, or on those at `index`, starting from the penalties of the state.
 
-        `seconds` is what finding the features took.
+        `seconds` is what finding the features took; `like` is a trial of blocks so similar that the search of
+        penalties starts from its own, which spares most of its cost.
         """
         began = time.perf_counter()
         rows = self.rows if index is None else self.rows.at(index)
         equations = self._equations(features, rows, index, None if state is None else state.trees.scores)
         start = None
-        if state is not None:
+        if like is not None:
+            start = like.penalties
+        elif state is not None:
             known = state.penalties_of(features) / len(self.rows)
             start = known * len(rows) if np.isfinite(known).any() else None
-        penalties, score = best_penalties(equations, start, min(max_steps, self._max_steps(equations.size)))
+        steps = min(max_steps, self._max_steps(equations.size))
+        penalties, score = best_penalties(equations, start, steps, restart=like is None)
         equations.clear_cache()
         errors = self._errors(equations, penalties) if index is None else None
         spent = time.perf_counter() - began

@@ -29,7 +29,10 @@ from mercer.select.greedy.inner_products import RowInnerProducts
 
 
 def add_selected_columns(search: Evaluator, state: SearchState) -> SearchState:
-    """Try two columns, three and so on; the number of smallest loss is kept if the folds gain."""
+    """Try two columns, three and so on until two numbers in a row do no better than one before them.
+
+    The number of smallest loss is kept if the folds gain.
+    """
     rows, d, features = search.rows, search.rows.X.shape[1], state.features
     most = min(search.n // ROWS_PER_SELECTED, d // 2, search.effort.max_features - features.width)
     sizes = [size for size in SELECTED_SIZES if size <= most]
@@ -51,12 +54,24 @@ def add_selected_columns(search: Evaluator, state: SearchState) -> SearchState:
             if size > available or not search.clock.allows(TIME_FOR_SELECTED + 0.1):
                 break
             block = CrossFitted(SelectedBlock(whole[:size], d), [SelectedBlock(each[:size], d) for each in per_fold])
-            trials.append(search.trial(state, "selected", f"{size} columns once more", features.plus(block)))
+            name, before = f"{size} columns once more", trials[-1] if trials else None
+            trials.append(search.trial(state, "selected", name, features.plus(block), like=before))
+            if _risen([trial.loss for trial in trials]):
+                break
         if trials:
             best = min(trials, key=lambda trial: trial.loss)
             others = [replace(t.candidate, why=relative_loss(t.loss, best.loss)) for t in trials if t is not best]
             state = search.keep_if_better(state.noted(*others), best, SELECTED_ERRORS)
     return state
+
+
+def _risen(losses: list[float]) -> bool:
+    """Whether neither of the last two losses is the smallest.
+
+    >>> _risen([3.0, 1.0, 2.0]), _risen([3.0, 1.0, 2.0, 1.5]), _risen([3.0, 1.0, 2.0, 0.5])
+    (False, True, False)
+    """
+    return min(losses) < min(losses[-2:])
 
 
 def best_columns(rows: TrainingRows, max_columns: int) -> np.ndarray:
