@@ -33,6 +33,9 @@ LENGTHS = {"TreeFeatures(max_rows=None)": 51_000} | dict.fromkeys(
 )
 ROOMS = ("expand", "learn", "linear", "machines", "normalize", "project", "select", "tables", "text")
 PARAMETERS = {
+    "Aggregates": {"by": [0], "of": list(range(1, D))},
+    "Frequencies": {"columns": list(range(D))},
+    "CategoryCrosses": {"pairs": [(0, 1)]},
     "ColumnPicker": {"columns": [0, 2]},
     "SubsetLift": {"max_size": 2},
     "ProductLift": {"pairs": [(0, 1), (2, 2)]},
@@ -94,7 +97,9 @@ def rows_for(entry, n):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, D))
     y = X[:, 0] + 0.5 * rng.normal(size=n)
-    if name in ("OneHot", "TargetEncoding"):
+    if name == "DateDifferences":
+        X = np.datetime64("2020-01-01", "us") + rng.integers(0, 10**6, size=(n, D)).astype("timedelta64[m]")
+    if name in ("OneHot", "TargetEncoding", "Aggregates", "Frequencies", "CategoryCrosses"):
         X = rng.integers(0, LEVELS, size=(n, D)).astype(np.float64)
     if name == "TextFeatures":
         words = rng.integers(0, LEVELS, size=(n, 6))
@@ -132,6 +137,8 @@ def iterations(estimator):
 
 
 def categories(estimator, entry):
+    if entry == "Aggregates":  # of one column
+        return LEVELS
     vocabulary = getattr(estimator, "vocabulary_", None)
     return D * LEVELS if vocabulary is None else len(vocabulary)
 

@@ -43,6 +43,8 @@ MAX_SCREENED_COLUMNS, COARSE_BINS = 512, 32
 FEW_TREE_ROWS = 2500
 #: Numbers of selected columns that are tried, and rows for each of them.
 SELECTED_SIZES, ROWS_PER_SELECTED = (2, 3, 4, 6, 8, 12, 16, 24), 6
+#: Distinct rows below which the errors of single rows do not choose between models.
+MIN_COMPARED_ROWS = 20
 #: Penalty, relative to the scale of the features, that leaves nothing of their weights.
 NO_WEIGHT = 1e9
 

@@ -13,7 +13,7 @@ import numpy as np
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import Effort
 from mercer.auto.budget.progress import Steps
-from mercer.auto.constants import MANY_COLUMNS, MIN_GAIN, NO_WEIGHT
+from mercer.auto.constants import MANY_COLUMNS, MIN_COMPARED_ROWS, MIN_GAIN, NO_WEIGHT
 from mercer.auto.features.union import Features
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.equations import KernelCache, row_space_loss
@@ -64,7 +64,8 @@ class Evaluator:
     def _errors(self, equations: FoldLoss, penalties: np.ndarray) -> np.ndarray | None:
         """The out-of-fold squared errors of distinct rows, where rows are few and independent of each other."""
         rows = self.rows
-        if not isinstance(equations, RowSpaceFoldLoss) or rows.plan is not None or rows.target is not None:
+        too_few = self.n < MIN_COMPARED_ROWS  # to tell anything by their spread
+        if too_few or not isinstance(equations, RowSpaceFoldLoss) or rows.plan is not None or rows.target is not None:
             return None
         return per_distinct_row(equations.row_losses(penalties), rows.ids)
 

@@ -54,6 +54,7 @@ def path_end(alphas: np.ndarray, losses: np.ndarray) -> int:
     >>> path_end(alphas, folds * np.array([[4, 3, 2, 1, 2, 1.5, 4, 5]]).T)
     8
     """
+    losses = np.ldexp(losses, -int(np.frexp(losses.max(initial=0.0))[1]))  # squares of large losses overflow
     total, n_folds = losses.sum(axis=1), losses.shape[1]
     best, first_worse = 0, None
     for i in range(1, len(losses)):

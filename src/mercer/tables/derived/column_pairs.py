@@ -27,9 +27,9 @@ class ColumnPairs(TableTransformer):
     Missing if a or b is missing, and a / 0 is missing: such values are NaN. What exceeds the range of float64 takes its
     largest number.
 
-    Use ratios for sizes that scale together (price and area: price per square meter) and differences for numbers of one
-    unit (arrival and departure). A linear model has differences already, of columns on one scale; trees and bins have
-    to approximate both by steps. `mercer.expand.ProductLift` gives products.
+    Use it for ratios of sizes that scale together (price and area: price per square meter) and for differences of
+    numbers of one unit (arrival and departure). A linear model has differences already, of columns on one scale; trees
+    and bins have to approximate both by steps. `mercer.expand.ProductLift` gives products.
 
     Nothing is learned but the columns. Cost: one operation for each pair and row; d columns have d (d - 1) / 2 pairs.
 
