@@ -28,6 +28,8 @@ _WAIT_SECONDS, _ANSWER_SECONDS = 5.0, 10.0
 _NO_WORKER_SECONDS = 60.0
 #: Parts in progress for each thread of the cluster: a worker that is so many times slower does not keep others waiting.
 _PARTS_PER_THREAD = 8
+#: Neighboring parts that one worker is asked to process: their states are merged first, and need not travel for that.
+_NEIGHBORS = 4
 #: A call is tried elsewhere as well after so many times the longest one so far, and so many seconds.
 _STRAGGLER, _STRAGGLER_SECONDS = 2.0, 5.0
 #: Seconds between two looks at which of two calls has ended.
@@ -67,6 +69,9 @@ class DaskEngine(Engine):
             raise ParameterError("engine", client, "must be a client that waits for results", remedy=remedy)
         self.client, self.n_ahead = client, _PARTS_PER_THREAD
         self._without_workers: float | None = None
+        #: The addresses of the workers when the pass began, and the parts of it so far.
+        self._workers: list[str] = []
+        self._n_parts = 0
         #: The longest time from the start to the end of a call so far.
         self._longest = 0.0
         compare_versions(self._versions())
@@ -74,16 +79,24 @@ class DaskEngine(Engine):
     def broadcast(self, function: Callable[[Any], Any]) -> Any:
         workers = self._asked(self.client.scheduler.identity)["workers"]
         self.n_ahead = _PARTS_PER_THREAD * max(1, sum(worker["nthreads"] for worker in workers.values()))
+        self._workers, self._n_parts = [each for each, worker in workers.items() for _ in range(worker["nthreads"])], 0
         return self._submit(Shipped.of, dumps(function))
 
     def submit(self, function: Any, portion: Any) -> Attempt:
         if not isinstance(portion, DelayedChunks):
-            return self._attempt(run_part, function, dumps(portion))
+            return self._attempt(run_part, function, dumps(portion), **self._beside_neighbors())
         chunks = [self._started(value) for value in portion.chunks]
         return self._attempt(run_chunks, function, dumps(portion._replace(chunks=[])), *chunks)
 
-    def _attempt(self, *call: Any) -> Attempt:
-        return Attempt(call, self._submit(*call), time.monotonic())
+    def _beside_neighbors(self) -> dict[str, Any]:
+        """The worker that the next part is meant for; others may take it if that one is busy or gone."""
+        k, self._n_parts = self._n_parts // _NEIGHBORS, self._n_parts + 1
+        if not self._workers:
+            return {}
+        return {"workers": [self._workers[k % len(self._workers)]], "allow_other_workers": True}
+
+    def _attempt(self, *call: Any, **where: Any) -> Attempt:
+        return Attempt(call, self._submit(*call, **where), time.monotonic())
 
     def _again(self, attempt: Attempt, **where: Any) -> Any:
         """The future of a call that is made once more, and of the calls before it that have not ended."""
