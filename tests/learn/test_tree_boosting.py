@@ -121,6 +121,20 @@ def test_the_number_of_threads_changes_nothing(monkeypatch):
     assert np.array_equal(found[0].gains, found[1].gains)
 
 
+@pytest.mark.parametrize("cells", [2, 8])
+def test_still_larger_trees_are_tried_where_larger_ones_do_much_better(cells):
+    rng = np.random.default_rng(1)
+    X, folds = rng.uniform(size=(4000, 2)), np.arange(4000) % 5
+    y = rng.normal(size=(cells, cells))[tuple(np.floor(cells * X).astype(int).T)]
+    sizes = [TreeParams(10, leaves, 0.3, 5.0, max_features=1.0) for leaves in (8, 24, 200)]
+    data, loss = TrainingData(X), SquaredTreeLoss(y + 0.1 * rng.normal(size=4000))
+    compared = compare_params(data, loss, folds, sizes[:2], larger=sizes[2])
+    assert [trial.params for trial in compared.trials] == sizes[: 3 if cells == 8 else 2]
+    assert (compared.best.params == sizes[2]) == (cells == 8)
+    stopped = compare_params(data, loss, folds, sizes[:2], lambda: True, sizes[2])
+    assert len(stopped.trials) == 1
+
+
 def test_without_time_only_the_first_candidate_is_tried():
     X, y, folds = problem()
     candidates = [TreeParams(), TreeParams(max_leaf_nodes=5)]

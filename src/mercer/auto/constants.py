@@ -30,6 +30,8 @@ TOTAL_BINS = 1200
 #: Rows per bin of a column, at least.
 ROWS_PER_BIN = 20
 
+#: Distinct rows from which on trees of hundreds of leaves are tried where dozens do better than a few dozen.
+MIN_LARGER_ROWS = 5000
 #: Classes beyond which no trees are grown: each round costs a tree for each class.
 MAX_TREE_CLASSES = 100
 

@@ -16,6 +16,8 @@ class Effort:
     """
 
     tree_params: tuple[TreeParams, ...]
+    #: Tried as well where the last of several `tree_params` does much better than the first.
+    larger_trees: TreeParams | None = None
     tree_folds: int = 5
     #: Ensembles of trees with different random states, whose scores are averaged.
     n_seeds: int = 1
@@ -77,7 +79,8 @@ EFFORTS = {
         entries_per_second=5e5,
     ),
     "normal": Effort(
-        (TreeParams(n_estimators=600), TreeParams(n_estimators=600, max_leaf_nodes=63, min_samples_leaf=5.0))
+        (TreeParams(n_estimators=600), TreeParams(n_estimators=600, max_leaf_nodes=63, min_samples_leaf=5.0)),
+        TreeParams(n_estimators=600, max_leaf_nodes=255, min_samples_leaf=2.0),
     ),
     "high": Effort(
         (
@@ -89,6 +92,9 @@ EFFORTS = {
                 max_leaf_nodes=63,
                 min_samples_leaf=5.0,
             ),
+        ),
+        TreeParams(
+            n_estimators=900, learning_rate=0.04, early_stopping_rounds=50, max_leaf_nodes=255, min_samples_leaf=2.0
         ),
         n_seeds=3,
         n_bins=24,

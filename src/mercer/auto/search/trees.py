@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from mercer.auto.budget.effort import Effort
+from mercer.auto.constants import MIN_LARGER_ROWS
 from mercer.auto.rows.training import TrainingRows
 from mercer.learn.trees.boosted_score import BoostedScore, boosted_score
 from mercer.learn.trees.fold_booster import never
@@ -39,17 +40,23 @@ def grow_score(
     elif rows.target is not None:
         y = rows.target.response_of(rows.Y)
         loss = ScoreTreeLoss(y, rows.target.response.losses(y, weight), weight)
+
+    def adapted(params: TreeParams) -> TreeParams:
+        return replace(_of_loss(params, loss), random_state=seed)
+
+    larger = effort.larger_trees if rows.distinct() >= MIN_LARGER_ROWS else None
     return boosted_score(
         rows.X,
         loss,
         rows.tree_folds(effort.tree_folds),
-        [replace(_of_loss(params, loss), random_state=seed) for params in effort.tree_params],
+        [adapted(params) for params in effort.tree_params],
         rows.categories,
         effort.n_seeds,
         should_stop,
         stop_comparing,
         rows.row_folds if rows.few else None,
         rows.signs,
+        None if larger is None else adapted(larger),
     )
 
 

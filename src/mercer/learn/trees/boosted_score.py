@@ -47,16 +47,19 @@ def boosted_score(
     stop_comparing: Callable[[], bool] | None = None,
     gain_folds: np.ndarray | RowFolds | None = None,
     signs: np.ndarray | None = None,
+    larger: TreeParams | None = None,
 ) -> BoostedScore:
     """Choose parameters on the first fold, boost outside each fold with several seeds, and average the scores.
 
     folds : the fold of each row; categories : slices of indicators; n_seeds : how many seeds, from that of the
     parameters on; should_stop, stop_comparing : asked whether to stop boosting, or comparing; gain_folds : the folds
-    for which `gains_per_fold` are computed; signs : of the columns, +1 or -1 where scores must rise or fall along one
+    for which `gains_per_fold` are computed; signs : of the columns, +1 or -1 where scores must rise or fall along one;
+    larger : parameters of larger trees that `compare_params` may try
     """
     columns = TreeColumns.of(X.shape[1], categories)
     data = TrainingData(columns(X), columns.codes, columns.signs(signs))
-    compared = compare_params(data, loss, folds, candidates, stop_comparing or should_stop) if candidates[1:] else None
+    stop = stop_comparing or should_stop
+    compared = compare_params(data, loss, folds, candidates, stop, larger) if candidates[1:] else None
     params = compared.best.params if compared else candidates[0]
     ensembles: list[TreeEnsemble] = []
     n_rounds: list[int] = []

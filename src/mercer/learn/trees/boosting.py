@@ -25,6 +25,9 @@ from mercer.learn.trees.params import TreeParams
 from mercer.learn.trees.training_data import TrainingData
 from mercer.stats.folds import RowFolds
 
+#: Relative gain in loss by larger trees from which on still larger ones are tried: of a fold, less may be chance.
+SIZE_GAIN = 0.03
+
 
 @dataclass(frozen=True)
 class BoostingResult:
@@ -131,8 +134,13 @@ def compare_params(
     folds: np.ndarray | RowFolds,
     candidates: Sequence[TreeParams],
     should_stop: Callable[[], bool] = never,
+    larger: TreeParams | None = None,
 ) -> ParamsComparison:
-    """Compare parameters by the loss of the first fold. The first candidate is always tried, others if time allows."""
+    """Compare parameters by the loss of the first fold. The first candidate is always tried, others if time allows.
+
+    larger : parameters of still larger trees than those of the last candidate, which are tried as well where the last
+    candidate does better than the first by more than `SIZE_GAIN`
+    """
     data, folds = TrainingData.of(X), RowFolds.of(folds)
     fold = first_fold(folds)
     stream = 1 + folds.known.index(fold)
@@ -147,6 +155,9 @@ def compare_params(
 
     affordable = (params for k, params in enumerate(candidates) if k == 0 or not should_stop())
     found = list(ordered_map(run, affordable))
+    sizes_matter = len(found) > 1 and found[-1][1].loss < (1 - SIZE_GAIN) * found[0][1].loss
+    if larger is not None and sizes_matter and not should_stop():
+        found.append(run(larger))
     return ParamsComparison([trial for _, trial in found], min(found, key=lambda each: each[1].loss)[0])
 
 
