@@ -96,6 +96,8 @@ class FitRun:
     from_all: bool = False
     #: Whether weights come from rows that were not in memory.
     streamed: bool = False
+    #: Gigabytes that the search may take; None is no limit.
+    memory: float | None = None
     #: Held-out rows that may be evaluated.
     max_held_out: float = np.inf
 
@@ -178,6 +180,7 @@ class FitRun:
 
     def _fraction_in_memory(self, memory: float | None, source: Source, train: float) -> float:
         """The fraction of the rows that the search can keep in memory."""
+        self.memory = memory
         if memory is None:
             return 1.0
         classes = self.n_classes if self.classify else 0
@@ -258,7 +261,8 @@ class FitRun:
     def _linear_of_all(self, encoder: Any, rows: EncodedRows, rest: Source) -> LinearOfAll | None:
         with self.steps("linear"):
             plain, clock = columns_alone(rows, self.classify), self.clock.part(_EVALUATED)
-            return linear_of_all(StreamedRows(plain, encoder, rows, rest, self.n_rows, self.seed, clock))
+            every = StreamedRows(plain, encoder, rows, rest, self.n_rows, self.seed, clock, memory=self.memory)
+            return linear_of_all(every)
 
     def _weights_from_all(self, learned: Learned, rest: Source) -> Learned:
         """The model with linear weights of all rows, of which `rest` took no part in the search."""
@@ -271,8 +275,10 @@ class FitRun:
             return learned
         clock = self.clock.part(_ENDED)
         with self.steps("all rows"):
-            every = StreamedRows(learned.predictor, learned.encoder, learned.rows, rest, self.n_rows, self.seed, clock)
-            every.n_classes = self.n_classes
+            every = StreamedRows(
+                learned.predictor, learned.encoder, learned.rows, rest, self.n_rows, self.seed, clock,
+                n_classes=self.n_classes, memory=self.memory,
+            )  # fmt: skip
             predictor = weights_from_all(every, self.steps.seconds_of(_ALL_ROWS), self.notes)
         return replace(learned, predictor=predictor)
 
