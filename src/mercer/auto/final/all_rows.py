@@ -210,7 +210,13 @@ def equations_of_all(rows: StreamedRows, scores: np.ndarray | None, n_folds: int
     known = features.over(sample.X, scores)
     if rows.n_rows <= features.width:
         return _equations_of_rows(features, inside, known(slice(None)), others)
-    total = inside.summed(known, one_fold=n_folds == 1).merge(others.fold(Gram(n_folds, rows.seed)))
+    started = rows.clock.spent()
+    total = inside.summed(known, one_fold=n_folds == 1)
+    # Blocks of many columns take so long that a pass of few could not be given up in time.
+    per_row = (rows.clock.spent() - started) / len(inside)
+    if per_row * rows.n_rows > rows.clock.left():
+        raise TimeUp
+    total = total.merge(others.fold(Gram(n_folds, rows.seed)))
     return GramFoldLoss(total.finish(), features.block_of_column)
 
 

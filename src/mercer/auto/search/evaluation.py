@@ -174,12 +174,12 @@ def verdict(
     gain = float(np.mean(gains))
     clear = bool(gain > n_errors * error and tried.loss < before.loss * (1 - MIN_GAIN))
     fraction = 1 - tried.loss / before.loss if before.loss > 0 else 0.0
-    errors = "one standard error" if n_errors == 1 else f"{n_errors} standard errors"
+    so_many = "one standard error" if n_errors == 1 else f"{n_errors} standard errors"
     if clear:
-        return True, f"{fraction:.2%} less loss, more than {errors}"
+        return True, f"{fraction:.2%} less loss, more than {so_many}"
     if gain > n_errors * error:
         return False, f"no gain worth its cost ({max(fraction, 0.0):.2%} less loss)"
-    return False, f"no gain (within {errors})" if fraction > -MIN_GAIN else f"{-fraction:.2%} more loss"
+    return False, f"no gain (within {so_many})" if fraction > -MIN_GAIN else f"{-fraction:.2%} more loss"
 
 
 def unsolvable(equations: FoldLoss) -> FoldScore:
