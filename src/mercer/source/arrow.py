@@ -259,12 +259,12 @@ def to_numpy(column: pa.ChunkedArray) -> np.ndarray:
     return column.to_numpy()
 
 
-def number_rows(columns: Iterable[pa.ChunkedArray]) -> np.ndarray | None:
-    """Columns of float64 as the rows of an array, NaN where missing; None if another type or no row is present."""
+def number_columns(columns: Iterable[pa.ChunkedArray]) -> list[np.ndarray] | None:
+    """Columns of float64 as arrays, NaN where missing; None if another type or no row is present."""
     columns = list(columns)
     if not columns or len(columns[0]) == 0 or any(column.type != pa.float64() for column in columns):
         return None
-    return np.stack([column.to_numpy() for column in columns])
+    return [column.to_numpy() for column in columns]
 
 
 def keys_of(column: pa.ChunkedArray, j: int) -> np.ndarray:

@@ -25,7 +25,7 @@ from mercer.tables.inputs import TableInput
 from mercer.tables.learning import learn_encoders
 from mercer.tables.monotone import MonotoneClipped
 from mercer.tables.plan import EncodingPlan
-from mercer.tables.profile import TableProfile
+from mercer.tables.profile import SAMPLE_ENTRIES, TableProfile
 from mercer.tables.roles import MAX_ONEHOT, Role, roles_of
 from mercer.tables.schema import compare_names, conformed
 from mercer.tables.unseen import Unseen, merge_unseen, unseen_in
@@ -187,7 +187,7 @@ class TableEncoder(TransformerMixin, TableInput):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Source:
         check_whole("max_onehot", self.max_onehot)
         source = self._opened(X, y, sample_weight)
-        learned = source.fold(Together(profile=TableProfile(), sample=Sample())).finish()
+        learned = source.fold(Together(profile=TableProfile(), sample=Sample(max_entries=SAMPLE_ENTRIES))).finish()
         profiles, sample = learned["profile"], learned["sample"]
         self.schema_ = {name: profile.kind for name, profile in profiles.items()}
         self.roles_: dict[str, Role] = roles_of(profiles, sample, self.roles, self.max_onehot)
