@@ -217,8 +217,8 @@ class FitRun:
                 encode = partial(self._encoded, clock=Clock(0.0), roles=roles)  # one penalty for texts, few iterations
                 seconds = seconds_per_row(train, self.n_classes if self.classify else 0, encode, self.clock)
             encoded = _ENCODE * self.clock.left() / max(seconds, 1e-12)
-            first = first_block(train)
-            n_columns = 1 if first is None else max(1, first.X.shape[1])
+            first = None if train.names else first_block(train)
+            n_columns = max(1, len(train.names or ()) if first is None else first.X.shape[1])
             speed = self.effort.entries_per_second / self.clock.contention()
             searched = TIME_FOR_SEARCH * self.clock.left() * speed / n_columns
             most = max(most, min(encoded, searched) / trained)

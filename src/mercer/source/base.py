@@ -89,7 +89,12 @@ class Source(ABC):
 
     def where(self, keep: Callable[[Block], np.ndarray]) -> Source:
         """The rows for which the mask `keep(block)` is true."""
-        chosen = self.map(lambda block: block.rows(keep(block)))
+
+        def kept(block: Block) -> Block:
+            mask = keep(block)
+            return block if mask.all() else block.rows(mask)
+
+        chosen = self.map(kept)
         chosen.schema = self.schema
         return chosen
 

@@ -112,8 +112,9 @@ class TableEncoder(TransformerMixin, TableInput):
         if not hasattr(self, "_encoders"):
             check_is_fitted(self)
         if isinstance(X, Source):
-            first = first_block(X)
-            if first is not None:
+            if X.schema:
+                compare_names(list(X.schema), self.schema_)
+            elif (first := first_block(X)) is not None:
                 compare_names(self._table_of(first).columns, self.schema_)
             return self._mapped(X, out_of_fold=False)
         unnamed = isinstance(X, np.ndarray) and hasattr(self, "feature_names_in_")  # scikit-learn warns about these
