@@ -281,6 +281,28 @@ def test_pipes_and_devices_are_written_to_as_they_are(fitted, tmp_path):
     assert len(pd.read_csv(tmp_path / "real.csv")) == 240
 
 
+def test_links_that_lead_in_a_circle_are_named_and_stay(fitted, tmp_path, capsys):
+    itself, one, other = (tmp_path / name for name in ("itself.csv", "one", "other"))
+    itself.symlink_to(itself)
+    one.symlink_to(other)
+    other.symlink_to(one)
+    model, rows, message = (
+        fitted / "houses.mercer",
+        fitted / "houses.csv",
+        "symbolic link that leads in a circle. Remove it",
+    )
+    for path, link in ((itself, itself), (one / "out.csv", one)):
+        assert run("predict", model, rows, "-o", path) == 1
+        error = capsys.readouterr().err
+        assert message in error
+        assert str(path) in error
+        assert str(link) in error
+        assert link.is_symlink()
+    with pytest.raises(FileNotFoundError, match=message):
+        mercer.load(model).save(itself)
+    assert itself.is_symlink()
+
+
 def test_a_full_disk_is_named_and_leaves_nothing(fitted, tmp_path, monkeypatch, capsys):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -17,6 +17,8 @@ from sklearn.datasets import load_iris
 from mercer._numeric.block import Block, concatenate
 from mercer.io import read_table
 from mercer.source import Columns, MemorySource, split_holdout
+from mercer.source import table as table_module
+from mercer.source.accumulator import BLOCK_ROWS
 from mercer.source.table import table_in_memory
 from mercer.stats import Sample
 
@@ -38,6 +40,28 @@ def test_every_frame_is_the_same_table(kind):
     assert table.schema == KINDS
     assert table.table.to_pydict() == TABLE
     assert np.array_equal(Block(table).ids, Block(reference).ids)
+
+
+def test_hashes_of_wide_tables_are_computed_in_parts_and_kept(monkeypatch):
+    rng = np.random.default_rng(0)
+    data = {f"x{j}": x for j, x in enumerate(rng.normal(size=(150, 70)))}
+    data["x3"] = np.where(data["x3"] > 1, np.nan, data["x3"])
+    known = Columns.of(data).row_hashes()
+    monkeypatch.setattr(table_module, "_MAX_ARRAY_ENTRIES", 150 * 16)
+    assert Columns.of(data).row_hashes().tolist() == known.tolist()
+    monkeypatch.setattr(table_module, "_MIN_ARRAY_COLUMNS", 1000)
+    assert Columns.of(data).row_hashes().tolist() == known.tolist()
+
+
+def test_each_pass_over_a_table_in_memory_hashes_no_row_again(monkeypatch):
+    n = 2 * BLOCK_ROWS + 5
+    source = table_module.table_in_memory({"a": np.arange(float(n)), "b": ["x", "y", "z"] * (n // 3) + ["x"] * (n % 3)})
+    first = [block.ids for block in source.blocks()]
+    monkeypatch.setattr(table_module._numeric, "hash_keyed_rows", lambda *_: pytest.fail("hashed again"))
+    again = [block.ids for block in source.blocks()]
+    assert np.array_equal(np.concatenate(first), np.concatenate(again))
+    assert source.read(3, 8).X.shape == (5, 2)
+    assert len(pickle.loads(pickle.dumps(source))._tables) == 0
 
 
 def test_hashes_are_those_of_the_values():

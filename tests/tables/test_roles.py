@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from mercer._numeric.block import Block
 from mercer.io import read_table
 from mercer.source import Columns
-from mercer.tables import guess_roles
+from mercer.stats import Sample
+from mercer.tables import guess_roles, profile
 from mercer.tables.profile import TableProfile
 
 N = 400
@@ -180,6 +181,26 @@ def test_facts_are_those_of_counting_and_merge(rows, cut):
             assert ours.distinct == len(set(present))
         if name != "w" and present:
             assert (merged.low, merged.high) == (min(present), max(present))
+
+
+def test_many_columns_keep_fewer_values_and_a_smaller_sample(monkeypatch):
+    """So many as fit into the totals; numbers of all rows are as they were, and parts merge to the same."""
+    rng = np.random.default_rng(0)
+    data = {f"x{j}": x for j, x in enumerate(rng.normal(size=(40, 1500)))}
+    whole = TableProfile().of(Block(Columns.of(data))).finish()["x7"]
+    assert (whole.exact, len(whole.values)) == (True, 1500)
+    monkeypatch.setattr(profile, "_MAX_TOTAL", 40 * 600)
+    table = Columns.of(data)
+    few = TableProfile().of(Block(table)).finish()["x7"]
+    parts = TableProfile().of(Block(table[:900])).merge(TableProfile().of(Block(table[900:]))).finish()["x7"]
+    assert (few.exact, len(few.values), few.values) == (False, 600, parts.values)
+    assert (few.n, few.low, few.high) == (whole.n, whole.low, whole.high)
+    assert abs(few.distinct - 1500) < 5 * 1500 / np.sqrt(600)
+    every = Sample().of(Block(table))
+    some = [Sample(max_entries=40 * 700).of(Block(table[a:b])) for a, b in ((0, 1500), (0, 900), (900, 1500))]
+    assert [len(each.keys) for each in some] == [700, 700, 600]
+    assert some[0].keys.tolist() == some[1].merge(some[2]).keys.tolist() == every.keys[:700].tolist()
+    assert not some[0].finish().complete
 
 
 def test_the_number_of_many_values_is_estimated():

@@ -22,8 +22,9 @@ from mercer.auto.budget.progress import Steps
 from mercer.auto.budget.sample_size import (
     fraction_of_rows,
     held_out_rows,
+    likely_roles,
     many_scores,
-    roles_of_all,
+    roles_beyond_sample,
     search_rows,
     short_of_time,
 )
@@ -96,6 +97,10 @@ class FitRun:
     from_all: bool = False
     #: Whether weights come from rows that were not in memory.
     streamed: bool = False
+    #: Gigabytes that the search may take; None is no limit.
+    memory: float | None = None
+    #: The roles of the columns by the first rows.
+    _likely: Any = None
     #: Held-out rows that may be evaluated.
     max_held_out: float = np.inf
 
@@ -143,7 +148,8 @@ class FitRun:
         in_memory = fraction
         fraction = self._fraction_in_time(train, fraction, 1 - holdout)
         if fraction < 1:
-            self.roles = roles_of_all(train, self.roles, self.steps, self.clock)
+            known = (lambda part: sample_of(train, part, self.seed)[0], fraction, self.n_rows * (1 - holdout))
+            self.roles = roles_beyond_sample(train, self.roles, *known, self.steps, self.clock)
         # Other folds than those of the hashes, and other losses, are not streamed.
         independent = self.splits is None and self.response is None and not self.shape.monotone
         rest = sample_of(train, fraction, self.seed)[1] if fraction < in_memory and independent else None
@@ -178,11 +184,12 @@ class FitRun:
 
     def _fraction_in_memory(self, memory: float | None, source: Source, train: float) -> float:
         """The fraction of the rows that the search can keep in memory."""
+        self.memory = memory
         if memory is None:
             return 1.0
         classes = self.n_classes if self.classify else 0
         self.max_held_out = held_out_rows(memory, classes)
-        known = (self.n_rows * train, self.roles, self.seed)
+        known = (self.n_rows * train, lambda: self._likely_roles(source), self.seed)
         most, self.effort = search_rows(memory, source, self.effort, classes, *known)
         fraction, note = fraction_of_rows(most, self.n_rows, train, memory)
         self.notes += note
@@ -206,10 +213,12 @@ class FitRun:
         most = _MIN_SEARCH_ROWS / trained
         if self.clock.left() > _READ_MULTIPLE * self.clock.spent():
             with self.steps("probe"):
-                seconds = seconds_per_row(train, self.n_classes if self.classify else 0, self._encode, self.clock)
+                roles = self._likely_roles(train)
+                encode = partial(self._encoded, clock=Clock(0.0), roles=roles)  # one penalty for texts, few iterations
+                seconds = seconds_per_row(train, self.n_classes if self.classify else 0, encode, self.clock)
             encoded = _ENCODE * self.clock.left() / max(seconds, 1e-12)
-            first = first_block(train)
-            n_columns = 1 if first is None else max(1, first.X.shape[1])
+            first = None if train.names else first_block(train)
+            n_columns = max(1, len(train.names or ()) if first is None else first.X.shape[1])
             speed = self.effort.entries_per_second / self.clock.contention()
             searched = TIME_FOR_SEARCH * self.clock.left() * speed / n_columns
             most = max(most, min(encoded, searched) / trained)
@@ -218,16 +227,19 @@ class FitRun:
         self.notes.append(short_of_time(self.n_rows, most, self.clock.budget, fraction))
         return float(most / self.n_rows)
 
-    def _encode(self, source: Source) -> Any:
-        """Encode with one penalty for each text column, and few iterations."""
-        return self._encoded(source, Clock(0.0))
+    def _likely_roles(self, source: Source) -> Any:
+        """The roles by the first rows, which are read once."""
+        if self._likely is None:
+            self._likely = likely_roles(source, self.roles) or {}
+        return self._likely
 
-    def _encoded(self, source: Source, clock: Clock, like: Any = None) -> tuple[Any, EncodedRows]:
+    def _encoded(self, source: Source, clock: Clock, like: Any = None, roles: Any = None) -> tuple[Any, EncodedRows]:
+        """The encoder and the encoded rows; `roles` replace those that are known so far."""
         source = source if self.splits is None else self.splits.planned(source)
         # Other losses and monotone columns have no model of sparse terms: texts become scores.
         max_terms = self.effort.max_features if self.response is None and not self.shape.monotone else 0
         options = (self.classify, self.seed, max_terms)
-        encoder, rows = encode_training_rows(source, self.roles, *options, clock, like)
+        encoder, rows = encode_training_rows(source, roles or self.roles, *options, clock, like)
         if self.shape.explainable and (texts := text_columns(encoder)):
             self.notes.append(left_out(texts))
             self.roles = {**(self.roles or {}), **dict.fromkeys(texts, "id")}
@@ -258,7 +270,8 @@ class FitRun:
     def _linear_of_all(self, encoder: Any, rows: EncodedRows, rest: Source) -> LinearOfAll | None:
         with self.steps("linear"):
             plain, clock = columns_alone(rows, self.classify), self.clock.part(_EVALUATED)
-            return linear_of_all(StreamedRows(plain, encoder, rows, rest, self.n_rows, self.seed, clock))
+            every = StreamedRows(plain, encoder, rows, rest, self.n_rows, self.seed, clock, memory=self.memory)
+            return linear_of_all(every)
 
     def _weights_from_all(self, learned: Learned, rest: Source) -> Learned:
         """The model with linear weights of all rows, of which `rest` took no part in the search."""
@@ -271,8 +284,10 @@ class FitRun:
             return learned
         clock = self.clock.part(_ENDED)
         with self.steps("all rows"):
-            every = StreamedRows(learned.predictor, learned.encoder, learned.rows, rest, self.n_rows, self.seed, clock)
-            every.n_classes = self.n_classes
+            every = StreamedRows(
+                learned.predictor, learned.encoder, learned.rows, rest, self.n_rows, self.seed, clock,
+                n_classes=self.n_classes, memory=self.memory,
+            )  # fmt: skip
             predictor = weights_from_all(every, self.steps.seconds_of(_ALL_ROWS), self.notes)
         return replace(learned, predictor=predictor)
 

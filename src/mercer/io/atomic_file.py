@@ -16,7 +16,7 @@ _MASK_LOCK = threading.Lock()
 
 def check_writable(path: str | os.PathLike) -> None:
     """Refuse a path that cannot be written to, before the results for it are computed."""
-    path = os.path.realpath(os.fspath(path))
+    path = _target(path)
     folder = os.path.dirname(path)
     if _is_special(path):
         return
@@ -34,7 +34,7 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
 
     A pipe or device cannot be replaced and is written to directly. A symbolic link stays a link.
     """
-    path = os.path.realpath(os.fspath(path))
+    path = _target(path)
     with _with_path(path):
         if _is_special(path):
             with open(path, "wb") as file:
@@ -80,6 +80,19 @@ def _with_path(path: str) -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
             raise OSError(f"{path} could not be written: {error.strerror}. No partial file was left.") from error
         raise
+
+
+def _target(path: str | os.PathLike) -> str:
+    """The file that a path leads to through symbolic links; one that leads in a circle is refused."""
+    path = os.fspath(path)
+    found = os.path.realpath(path)
+    for each in (found, os.path.dirname(found)):  # what is still a link cannot be resolved
+        if os.path.islink(each):
+            which = path if each == found else f"{path}: the folder {each}"
+            raise FileNotFoundError(
+                f"{which} is a symbolic link that leads in a circle. Remove it, or name another file."
+            )
+    return found
 
 
 def _is_special(path: str) -> bool:

@@ -122,7 +122,10 @@ def _array_columns(X: np.ndarray) -> tuple[list[str], list]:
         remedy = "Reshape your data: one column of n rows is X.reshape(-1, 1), one row is X.reshape(1, -1)."
         raise DataError(f"A table has two dimensions, got shape {X.shape}.", remedy=remedy)
     names = [f"x{j}" for j in range(X.shape[1])]
-    columns = np.array(X.T, order="C") if X.dtype.kind in "fiub" else X.T  # copied once, not column by column
+    columns = X.T
+    if X.dtype.kind in "fiub":  # copied once, not column by column, and in the type that they will have
+        kind = {"f": np.float64, "i": np.int64}.get(X.dtype.kind, X.dtype) if X.dtype.itemsize <= 8 else X.dtype
+        columns = np.array(columns, dtype=kind, order="C")
     return names, [_any_array(column, name) for column, name in zip(columns, names, strict=True)]
 
 
@@ -259,12 +262,12 @@ def to_numpy(column: pa.ChunkedArray) -> np.ndarray:
     return column.to_numpy()
 
 
-def number_rows(columns: Iterable[pa.ChunkedArray]) -> np.ndarray | None:
-    """Columns of float64 as the rows of an array, NaN where missing; None if another type or no row is present."""
+def number_columns(columns: Iterable[pa.ChunkedArray]) -> list[np.ndarray] | None:
+    """Columns of float64 as arrays, NaN where missing; None if another type or no row is present."""
     columns = list(columns)
     if not columns or len(columns[0]) == 0 or any(column.type != pa.float64() for column in columns):
         return None
-    return np.stack([column.to_numpy() for column in columns])
+    return [column.to_numpy() for column in columns]
 
 
 def keys_of(column: pa.ChunkedArray, j: int) -> np.ndarray:

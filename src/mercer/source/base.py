@@ -89,7 +89,14 @@ class Source(ABC):
 
     def where(self, keep: Callable[[Block], np.ndarray]) -> Source:
         """The rows for which the mask `keep(block)` is true."""
-        return self.map(lambda block: block.rows(keep(block)))
+
+        def kept(block: Block) -> Block:
+            mask = keep(block)
+            return block if mask.all() else block.rows(mask)
+
+        chosen = self.map(kept)
+        chosen.schema = self.schema
+        return chosen
 
     def origin(self) -> tuple[Source, tuple[Callable[[Block], Block], ...]]:
         """The source as read, and the maps applied to its blocks since."""

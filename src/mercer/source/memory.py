@@ -28,6 +28,7 @@ class MemorySource(RowSource):
         self.X, self.y, self.weight = X, y, weight
         self.n_rows = X.shape[0]
         self.names = names if names is not None else _column_names(X)
+        self._tables: dict[int, Any] = {}
         for what, given in (("y", y), ("weight", weight)):
             if given is not None and len(given) != self.n_rows:
                 raise ValueError(f"X has {self.n_rows} rows but {what} has {len(given)} entries.")
@@ -43,10 +44,21 @@ class MemorySource(RowSource):
         """All rows as one block, which shares their memory."""
         return self.read(0, self.n_rows)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_tables": {}}
+
+    def _rows(self, start: int, stop: int) -> Any:
+        """Some rows; blocks of a table are kept, for these know the hashes of their rows, which each pass asks for."""
+        if stop != min(start + BLOCK_ROWS, self.n_rows) or not hasattr(self.X, "row_hashes"):
+            return take_rows(self.X, slice(start, stop))
+        if start not in self._tables:
+            self._tables[start] = take_rows(self.X, slice(start, stop))
+        return self._tables[start]
+
     def read(self, start: int, stop: int) -> Block:
         rows = slice(start, stop)
         return Block(
-            take_rows(self.X, rows),
+            self._rows(start, stop),
             None if self.y is None else np.asarray(self.y[rows]),
             None if self.weight is None else np.asarray(self.weight[rows]),
             start,

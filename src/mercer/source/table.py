@@ -25,8 +25,9 @@ from mercer.source.missing import is_missing, require_present
 KINDS = ("integer", "number", "boolean", "date", "text")
 
 
-#: Tables of more columns and at most so many rows are hashed as one array, if they hold numbers only.
-_MIN_ARRAY_COLUMNS, _MAX_ARRAY_ROWS = 100, 2048
+#: Tables of more columns and at most so many rows are hashed as arrays of at most so many entries, if they hold numbers
+#: only.
+_MIN_ARRAY_COLUMNS, _MAX_ARRAY_ROWS, _MAX_ARRAY_ENTRIES = 100, 2048, 2**23
 
 
 class Columns:
@@ -115,12 +116,16 @@ class Columns:
 
     @cached_property
     def _hashes(self) -> np.ndarray:
-        from mercer.source.arrow import keys_of, number_rows
+        from mercer.source.arrow import keys_of, number_columns
 
         columns = self.table.columns
-        numbers = number_rows(columns) if len(columns) > _MIN_ARRAY_COLUMNS and len(self) <= _MAX_ARRAY_ROWS else None
+        several = len(columns) > _MIN_ARRAY_COLUMNS and len(self) <= _MAX_ARRAY_ROWS
+        numbers = number_columns(columns) if several else None
         if numbers is not None:
-            return _numeric.hash_dense_rows(np.ascontiguousarray(numbers.T))
+            step = max(1, _MAX_ARRAY_ENTRIES // len(columns))
+            spans = (slice(start, start + step) for start in range(0, len(self), step))
+            rows = (np.ascontiguousarray(np.stack([each[span] for each in numbers]).T) for span in spans)
+            return np.concatenate([_numeric.hash_dense_rows(each) for each in rows])
         return _numeric.hash_keyed_rows([keys_of(column, j) for j, column in enumerate(columns)])
 
     def stacked(self, *below: Columns) -> Columns:

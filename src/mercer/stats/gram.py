@@ -250,7 +250,9 @@ class Gram(Statistic):
         planned = None if self.plan is None or self.plan.is_partition else PlannedFolds(self.plan, parts)
         folds = [part for part in parts if part.weight > 0] if planned is None else planned.folds
         with np.errstate(over="ignore", invalid="ignore"):
-            total = _normal(sum(G), self.C.sum(axis=0), self.T.sum(axis=0))
+            # A single matrix, which may be large, is its own total.
+            whole = G[0] if self.n_folds == 1 else sum(G)
+            total = _normal(whole, self.C.sum(axis=0), self.T.sum(axis=0))
             error = frobenius_norm(total.G @ _signs(len(total.z)) - self.probe) / np.sqrt(_PROBES)
         origins = self.z_origin, self.y_origin
         return GramPerFold(self.n, folds, total, *origins, float(error), self.labels, planned=planned)

@@ -12,7 +12,7 @@ from mercer._numeric.block import Block, concatenate, take_rows
 from mercer._numeric.hashing.rows import distinct_hashes
 from mercer.stats.base import Statistic
 
-SAMPLE_ROWS = 16_384
+SAMPLE_ROWS, MIN_ROWS = 16_384, 512
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,13 @@ class Sample(Statistic):
     rows: Any = None
     weight: Any = None
     complete: bool = True
+    #: Entries, rows times columns, beyond which the sample has fewer rows (but at least `MIN_ROWS`).
+    max_entries: int | None = None
 
     def of(self, block: Block) -> Sample:
+        if self.max_entries is not None:
+            most = max(MIN_ROWS, self.max_entries // max(block.X.shape[1], 1))
+            return Sample(min(self.size, most), self.seed).of(block)
         weight = np.ones(len(block)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
         if not np.all(weight > 0):
             block, weight = block.rows(weight > 0), weight[weight > 0]

@@ -147,7 +147,7 @@ def _center_and_scale(profile: ColumnProfile, values: np.ndarray, weight: np.nda
     present = ~np.isnan(values)
     values, weight = values[present], weight[present]
     if len(values) == 0:  # so rarely present that the sample has none
-        values, weight = np.array(profile.values, dtype=np.float64), np.asarray(profile.counts, dtype=np.float64)
+        values, weight = np.asarray(profile.array, dtype=np.float64), np.asarray(profile.counts, dtype=np.float64)
     return _from_quartiles(profile, *quantiles(values, weight, _QUARTILES))
 
 

@@ -25,7 +25,7 @@ from mercer.tables.inputs import TableInput
 from mercer.tables.learning import learn_encoders
 from mercer.tables.monotone import MonotoneClipped
 from mercer.tables.plan import EncodingPlan
-from mercer.tables.profile import TableProfile
+from mercer.tables.profile import SAMPLE_ENTRIES, TableProfile
 from mercer.tables.roles import MAX_ONEHOT, Role, roles_of
 from mercer.tables.schema import compare_names, conformed
 from mercer.tables.unseen import Unseen, merge_unseen, unseen_in
@@ -112,8 +112,9 @@ class TableEncoder(TransformerMixin, TableInput):
         if not hasattr(self, "_encoders"):
             check_is_fitted(self)
         if isinstance(X, Source):
-            first = first_block(X)
-            if first is not None:
+            if X.schema:
+                compare_names(list(X.schema), self.schema_)
+            elif (first := first_block(X)) is not None:
                 compare_names(self._table_of(first).columns, self.schema_)
             return self._mapped(X, out_of_fold=False)
         unnamed = isinstance(X, np.ndarray) and hasattr(self, "feature_names_in_")  # scikit-learn warns about these
@@ -187,7 +188,7 @@ class TableEncoder(TransformerMixin, TableInput):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Source:
         check_whole("max_onehot", self.max_onehot)
         source = self._opened(X, y, sample_weight)
-        learned = source.fold(Together(profile=TableProfile(), sample=Sample())).finish()
+        learned = source.fold(Together(profile=TableProfile(), sample=Sample(max_entries=SAMPLE_ENTRIES))).finish()
         profiles, sample = learned["profile"], learned["sample"]
         self.schema_ = {name: profile.kind for name, profile in profiles.items()}
         self.roles_: dict[str, Role] = roles_of(profiles, sample, self.roles, self.max_onehot)

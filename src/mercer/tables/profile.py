@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,11 @@ from mercer._runtime.errors import DataError
 from mercer.source.arrow import hash_texts, kind_of
 from mercer.stats import Statistic
 
-#: Distinct values kept per column, with exact counts.
-MAX_VALUES = 4096
+#: Distinct values kept per column, with exact counts: fewer, but at least so many, where all columns would keep more
+#: than a total.
+MAX_VALUES, _MIN_VALUES, _MAX_TOTAL = 4096, 512, 2**25
+#: Numbers of a sample of rows of a table, at most.
+SAMPLE_ENTRIES = 2**26
 #: Columns of numbers with at most so many rows are sketched together, about so many numbers at a time.
 _MAX_ROWS, _BATCH_SIZE = 2048, 2**20
 
@@ -27,8 +31,8 @@ _MAX_ROWS, _BATCH_SIZE = 2048, 2**20
 class ColumnProfile:
     """One column: `n` rows, `missing` of them null, about `distinct` values between `low` and `high`.
 
-    `values` are distinct values with their exact counts, the most frequent first: all of them if `exact`, else those
-    with the smallest hashes, a uniform sample of the distinct values.
+    `values`, in an `array`, are distinct values with their exact counts, the most frequent first: all of them if
+    `exact`, else those with the smallest hashes, a uniform sample of the distinct values.
     """
 
     name: str
@@ -37,10 +41,15 @@ class ColumnProfile:
     missing: int
     distinct: int
     exact: bool
-    values: list
+    array: np.ndarray
     counts: np.ndarray
     low: Any = None
     high: Any = None
+
+    @cached_property
+    def values(self) -> list:
+        """The values as objects, which take several times the memory of an array of numbers."""
+        return self.array.tolist() if self.array.dtype.kind != "M" else list(self.array)
 
     @property
     def present(self) -> int:
@@ -110,9 +119,10 @@ class TableProfile(Statistic):
         if len(block) == 0:
             return TableProfile(self.size)
         table = block.X.table
-        known = _number_sketches(table, self.size) if len(block) <= min(self.size, _MAX_ROWS) else {}
-        found = {name: known.get(name) or _sketch(table[name], self.size) for name in table.column_names}
-        return TableProfile(self.size, len(block), found)
+        size = min(self.size, max(_MIN_VALUES, _MAX_TOTAL // max(table.num_columns, 1)))
+        known = _number_sketches(table, size) if len(block) <= _MAX_ROWS else {}
+        found = {name: known.get(name) or _sketch(table[name], size) for name in table.column_names}
+        return TableProfile(size, len(block), found)
 
     def _merge(self, other: TableProfile) -> TableProfile:
         merged = {name: sketch.merge(other.columns[name], self.size) for name, sketch in self.columns.items()}
@@ -129,7 +139,7 @@ def _number_sketches(table: pa.Table, size: int) -> dict[str, Sketch]:
     plain = [name for name, kind in zip(table.column_names, table.schema.types, strict=True) if kind == pa.float64()]
     plain = [name for name in plain if table[name].null_count == 0]
     found, n = {}, table.num_rows
-    ones = np.ones(n, dtype=np.int64)
+    ones = np.ones(min(n, size), dtype=np.int64)
     for names in in_batches(plain, n):
         values = np.stack([table[name].to_numpy() for name in names])
         keys = _keys(values)
@@ -137,9 +147,10 @@ def _number_sketches(table: pa.Table, size: int) -> dict[str, Sketch]:
         keys, ordered = (np.take_along_axis(each, order, axis=1) for each in (keys, values))
         simple = np.all(keys[:, 1:] != keys[:, :-1], axis=1) & ~np.isnan(values).any(axis=1)
         bounds = zip(values.min(axis=1).tolist(), values.max(axis=1).tolist(), strict=True)
+        kept, values = keys[:, :size].copy(), ordered[:, :size].copy()
         for j, (name, (low, high)) in enumerate(zip(names, bounds, strict=True)):
             if simple[j]:
-                found[name] = Sketch("number", 0, keys[j], ordered[j], ones, low, high)
+                found[name] = Sketch("number", 0, kept[j], values[j], ones, low, high, n <= size)
     return found
 
 
@@ -197,7 +208,7 @@ def _finished(name: str, sketch: Sketch, n: int) -> ColumnProfile:
     if not sketch.complete:  # the k-th smallest of D uniform hashes lies near k/D
         distinct = round((distinct - 1) / (float(sketch.keys[-1]) / 2.0**64))
     values = sketch.values[order]
-    values = values + 0.0 if values.dtype.kind == "f" else values
-    known = values.tolist() if values.dtype.kind != "M" else list(values)
+    if values.dtype.kind == "f" and np.any(values == 0):
+        values = values + 0.0  # -0.0 and 0.0 are one value
     counts = (n, sketch.missing, min(distinct, n), sketch.complete)
-    return ColumnProfile(name, sketch.kind, *counts, known, sketch.counts[order], sketch.low, sketch.high)
+    return ColumnProfile(name, sketch.kind, *counts, values, sketch.counts[order], sketch.low, sketch.high)

@@ -16,7 +16,7 @@ from mercer._runtime.errors import DataError, Message, ParameterError, Setting
 from mercer.source import Source
 from mercer.stats import Sample, Together
 from mercer.tables.leakage import LeakageCheck
-from mercer.tables.profile import ColumnProfile, TableProfile
+from mercer.tables.profile import SAMPLE_ENTRIES, ColumnProfile, TableProfile
 
 ROLES = ("number", "category", "high-cardinality", "date", "text", "sequence", "id", "constant")
 MAX_ONEHOT = 100
@@ -86,7 +86,7 @@ def guess_roles(
     city - category: 2 categories
     planet - constant: every row holds 'Earth'
     """
-    learned = source.fold(Together(profile=TableProfile(), sample=Sample())).finish()
+    learned = source.fold(Together(profile=TableProfile(), sample=Sample(max_entries=SAMPLE_ENTRIES))).finish()
     return roles_of(learned["profile"], learned["sample"], roles, max_onehot)
 
 

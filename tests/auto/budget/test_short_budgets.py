@@ -5,10 +5,11 @@ import pytest
 
 import mercer
 from mercer.auto import run
-from mercer.auto.budget import probe
+from mercer.auto.budget import probe, sample_size
 from mercer.auto.budget.clock import Clock
-from mercer.auto.final import linear_of_all as final_linear
 from mercer.auto.final.linear_of_all import LINEAR_IS_BETTER
+from mercer.auto.text import sparse_model
+from mercer.io import read_table
 
 
 def linear_table(n=6000, d=40, seed=0):
@@ -43,11 +44,12 @@ def test_the_linear_model_of_all_rows_is_taken_where_a_sample_finds_less(monkeyp
     assert any(each["kept"] and "all rows" in each["name"] for each in model.report()["candidates"])
 
 
-def test_gram_matrices_of_very_many_columns_are_not_made(monkeypatch):
+def test_gram_matrices_beyond_the_memory_are_not_made(monkeypatch):
     short(monkeypatch)
-    monkeypatch.setattr(final_linear, "MAX_COLUMNS", 39)
-    data, y, _, _ = linear_table()
-    assert LINEAR_IS_BETTER not in notes_of(mercer.fit(data, y, effort="fast", time_budget=1000))
+    data, y, _, _ = linear_table(d=200)
+    assert LINEAR_IS_BETTER in notes_of(mercer.fit(data, y, effort="fast", time_budget=1000))
+    model = mercer.fit(data, y, effort="fast", time_budget=1000, memory="20MB")
+    assert LINEAR_IS_BETTER not in notes_of(model)
 
 
 def test_what_the_search_finds_is_kept_where_it_is_better(monkeypatch):
@@ -72,6 +74,40 @@ def test_roles_come_from_all_rows(monkeypatch):
     model = mercer.fit(data, y, effort="fast", time_budget=1000)
     assert model.schema["code"]["role"] == "high-cardinality"
     assert model.encoder.roles_["code"].why != "as given"
+
+
+def test_roles_of_a_random_sample_where_there_is_no_time_for_all_rows(monkeypatch):
+    """By 100 or 625 rows a column of 500 categories is text, by thousands it is not."""
+    short(monkeypatch)
+    monkeypatch.setattr(sample_size, "_ROLES_READ", 1e9)
+    rng = np.random.default_rng(0)
+    data = {"code": [f"c{i}" for i in rng.integers(0, 500, 8000)], "x": rng.normal(size=8000)}
+    y = data["x"] + 0.1 * rng.normal(size=8000)
+    probed = []
+    encode = sparse_model.encode_training_rows
+
+    def recorded(source, roles, *rest):
+        probed.append(getattr(roles["code"], "role", roles["code"]))
+        return encode(source, roles, *rest)
+
+    monkeypatch.setattr(run, "encode_training_rows", recorded)
+    monkeypatch.setattr(run, "seconds_per_row", lambda source, n_classes, encode, clock: encode(source) and 1.0)
+    model = mercer.fit(data, y, effort="fast", time_budget=1000)
+    assert "random sample of about 625" in notes_of(model)
+    assert model.schema["code"]["role"] == "high-cardinality"
+    assert len(probed) >= 2
+    assert set(probed) == {"high-cardinality"}
+
+
+def test_what_a_row_becomes_is_known_without_encoding_numbers():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    data = {"a": x, "b": np.where(x > 1, np.nan, x), "c": x > 0, "y": x}
+    source = read_table(data, "y")
+    assert sample_size.RowSize.measured(source, None, 0).columns == 5  # a, b, b missing, two for c
+    assert sample_size.likely_roles(source, None) is None
+    text = read_table({"t": [f"c{i}" for i in rng.integers(0, 300, 3000)]})
+    assert sample_size.likely_roles(text, None)["t"].role == "high-cardinality"
 
 
 def test_the_note_says_what_more_time_would_give(monkeypatch):

@@ -115,6 +115,13 @@ def test_a_holdout_that_takes_too_long_is_evaluated_in_part(monkeypatch):
     assert 400 < report["holdout"]["n"] < 600
 
 
+def test_no_hessian_of_more_columns_than_rows_is_timed():
+    def features(span):
+        return np.zeros((span.stop - span.start, 1_000_000), dtype=np.float32)  # a Hessian would take 4 TB
+
+    assert LogisticTime.of(features, 20, 1, Clock(10.0)).hessian < 1.0
+
+
 def test_iterations_of_logistic_regression_fit_into_the_time():
     now = SetClock()
 

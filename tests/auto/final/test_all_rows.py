@@ -10,13 +10,20 @@ from mercer.auto import fitting
 from mercer.auto.budget import memory
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.time_model import MARGIN, PassTimer, TimeUp
+from mercer.auto.features.linear import LinearBlock
+from mercer.auto.features.union import Features
 from mercer.auto.final import all_rows
-from mercer.auto.final.all_rows import sample_of
+from mercer.auto.final.all_rows import StreamedRows, sample_of, weights_from_all
+from mercer.auto.final.predictor import Predictor
+from mercer.auto.rows.encoding import EncodedRows
+from mercer.auto.search.state import SearchResult, TreeSearch
 from mercer.io import read_table
 from mercer.linear import LogisticClassifier
 from mercer.linear.optimize.streamed import descend
+from mercer.linear.ridge.fold_loss import FoldScore
 from mercer.source import MemorySource
 from mercer.source.accumulator import BLOCK_ROWS
+from mercer.stats import Gram
 
 FRACTION = 0.25
 
@@ -97,6 +104,54 @@ def test_weighted_regression_has_the_weights_of_one_ridge():
     exact = np.linalg.solve((Z.T * weights) @ Z / unit + np.diag(penalty), (Z.T * weights) @ t / unit)
     # Penalties are at least ten times the rounding error of the Gram matrix: see test_budgets.py.
     assert risk(predictor.coef[:, 0], unit) - risk(exact, unit) < 0.02 * np.sum(penalty * exact**2)
+
+
+def wide(n=400, p=700):
+    """Fewer rows than columns, streamed beside a quarter of them in memory."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, p)).astype(np.float32).astype(float)
+    y = X[:, :10].sum(axis=1) + rng.normal(size=n)
+    weight = rng.integers(1, 4, n).astype(float)
+    ids = np.arange(n, dtype=np.uint64)
+    sample = EncodedRows(X[:100], y[:100], ids[:100], weight=weight[:100])
+    features = Features([LinearBlock(p)])
+    penalties = np.array([50.0])
+    result = SearchResult(features, penalties, FoldScore(np.ones(5), 1.0, np.zeros(1)), TreeSearch())
+    predictor = Predictor(features, np.zeros((p, 1)), np.zeros(1), None, penalties, result=result)
+    rest = MemorySource(X[100:], y[100:], weight[100:])
+    return X, y, weight, StreamedRows(predictor, AsTheyAre(), sample, rest, n, 0)
+
+
+class AsTheyAre:
+    """An encoder of encoded rows."""
+
+    def transform(self, source):
+        return source
+
+
+def test_fewer_rows_than_features_are_solved_in_the_space_of_the_rows(monkeypatch):
+    X, y, weight, rows = wide()
+    monkeypatch.setattr(Gram, "of", lambda *_: pytest.fail("a matrix of features"))
+    found = all_rows.regression_of_all(rows)
+    Z, t = (each - np.average(each, axis=0, weights=weight) for each in (X, y))
+    exact = np.linalg.solve((Z.T * weight) @ Z + 50.0 * np.eye(Z.shape[1]), (Z.T * weight) @ t)
+    np.testing.assert_allclose(found.coef[:, 0], exact, atol=1e-6 * np.abs(exact).max())
+    np.testing.assert_allclose(found.intercept[0], np.average(y - X @ exact, weights=weight), atol=1e-6)
+
+
+def test_equations_beyond_the_memory_are_left_to_the_sample():
+    *_, rows = wide()
+    rows.memory, notes = 1e-5, []
+    assert weights_from_all(rows, 0.0, notes) is rows.predictor
+    assert "equations of all rows and 700 features do not fit into 1e-05 GB of memory" in notes[0]
+
+
+def test_a_pass_that_the_sample_shows_to_be_too_long_is_not_begun(monkeypatch):
+    *_, rows = wide(n=1000, p=5)
+    rows.clock = Clock(5.5, Hours(1.0))
+    monkeypatch.setattr(StreamedRows, "others", lambda self: self.rest.map(lambda _: pytest.fail("a pass was begun")))
+    with pytest.raises(TimeUp):  # an hour for 100 of the rows
+        all_rows.equations_of_all(rows, None)
 
 
 def problem(n=8000, d=6, n_classes=2, seed=0):

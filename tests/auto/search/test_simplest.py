@@ -1,15 +1,24 @@
 """Few rows: the simplest model that their errors cannot tell from the best."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import mercer
+from mercer.auto.budget.clock import Clock
+from mercer.auto.budget.effort import EFFORTS
+from mercer.auto.budget.progress import Steps
 from mercer.auto.constants import NO_WEIGHT
 from mercer.auto.features.linear import LinearBlock
+from mercer.auto.features.products import ProductBlock
 from mercer.auto.features.union import Features
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.equations import row_space_loss
+from mercer.auto.search.evaluation import Evaluator
 from mercer.auto.search.simplest import per_distinct_row, simplest, simplest_model
+from mercer.linear.ridge.fold_loss import FoldScore
+from mercer.linear.ridge.row_space import RowSpaceFoldLoss
 
 
 def test_the_standard_error_is_that_of_paired_errors():
@@ -39,6 +48,59 @@ def test_equal_rows_count_once():
     many = np.arange(30).repeat(50)
     assert simplest_model([mean, columns]) == simplest_model([mean.repeat(50), columns.repeat(50)], many) == 0
     assert simplest_model([mean.repeat(50), columns.repeat(50)]) == 1
+
+
+def test_a_model_with_an_infinite_error_is_no_reference():
+    fine, better, infinite = np.tile([2.0, 1.0], 20), np.tile([0.2, 0.1], 20), np.tile([np.inf, 0.0], 20)
+    with np.errstate(all="raise"):
+        assert simplest([infinite, fine, better]) == 2
+        assert simplest([fine, infinite, infinite]) == 0
+        assert simplest([infinite, fine]) == 1
+        assert simplest([infinite, infinite]) == 0
+        assert simplest_model([fine, infinite]) == 0
+        assert simplest_model([infinite, fine]) == 1
+        assert simplest_model([fine, infinite, better], np.arange(40) // 2) == 2
+        assert simplest_model([infinite, infinite]) == 0
+
+
+@pytest.mark.parametrize("where", ["rows", "folds"])
+def test_a_candidate_with_an_infinite_loss_is_not_kept(monkeypatch, where):
+    """The equations of one fold cannot be solved: for single rows, or with any penalty at all."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    Y = np.sin(2 * X[:, :1]) + 0.1 * rng.normal(size=(60, 1))
+    rows = TrainingRows(X, Y - Y.mean(), rng.integers(0, 2**60, 60).astype(np.uint64))
+    search = Evaluator(rows, None, EFFORTS["fast"], Clock(), 0, Steps())
+    columns = Features([LinearBlock(3)])
+    first = search.first(columns)
+    larger = columns.plus(ProductBlock.fitted(X, np.array([[0, 0], [1, 2]])))
+    with np.errstate(all="raise"):
+        solved = RowSpaceFoldLoss._solved
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                RowSpaceFoldLoss, "_solved", lambda self, k, system: None if k == 1 else solved(self, k, system)
+            )
+            if where == "rows":
+                patched.setattr(
+                    RowSpaceFoldLoss, "score", lambda self, *_, **__: FoldScore(np.ones(5), 0.01, np.zeros(2))
+                )
+            broken = search.trial(first, "products", "2 products", larger)
+        assert np.isinf(broken.errors).sum() == np.count_nonzero(rows.folds == 1)
+        assert np.isinf(broken.loss) == (where == "folds")
+        after = search.keep_if_better(first, broken)
+        assert after.kept is first.kept
+        assert after.candidates[-1].why == "its equations cannot be solved in every fold"
+        # As a reference it says nothing.
+        whole = search.trial(first, "products", "2 products", larger)
+        assert search.keep_if_better(replace(first, kept=broken), whole).kept.candidate.kept
+
+
+def test_a_search_whose_columns_cannot_be_solved_says_so(monkeypatch):
+    monkeypatch.setattr(RowSpaceFoldLoss, "_solved", lambda *_: None)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    rows = TrainingRows(X, X[:, :1], np.arange(60, dtype=np.uint64))
+    with pytest.raises(ValueError, match="No penalty could be scored"):
+        Evaluator(rows, None, EFFORTS["fast"], Clock(), 0, Steps()).first(Features([LinearBlock(3)]))
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -32,6 +32,8 @@ _BYTES_PER_OUTPUT, _BYTES_PER_FEATURE = 1000, 8
 #: Bytes per row and class where there are so many that no trees are grown.
 BYTES_PER_CLASS = 64
 _MATRICES = 24
+#: The same of normal equations without folds, and of equations in the space of the rows.
+_MATRICES_OF_ONE_FOLD, _MATRICES_OF_ROWS = 5, 12
 #: Bytes for each feature of a row in a block.
 _BYTES_PER_ENTRY = 16
 #: Bytes for trees and imported modules, and copies of a row group of a file while a thread reads it.
@@ -84,6 +86,18 @@ def bytes_of_outputs(n_outputs: int) -> int:
 def bytes_of_features(width: int) -> float:
     """About the bytes of `width` features, whatever the rows."""
     return 8.0 * _MATRICES * width**2 + _BYTES_PER_ENTRY * BLOCK_ROWS * width
+
+
+def bytes_of_equations(n_rows: int, width: int, n_folds: int = 1) -> float:
+    """About the bytes of ridge equations of streamed rows: of matrices of features, or of rows where these are fewer.
+
+    >>> round(bytes_of_equations(10**6, 1000) / 1e9, 2), round(bytes_of_equations(2000, 100_000) / 1e9, 2)
+    (0.17, 2.0)
+    """
+    if n_rows <= width:
+        return 8.0 * n_rows * width + 8.0 * _MATRICES_OF_ROWS * n_rows**2
+    matrices = _MATRICES_OF_ONE_FOLD if n_folds == 1 else _MATRICES
+    return 8.0 * matrices * width**2 + _BYTES_PER_ENTRY * BLOCK_ROWS * width
 
 
 def bytes_of_reading(source: Source, n_threads: int) -> float:

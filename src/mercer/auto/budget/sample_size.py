@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,12 +25,12 @@ from mercer.auto.budget.probe import first_rows
 from mercer.auto.budget.progress import Steps
 from mercer.auto.constants import MAX_TREE_CLASSES
 from mercer.learn.targets import MAX_CLASSES
-from mercer.source import Source
+from mercer.source import MemorySource, Source
 from mercer.tables import TableEncoder, guess_roles
 from mercer.tables.roles import MAX_ONEHOT
 
-#: Rows that are encoded to see what a row becomes.
-_MEASURED_ROWS = 4096
+#: Rows by which roles are guessed and encoders fitted to see what a row becomes, and rows whose terms are counted.
+_MEASURED_ROWS, _COUNTED_ROWS = 4096, 512
 #: Bytes of a row for each encoded column, and for each term of a sparse text.
 _PER_COLUMN, _PER_TERM = 64, 72
 #: Terms of a text column that no first rows need to be encoded for.
@@ -64,13 +65,36 @@ class RowSize:
 
     @classmethod
     def measured(cls, source: Source, roles: Any, seed: int) -> RowSize:
-        """What the first rows become; the bound where they cannot be encoded by themselves."""
+        """What the first rows become; the bound where they cannot be encoded by themselves.
+
+        Numbers, dates and booleans need not be encoded to know it.
+        """
+        schema = source.schema or {}
+        rows = first_rows(source, _MEASURED_ROWS)
+        if schema and "text" not in schema.values():
+            table = rows.X.table
+            with_missing = sum(table[name].null_count > 0 for name in table.column_names)
+            return cls(cls.bound(schema).columns + list(schema.values()).count("boolean") + with_missing)
         try:
-            rows = TableEncoder(roles=roles, random_state=seed).fit_transform(first_rows(source, _MEASURED_ROWS))
+            encoder = TableEncoder(roles=roles, random_state=seed).fit(rows)
+            few = MemorySource.of(rows.read(0, min(_COUNTED_ROWS, rows.n_rows)))
+            X = encoder.transform(few).collect().X
         except (MercerError, ValueError):  # as too few rows for a column may be
-            return cls.bound(source.schema or {})
-        X = rows.collect().X
+            return cls.bound(schema)
         return cls(0.0, X.nnz / max(X.shape[0], 1)) if hasattr(X, "nnz") else cls(X.shape[1])
+
+
+def likely_roles(source: Source, roles: Any) -> Any:
+    """The roles of the columns by the first few thousand rows, for what is measured on fewer.
+
+    By a hundred rows, columns of many categories would be taken for text. Without text there is nothing to mistake.
+    """
+    if "text" not in (source.schema or {}).values():
+        return roles
+    try:
+        return guess_roles(first_rows(source, _MEASURED_ROWS), roles)
+    except ValueError:  # too few rows: encoding them will say so
+        return roles
 
 
 def features_of_classes(room: float, n_classes: int, effort: Effort) -> Effort:
@@ -93,18 +117,25 @@ def held_out_rows(memory: float | None, n_classes: int) -> float:
 
 
 def search_rows(
-    memory: float, source: Source, effort: Effort, n_classes: int, n_rows: float, roles: Any = None, seed: int = 0
+    memory: float,
+    source: Source,
+    effort: Effort,
+    n_classes: int,
+    n_rows: float,
+    roles: Callable[[], Any] = dict,
+    seed: int = 0,
 ) -> tuple[float, Effort]:
     """The number of rows that fit into a number of gigabytes, and the effort with as many features as fit beside them.
 
     n_classes : 0 for regression
     n_rows : rows that a search would have
+    roles : called for the roles of columns, where these matter
     """
     room = usable(memory, bytes_of_reading(source, n_threads()))
     schema = source.schema or {}
     most = rows_in(room, schema, effort, n_classes) if memory < AMPLE else rows_alone(memory, len(schema), effort)
     if n_rows > min(most, room / RowSize.bound(schema).bytes(n_classes)):
-        most = min(most, room / max(RowSize.measured(source, roles, seed).bytes(n_classes), 1.0))
+        most = min(most, room / max(RowSize.measured(source, roles(), seed).bytes(n_classes), 1.0))
     if memory < AMPLE or n_rows > most:
         effort = narrower(effort, room)
     return most, features_of_classes(room, n_classes, effort)
@@ -126,10 +157,29 @@ def fraction_of_rows(most: float, n_rows: int, train: float, memory: float) -> t
     return fraction, [note]
 
 
-def roles_of_all(source: Source, roles: Any, steps: Steps, clock: Clock) -> Any:
-    """The roles of the columns from all rows, where the encoder will see a sample; as given if time is too short."""
-    if not source.schema or _ROLES_READ * steps.seconds_of({"read": 1.0}) > _ROLES * clock.left():
+def roles_beyond_sample(
+    source: Source,
+    roles: Any,
+    sample_of: Callable[[float], Source],
+    fraction: float,
+    n_rows: float,
+    steps: Steps,
+    clock: Clock,
+) -> Any:
+    """The roles of the columns where the encoder will see a fraction of the rows: from all, or a few thousand of them.
+
+    By a few hundred rows, columns of many categories would be taken for text, which costs far more time to encode.
+    Roles are as given where that fraction is not so small, and there is no time for all rows.
+
+    sample_of : a fraction -> as many rows, at random
+    """
+    if not source.schema:
         return roles
+    if _ROLES_READ * steps.seconds_of({"read": 1.0}) > _ROLES * clock.left():
+        in_memory = isinstance(source.origin()[0], MemorySource)
+        if fraction * n_rows >= _MEASURED_ROWS or not in_memory or "text" not in source.schema.values():
+            return roles
+        source = sample_of(min(1.0, _MEASURED_ROWS / n_rows))
     with steps("roles"):
         return guess_roles(source, roles)
 

@@ -11,6 +11,7 @@ import numpy as np
 from mercer._numeric.block import Block
 from mercer.auto.budget.clock import Clock
 from mercer.linear.losses import LogLoss
+from mercer.linear.optimize.curvature import MAX_COLUMNS
 from mercer.source.accumulator import BLOCK_ROWS
 from mercer.stats import LossesAt
 
@@ -77,10 +78,13 @@ class LogisticTime:
 
     @classmethod
     def of(cls, features: Callable[[slice], np.ndarray], n: int, outputs: int, clock: Clock) -> LogisticTime:
-        """Measured on a few of the n rows."""
+        """Measured on a few of the n rows.
+
+        More columns than rows, or than a Hessian may have, are no more than these: weights lie in the space of rows.
+        """
         rows = min(n, _PROBE_ROWS)
         times = [clock.spent()]
-        Z = features(slice(0, rows))
+        Z = features(slice(0, rows))[:, : min(n, MAX_COLUMNS)]
         times.append(clock.spent())
         point = np.zeros((1, Z.shape[1] + 1, outputs))
         LossesAt(LogLoss(), point, np.zeros(Z.shape[1])).of(Block(Z, np.zeros(rows, dtype=np.intp)))

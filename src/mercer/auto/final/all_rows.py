@@ -2,8 +2,9 @@
 
 Membership in the sample is decided by the hashes of the rows: no block size, order or machine changes it. Trees, bins
 and random features come from the sample. The other rows are new to all of these, so their features are as unbiased as
-those of the sample, which are out of fold. For regression the normal equations of both are added; for classes each
-Newton step from the weights of the sample is one more pass.
+those of the sample, which are out of fold. For regression the normal equations of both are added, or where rows are
+fewer than features solved in the space of the rows; for classes each Newton step from the weights of the sample is one
+more pass.
 
 Penalties stay what they were: against a sum of losses a penalty is the variance of the noise over that of the weights,
 and neither grows with the number of rows.
@@ -17,17 +18,20 @@ from typing import Any
 
 import numpy as np
 
-from mercer._numeric.block import Block
+from mercer._numeric.block import Block, stack_rows
 from mercer.auto.budget.clock import Clock
+from mercer.auto.budget.memory import bytes_of_equations, usable
 from mercer.auto.budget.time_model import MARGIN, PassTimer, TimeUp
+from mercer.auto.features.union import Features
 from mercer.auto.final.linear import column_scales, scaled
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.rows.encoding import EncodedRows, dense
 from mercer.auto.rows.targets import NumericTarget
-from mercer.auto.rows.training import TrainingRows
+from mercer.auto.rows.training import N_FOLDS, TrainingRows, folds_of_rows
 from mercer.auto.text.sparse_model import SparsePredictor
 from mercer.linear.optimize.streamed import Descent, descend
-from mercer.linear.ridge.fold_loss import GramFoldLoss
+from mercer.linear.ridge.fold_loss import FoldLoss, GramFoldLoss
+from mercer.linear.ridge.row_space import BlockKernel, RowSpaceFoldLoss
 from mercer.source import MemorySource, Source, in_holdout
 from mercer.source.recording import current_recorder
 from mercer.stats import Gram, LabelCounts
@@ -70,6 +74,8 @@ class StreamedRows:
     unknown: dict = field(default_factory=dict)
     #: Classes of all rows, where they were counted.
     n_classes: int | None = None
+    #: Gigabytes that a fit may take; None is no limit.
+    memory: float | None = None
 
     def __post_init__(self) -> None:
         classes = self.predictor.classes
@@ -79,6 +85,11 @@ class StreamedRows:
         self._trees: Any = next((block for block in blocks if block.kind == "trees"), None)
         size = 0 if self._trees is None else 4 * self._trees.score.n_outputs * self.n_rows
         self._keeps = 0 < size <= _MAX_KEPT_BYTES
+
+    def fit_into_memory(self, n_folds: int = 1) -> bool:
+        """Whether there is memory for the ridge equations of all rows."""
+        needed = bytes_of_equations(self.n_rows, self.predictor.features.width, n_folds)
+        return self.memory is None or needed <= usable(self.memory)
 
     def others(self) -> Source:
         """The other rows with their features; on the threads of this process each pass is timed."""
@@ -185,15 +196,54 @@ def _counted(block: Block) -> np.ndarray:
     return np.ones(len(block), dtype=bool) if block.weight is None else np.asarray(block.weight) > 0
 
 
-def regression_of_all(rows: StreamedRows) -> Predictor:
-    """The regression model with the weights of one ridge regression on all rows: one pass."""
-    predictor, target, sample = rows.predictor, rows.target, rows.sample
+def equations_of_all(rows: StreamedRows, scores: np.ndarray | None, n_folds: int = N_FOLDS) -> FoldLoss:
+    """The ridge equations of the features of all rows, those of the sample first: one pass.
+
+    Where rows are fewer than features they are equations of rows: matrices of 10,000 features take 800 MB each.
+
+    scores : of the trees, for the rows of the sample
+    n_folds : 1 where penalties are known, and one matrix is enough
+    """
+    sample, target, features = rows.sample, rows.target, rows.predictor.features
     inside = TrainingRows(sample.X, target.numbers(sample.y), sample.ids, rows.seed, weight=sample.weight)
     others = rows.others().map(lambda block: replace(block, y=target.numbers(np.asarray(block.y))))
-    known = predictor.features.over(sample.X, predictor.result.scores)
-    # Penalties are known: no folds, and one matrix instead of five.
-    total = inside.summed(known, one_fold=True).merge(others.fold(Gram(1, rows.seed)))
-    equations = GramFoldLoss(total.finish(), predictor.features.block_of_column)
+    known = features.over(sample.X, scores)
+    if rows.n_rows <= features.width:
+        return _equations_of_rows(features, inside, known(slice(None)), others)
+    started = rows.clock.spent()
+    total = inside.summed(known, one_fold=n_folds == 1)
+    # Blocks of many columns take so long that a pass of few could not be given up in time.
+    per_row = (rows.clock.spent() - started) / len(inside)
+    if per_row * rows.n_rows > rows.clock.left():
+        raise TimeUp
+    total = total.merge(others.fold(Gram(n_folds, rows.seed)))
+    return GramFoldLoss(total.finish(), features.block_of_column)
+
+
+def _equations_of_rows(features: Features, inside: TrainingRows, Z: np.ndarray, others: Source) -> RowSpaceFoldLoss:
+    """The equations of few rows of known features and of others."""
+    blocks = [block for block in others.blocks() if len(block)]
+    Y, ids = (
+        np.concatenate([known, *(getattr(block, name) for block in blocks)])
+        for name, known in (("y", inside.Y), ("ids", inside.ids))
+    )
+    weight = None
+    if inside.weight is not None:
+        weight = np.concatenate([inside.weight, *(np.asarray(block.weight) for block in blocks)])
+    Z = stack_rows([Z, *(block.X for block in blocks)])
+    del blocks
+    kernels = [BlockKernel.of(Z[:, columns], weight) for columns in features.slices()]
+
+    def of_rows(index: np.ndarray, fold: int | None) -> np.ndarray:
+        return Z if len(index) == len(Z) else Z[index]
+
+    return RowSpaceFoldLoss(kernels, features.block_of_column, folds_of_rows(ids, inside.seed), Y, of_rows, weight)
+
+
+def regression_of_all(rows: StreamedRows) -> Predictor:
+    """The regression model with the weights of one ridge regression on all rows: one pass."""
+    predictor, target = rows.predictor, rows.target
+    equations = equations_of_all(rows, predictor.result.scores, n_folds=1)
     penalties = np.maximum(predictor.penalties, equations.floor())  # more rows have a larger rounding error
     coef, intercept = equations.weights(penalties)
     coef, intercept = coef * target.scale, intercept * target.scale + target.mean
@@ -246,6 +296,12 @@ def weights_from_all(rows: StreamedRows, needed: float, notes: list[str]) -> Pre
         terms = isinstance(predictor, SparsePredictor)
         why = "the model has one block of sparse terms" if terms else "the features are constant"
         notes.append(f"The linear weights come from the sample as well: {why}.")
+        return predictor
+    if predictor.classes is None and not rows.fit_into_memory():
+        notes.append(
+            f"The linear weights come from the sample as well: equations of all rows and {predictor.features.width:,} "
+            f"features do not fit into {rows.memory:g} GB of memory."
+        )
         return predictor
     how = ""
     try:

@@ -14,22 +14,21 @@ import numpy as np
 from mercer.auto.budget.time_model import TimeUp
 from mercer.auto.features.linear import LinearBlock
 from mercer.auto.features.union import Features
-from mercer.auto.final.all_rows import StreamedRows, classes_of_all
+from mercer.auto.final.all_rows import StreamedRows, classes_of_all, equations_of_all
 from mercer.auto.final.linear import fit_linear
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.rows.training import N_FOLDS, TrainingRows
 from mercer.auto.search.state import Candidate, SearchResult, TreeSearch
-from mercer.linear.ridge.fold_loss import GramFoldLoss
+from mercer.linear.ridge.fold_loss import FoldLoss
 from mercer.linear.ridge.penalties import best_penalties
-from mercer.stats import Gram
 
 LINEAR_IS_BETTER = (
     "The linear model of the columns, fitted to all training rows, has a smaller cross-validated loss than what was "
     "found with the sample in the time budget: it is the model."
 )
-#: Columns whose Gram matrices, one per fold, take about 160 MB; those of 10,000 columns took 4 GB.
-MAX_COLUMNS = 2000
+#: Time of the factors of all folds and a dozen penalties over that of a pass, for as many rows as columns.
+_FACTORS = 20.0
 
 
 @dataclass(frozen=True)
@@ -53,21 +52,19 @@ class LinearOfAll:
 def linear_of_all(rows: StreamedRows) -> LinearOfAll | None:
     """Fit the encoded columns of all rows in one pass, or a few for classes; None if time ends before.
 
-    The predictor of `rows` is not used. Of more than MAX_COLUMNS columns there is none: memory is for the search.
+    The weights of the predictor of `rows` are not used. There is none of columns whose equations exceed the memory, nor
+    of more columns than rows: the weights of what the search finds will come from all rows as well.
     """
-    if rows.sample.X.shape[1] > MAX_COLUMNS:
+    if rows.n_rows <= rows.predictor.features.width or not rows.fit_into_memory(N_FOLDS):
         return None
     sample, target, seed = rows.sample, rows.target, rows.seed
     features = rows.predictor.features
     inside = TrainingRows(sample.X, target.numbers(sample.y), sample.ids, seed, sample.categories, sample.weight)
-
-    def numbered(block: Any) -> Any:
-        return replace(block, y=target.numbers(np.asarray(block.y)))
-
     try:
-        total = inside.summed(features.over(sample.X, None))
-        total = total.merge(rows.others().map(numbered).fold(Gram(N_FOLDS, seed)))
-        equations = GramFoldLoss(total.finish(), features.block_of_column)
+        started = rows.clock.spent()
+        equations = equations_of_all(rows, None)
+        if _FACTORS * (rows.clock.spent() - started) * features.width / rows.n_rows > rows.clock.left():
+            return None
         found = _result(features, *best_penalties(equations))
         predictor, _ = fit_linear(found, equations, inside, target.labels(sample.y), target, seed, clock=rows.clock)
         if target.classes is not None:  # the weights of the sample so far
@@ -78,7 +75,7 @@ def linear_of_all(rows: StreamedRows) -> LinearOfAll | None:
     return LinearOfAll(replace(predictor, candidates=[replace(each, loss=loss) for each in found.candidates]), loss)
 
 
-def _loss_on(rows: TrainingRows, equations: GramFoldLoss, found: SearchResult) -> float:
+def _loss_on(rows: TrainingRows, equations: FoldLoss, found: SearchResult) -> float:
     """The mean squared error of the rows, by the weights of all rows outside their folds."""
     Z, total, weight = found.features.features(rows.X), 0.0, rows.counts
     if equations.n_folds < N_FOLDS:  # too few distinct rows to compare

@@ -20,7 +20,7 @@ from mercer.auto.search.equations import KernelCache, row_space_loss
 from mercer.auto.search.simplest import per_distinct_row
 from mercer.auto.search.state import Candidate, SearchState, SimplerModel, Trial
 from mercer.linear.ridge.fold_loss import FoldLoss, FoldScore, GramFoldLoss
-from mercer.linear.ridge.penalties import best_penalties
+from mercer.linear.ridge.penalties import UnsolvableError, best_penalties
 from mercer.linear.ridge.row_space import RowSpaceFoldLoss
 
 
@@ -95,7 +95,12 @@ class Evaluator:
             known = state.penalties_of(features) / len(self.rows)
             start = known * len(rows) if np.isfinite(known).any() else None
         steps = min(max_steps, self._max_steps(equations.size))
-        penalties, score = best_penalties(equations, start, steps, restart=like is None)
+        try:
+            penalties, score = best_penalties(equations, start, steps, restart=like is None)
+        except UnsolvableError:
+            if state is None:
+                raise
+            penalties, score = equations.scale(), unsolvable(equations)
         equations.clear_cache()
         errors = self._errors(equations, penalties) if index is None else None
         spent = time.perf_counter() - began
@@ -128,8 +133,9 @@ class Evaluator:
 
     def keep_if_better(self, state: SearchState, trial: Trial, n_errors: int = 1) -> SearchState:
         """The state after a trial on all rows: its features, if they gain more than `n_errors` standard errors."""
-        gains = None if trial.errors is None or state.kept.errors is None else state.kept.errors - trial.errors
-        return self._tried(state, trial, *verdict(trial.candidate, state.kept.candidate, n_errors, gains))
+        before, after = state.kept.errors, trial.errors
+        errors = None if before is None or after is None else (before, after)
+        return self._tried(state, trial, *verdict(trial.candidate, state.kept.candidate, n_errors, errors))
 
     def _tried(self, state: SearchState, trial: Trial, kept: bool, why: str) -> SearchState:
         """The state after a trial on all rows; progress shows the loss of what is kept."""
@@ -148,23 +154,38 @@ class Evaluator:
 
 
 def verdict(
-    tried: Candidate, before: Candidate, n_errors: int = 1, gains: np.ndarray | None = None
+    tried: Candidate, before: Candidate, n_errors: int = 1, errors: tuple[np.ndarray, np.ndarray] | None = None
 ) -> tuple[bool, str]:
     """Whether a candidate gains more over another than `n_errors` standard errors of its gain, and that in words.
 
-    gains : those of independent rows, where these are so few that five folds say little; None takes those of the folds
+    A loss that is not finite is that of equations that cannot be solved: such a candidate is never kept, and never what
+    others are compared with.
+
+    errors : those of independent rows before and after, where these are so few that five folds say little; None takes
+        the losses of the folds
     """
-    gains = before.per_fold - tried.per_fold if gains is None else gains
+    earlier, later = (before.per_fold, tried.per_fold) if errors is None else errors
+    if not np.all(np.isfinite([tried.loss, *later])):
+        return False, "its equations cannot be solved in every fold"
+    if not np.all(np.isfinite([before.loss, *earlier])):
+        return True, "the first with equations that can be solved in every fold"
+    gains = earlier - later
     error = float(np.std(gains, ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else 0.0
     gain = float(np.mean(gains))
     clear = bool(gain > n_errors * error and tried.loss < before.loss * (1 - MIN_GAIN))
     fraction = 1 - tried.loss / before.loss if before.loss > 0 else 0.0
-    errors = "one standard error" if n_errors == 1 else f"{n_errors} standard errors"
+    so_many = "one standard error" if n_errors == 1 else f"{n_errors} standard errors"
     if clear:
-        return True, f"{fraction:.2%} less loss, more than {errors}"
+        return True, f"{fraction:.2%} less loss, more than {so_many}"
     if gain > n_errors * error:
         return False, f"no gain worth its cost ({max(fraction, 0.0):.2%} less loss)"
-    return False, f"no gain (within {errors})" if fraction > -MIN_GAIN else f"{-fraction:.2%} more loss"
+    return False, f"no gain (within {so_many})" if fraction > -MIN_GAIN else f"{-fraction:.2%} more loss"
+
+
+def unsolvable(equations: FoldLoss) -> FoldScore:
+    """The score of equations that cannot be solved with any penalty: an infinite loss."""
+    n_folds = len(equations.tested)
+    return FoldScore(np.full(n_folds, np.inf), np.inf, np.zeros(equations.n_blocks))
 
 
 def relative_loss(loss: float, best: float) -> str:

@@ -20,7 +20,8 @@ def simplest(errors: Sequence[np.ndarray], n_errors: float = 1.0) -> int:
     """Return the index of the first model whose mean error exceeds the smallest by at most `n_errors` standard errors.
 
     The standard error is that of the mean difference of the errors of the two models on the same rows. Hastie,
-    Tibshirani and Friedman (2009), 7.10, take that of the best model's own errors.
+    Tibshirani and Friedman (2009), 7.10, take that of the best model's own errors. A model with an infinite error, of
+    equations that could not be solved, is neither the best nor returned, unless all are such.
 
     Parameters
     ----------
@@ -31,13 +32,16 @@ def simplest(errors: Sequence[np.ndarray], n_errors: float = 1.0) -> int:
     >>> simplest([np.array([3.0, 2.0, 4.0, 3.0]), np.array([1.0, 2.1, 0.9, 2.0]), np.array([1.1, 1.9, 0.9, 2.0])])
     1
     """
-    best = errors[int(np.argmin([each.mean() for each in errors]))]
-    for k, each in enumerate(errors):
+    solved = [(k, each) for k, each in enumerate(errors) if np.all(np.isfinite(each))]
+    if not solved:
+        return 0
+    best = min((each for _, each in solved), key=np.mean)
+    for k, each in solved:
         difference = each - best
         spread = float(np.std(difference, ddof=1)) if len(difference) > 1 else 0.0
         if each is best or difference.mean() <= n_errors * spread / np.sqrt(len(difference)):
             return k
-    return len(errors) - 1
+    return solved[-1][0]
 
 
 def simplest_model(errors: Sequence[np.ndarray], ids: np.ndarray | None = None) -> int:

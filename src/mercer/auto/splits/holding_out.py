@@ -46,7 +46,23 @@ def hold_out(
             "score says how well the target of such rows is known."
         )
         train, held_out = split_by_position(source, fraction, seed)
-    if n_rows < _MIN_SPLIT_ROWS or first_block(held_out) is None or first_block(train) is None:
+    by_hash = splits is None and not notes
+    if n_rows < _MIN_SPLIT_ROWS or not (_divides(source, excluded) if by_hash else _have_rows(train, held_out)):
         notes.append(f"{n_rows} rows are too few for a holdout: there is no score for new rows.")
         return HoldoutSplit(source, notes=notes)
     return HoldoutSplit(train, held_out, excluded, notes)
+
+
+def _divides(source: Source, excluded: Callable[[Block], np.ndarray]) -> bool:
+    """Whether a mask chooses some rows and leaves some; no row is copied to know that."""
+    chosen = left = False
+    for task in source.tasks():
+        mask = excluded(task.read())
+        chosen, left = chosen or bool(mask.any()), left or not mask.all()
+        if chosen and left:
+            return True
+    return False
+
+
+def _have_rows(*sources: Source) -> bool:
+    return all(first_block(each) is not None for each in sources)

@@ -25,6 +25,10 @@ _MAX_RESTART_SIZE = 700
 _UNIT = 4.0
 
 
+class UnsolvableError(ValueError):
+    """The equations of some fold cannot be solved with any penalty that was tried."""
+
+
 def best_penalties(
     losses: FoldLoss, start: np.ndarray | None = None, max_iter: int = 12, tol: float = 1e-6, restart: bool = True
 ) -> tuple[np.ndarray, FoldScore]:
@@ -76,7 +80,7 @@ def _search(
         options={"maxfun": max_iter, "maxiter": max_iter, "ftol": tol, "gtol": tol},
     )
     if best[2] is None:
-        raise ValueError("No penalty could be scored: every cross-validated loss was lost to rounding. Rescale X.")
+        raise UnsolvableError("No penalty could be scored: every cross-validated loss was lost to rounding. Rescale X.")
     return np.exp(best[1]), best[2]
 
 

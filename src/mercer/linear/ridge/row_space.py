@@ -12,7 +12,7 @@ columns times columns. Rows of weight w, their targets and ones are multiplied b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +25,8 @@ from mercer.stats.folds import RowFolds
 
 #: The smallest penalty of a block over the sum of squares of its features: K rounds by about eps tr K.
 _ROUNDING = 1e-13
+#: Features that are converted to float64 at a time.
+_CHUNK = 4096
 
 
 def row_basis(Z: np.ndarray) -> np.ndarray | None:
@@ -65,9 +67,17 @@ class BlockKernel:
 
 
 def _centered_products(Z: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-    Z = Z.astype(np.float64)
-    Z -= np.average(Z, axis=0, weights=weight)
-    return Z @ Z.T
+    total = np.zeros((len(Z), len(Z)))
+    for columns in _chunks(Z.shape[1]):
+        part = Z[:, columns].astype(np.float64)
+        part -= np.average(part, axis=0, weights=weight)
+        total += part @ part.T
+    return total
+
+
+def _chunks(width: int) -> Iterator[slice]:
+    """Slices of so few columns that no second copy of all of them is made; one if there are none."""
+    return (slice(start, start + _CHUNK) for start in range(0, max(width, 1), _CHUNK))
 
 
 class RowSpaceFoldLoss(FoldLoss):
@@ -205,9 +215,13 @@ class RowSpaceFoldLoss(FoldLoss):
         self.n_factored += 1
         a = bordered.solve(self._Y[train])[0] * self._roots[train, None]
         Z = self._features(train, fold)
-        coef = (Z.T @ a) / penalties[self.blocks][:, None]
         fractions = self._counts[train] / self._counts[train].sum()
-        return coef, fractions @ self._targets[train] - (fractions @ Z) @ coef
+        coef, means = np.empty((Z.shape[1], a.shape[1])), np.empty(Z.shape[1])
+        for columns in _chunks(Z.shape[1]):
+            part = Z[:, columns].astype(np.float64)
+            coef[columns], means[columns] = part.T @ a, fractions @ part
+        coef /= penalties[self.blocks][:, None]
+        return coef, fractions @ self._targets[train] - means @ coef
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class Values:
 
     def __init__(self, profile: ColumnProfile, values: np.ndarray, weight: np.ndarray, complete: bool):
         if profile.exact and not complete:
-            values, weight = np.array(profile.values), np.asarray(profile.counts, dtype=np.float64)
+            values, weight = profile.array, np.asarray(profile.counts, dtype=np.float64)
         if values.dtype.kind == "M":
             known = ~np.isnat(values)
             values, weight = values[known].astype("datetime64[us]").astype(np.int64), weight[known]

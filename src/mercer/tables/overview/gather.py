@@ -14,7 +14,7 @@ from mercer.tables.overview.distributions import Values
 from mercer.tables.overview.findings import SEVERITIES, CheckData, passed
 from mercer.tables.overview.profiles import column_report, column_values
 from mercer.tables.overview.statistics import TARGET, NumberMoments, OfTarget, OrderSample, unweighted
-from mercer.tables.profile import ColumnProfile, TableProfile
+from mercer.tables.profile import SAMPLE_ENTRIES, ColumnProfile, TableProfile
 from mercer.tables.roles import Role, roles_of
 
 #: Whole numbers with more distinct values than this are a continuous target, not classes.
@@ -95,7 +95,11 @@ def overview(
     [('constant-column', ['unit'])]
     """
     statistics = Together(
-        profile=TableProfile(), sample=Sample(), moments=NumberMoments(), ordered=OrderSample(), target=OfTarget()
+        profile=TableProfile(),
+        sample=Sample(max_entries=SAMPLE_ENTRIES),
+        moments=NumberMoments(),
+        ordered=OrderSample(),
+        target=OfTarget(),
     )
     folded = source.map(unweighted).fold(statistics)
     learned = folded.finish()
