@@ -1,4 +1,4 @@
-"""Graphs built node by node: they compute what their nodes say, in any runtime, and are checked before they are used."""
+"""Graphs built node by node: they compute what their nodes say, and are checked before they are used."""
 
 import numpy as np
 import onnx

@@ -1,7 +1,6 @@
 """Rows written block by block: any reader gets back what was written, and no half-written file is left."""
 
 import csv
-import datetime
 import io
 import json
 import os
@@ -15,7 +14,6 @@ import pytest
 from mercer._runtime.errors import MercerError
 from mercer.io.row_writers import format_of, open_rows
 
-DAY = datetime.date(2020, 2, 29)
 TEXTS = ["plain", 'say "hi", twice', "two\nlines", "tab\tinside", "ß身", "", None]
 N = len(TEXTS)
 #: Values as they are given, and as JSON and Parquet hold them.
@@ -29,15 +27,13 @@ COLUMNS = {
 }
 
 
-def blocks():
-    """The columns in blocks of 3 rows and of the rest."""
-    for start, stop in ((0, 3), (3, N)):
-        yield {name: values[start:stop] for name, (values, _) in COLUMNS.items()}
+#: The columns in blocks of 3 rows and of the rest.
+BLOCKS = [{name: values[start:stop] for name, (values, _) in COLUMNS.items()} for start, stop in ((0, 3), (3, N))]
 
 
-def write(path, form=None):
+def write(path, form=None, blocks=BLOCKS):
     with open_rows(path, form) as out:
-        for block in blocks():
+        for block in blocks:
             out.write(block)
 
 
@@ -59,8 +55,7 @@ def test_text_is_read_back(tmp_path, name, delimiter):
 
 
 def test_values_without_delimiters_are_not_quoted(tmp_path):
-    with open_rows(str(tmp_path / "out.csv")) as out:
-        out.write({"a,b": ["x"], "n": [1]})
+    write(str(tmp_path / "out.csv"), blocks=[{"a,b": ["x"], "n": [1]}])
     assert (tmp_path / "out.csv").read_bytes() == b'"a,b",n\nx,1\n'
 
 
@@ -73,8 +68,8 @@ def test_json_lines_are_read_back(tmp_path):
 
 
 def test_json_has_no_numbers_that_json_lacks(tmp_path):
-    with pytest.raises(ValueError, match="not JSON compliant"), open_rows(str(tmp_path / "out.json")) as out:
-        out.write({"a": [1.0, np.nan]})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write(str(tmp_path / "out.json"), blocks=[{"a": [1.0, np.nan]}])
     assert os.listdir(tmp_path) == []
 
 
@@ -85,18 +80,21 @@ def test_parquet_is_read_back(tmp_path):
 
 @pytest.mark.parametrize("name", ["out.csv", "out.json"])
 def test_no_rows_make_an_empty_file(tmp_path, name):
-    with open_rows(str(tmp_path / name)):
-        pass
+    write(str(tmp_path / name), blocks=[])
     assert (tmp_path / name).read_bytes() == b""
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.json"])
 def test_a_file_appears_when_it_is_complete(tmp_path, name):
     (tmp_path / name).write_text("old")
-    with pytest.raises(KeyboardInterrupt), open_rows(str(tmp_path / name)) as out:
-        out.write({"a": [1, 2]})
+
+    def interrupted():
+        yield BLOCKS[0]
         assert (tmp_path / name).read_text() == "old"
         raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write(str(tmp_path / name), blocks=interrupted())
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "old"}
 
 
@@ -133,7 +131,6 @@ def test_parquet_is_not_written_to_standard_output():
 )
 def test_formulas_of_all_blocks_are_counted_and_those_of_names_once(tmp_path, names, texts, n):
     columns = {name: np.array(texts, dtype=object) for name in names[:1]} | {names[1]: np.arange(2)}
-    with pytest.warns(UserWarning, match=rf"^{n} that a spreadsheet"), open_rows(str(tmp_path / "out.csv")) as out:
-        out.write(columns)
-        out.write(columns)
+    with pytest.warns(UserWarning, match=rf"^{n} that a spreadsheet"):
+        write(str(tmp_path / "out.csv"), blocks=[columns, columns])
     assert [row[0] for row in fields(tmp_path / "out.csv", ",")].count("'=a") == 1

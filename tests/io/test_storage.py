@@ -68,6 +68,7 @@ def test_a_folder_is_read_in_sorted_order(folder, whole):
     assert collected(read_table(folder, "y")) == whole
     assert collected(read_table(f"file://{folder}", "y")) == whole
     assert collected(read_table(str(folder / "part*" / "*.parquet"), "y")) == whole
+    assert collected(read_table(str(folder.parent / "**" / "rows.parquet"), "y")) == whole
 
 
 def test_numbers_of_a_folder(folder):
@@ -154,6 +155,9 @@ def test_the_memory_of_fsspec(memory_store, whole):
     for i in range(3):
         memory_store.pipe(f"/bucket/part{i}.parquet", parquet_bytes(table(100 * i, 100)))
         memory_store.pipe(f"/text/part{i}.csv.gz", gzip.compress(csv_bytes(table(100 * i, 100))))
+        memory_store.pipe(f"/deep/a/{i}/b/rows.parquet", parquet_bytes(table(100 * i, 100)))
+    for address in ("memory://deep", "memory://deep/a/*/b/rows.parquet"):
+        assert collected(read_table(address, "y")) == whole
     for address in ("memory://bucket", "memory://bucket/part*.parquet", "memory://text/"):
         assert collected(read_table(address, "y")) == whole
     one = "memory://bucket/part1.parquet"

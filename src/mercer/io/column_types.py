@@ -127,16 +127,14 @@ class TypeCandidates:
     def _without_dashes(self, column: pa.Array) -> pa.Array:
         """The column with null for dashes, if it may be one of numbers or dates."""
         dashes = pc.is_in(pc.utf8_trim_whitespace(column), value_set=pa.array(DASHES))
-        count = pc.sum(dashes).as_py() or 0
+        count = pc.sum(dashes).as_py()
         self.n_dashes += count
         return pc.if_else(dashes, None, column) if count else column
 
     def settle(self, column: pa.Array) -> None:
         """Keep the form of the declared kind that fits most values of this column."""
         if self.declared is not None and len(self.left) > 1 and column.null_count < len(column):
-            self.left = [
-                min(self.left, key=lambda form: pc.sum(parse_lenient(column, form, self.decimal)[1]).as_py() or 0)
-            ]
+            self.left = [min(self.left, key=lambda form: pc.sum(parse_lenient(column, form, self.decimal)[1]).as_py())]
 
     def exception(self) -> tuple[int, str, str] | None:
         """(row, value, form) of a value that turned a column of another kind into text."""
@@ -153,7 +151,7 @@ class TypeCandidates:
         present = 0 if self.head is None else len(self.head) - self.head.null_count
         for form in () if present < _FIRST_ROWS // 2 else self.contradicted:
             lost = parse_lenient(self.head, form, self.decimal)[1]
-            if 0 < (pc.sum(lost).as_py() or 0) <= _MAX_EXCEPTIONS * present:
+            if 0 < pc.sum(lost).as_py() <= _MAX_EXCEPTIONS * present:
                 row = pc.index(lost, True).as_py()
                 value = self.head[row].as_py()  # type: ignore[index]
                 return None if value.strip().isdigit() else (row, value, form)  # 007 is a code
