@@ -21,6 +21,7 @@ _FIRST_ROWS = 32
 _HEAD_ROWS, _MAX_EXCEPTIONS = 2048, 0.05  # rows searched for exceptions, and their largest fraction
 _MAX_FLOAT = 1e17  # an integer of 18 digits would be rounded as float64
 _NOT_PLAIN = r"^[+-]?(0\d+|0[xX].*|\d{18,})$"
+_NO_YEAR = "0000"
 _EARLIEST = pa.scalar(-5364662400_000_000, pa.int64())  # year 1800 in microseconds: "1.2.20" is not the year 20
 
 TYPES = {
@@ -234,8 +235,8 @@ def _quick(column: pa.Array, form: str, decimal: str) -> pa.Array | None:
     except pa.ArrowInvalid:
         return None
     if form == "iso":
-        return parsed
-    doubtful = pc.or_(_led_by_zero(column, "0"), _led_by_zero(column, "-0"))
+        return None if pc.any(pc.starts_with(column, _NO_YEAR)).as_py() else parsed
+    doubtful = pc.or_(_led_by_zero(column, "0"), pc.or_(_led_by_zero(column, "-0"), _led_by_zero(column, "+0")))
     if form == "number":
         if not pc.all(pc.is_finite(parsed)).as_py():
             return None
@@ -292,7 +293,7 @@ def _parse_date(values: pa.Array, form: str) -> pa.Array:
 
 
 def _cast_where(values: pa.Array, shape: str, kind: pa.DataType) -> pa.Array:
-    fits = pc.and_(pc.match_substring_regex(values, shape), pc.invert(pc.starts_with(values, "0000")))  # no such year
+    fits = pc.and_(pc.match_substring_regex(values, shape), pc.invert(pc.starts_with(values, _NO_YEAR)))
     return _cast_or_null(pc.if_else(fits, values, None), kind)
 
 
