@@ -19,6 +19,7 @@ DETECTED = {
     "tabs before pipes where both split evenly": ("a\tb|c\nx\ty|z\n", Dialect("\t")),
     "semicolons before commas where both split evenly": ("a;b,c\nx;y,z\n", Dialect(";")),
     "a delimiter in quotes": ('a,b\n"x;y",1\n"z;w",2\n', Dialect()),
+    "lines in quotes": ('a;b\n1;"x, y\nz, w"\n2;"u, v\ns, t"\n', Dialect(";")),
     "single quotes": ("a,b\n'x',1\n'y',2\n", Dialect(quote="'")),
     "one value in single quotes": ("a,b\n'x',1\ny,2\n", Dialect()),
     "double quotes beside single ones": ("a,b\n'x',\"1\"\n'y',2\n", Dialect()),

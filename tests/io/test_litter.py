@@ -16,7 +16,7 @@ from estimates import LONG
 from mercer._runtime.errors import DataError
 from mercer.io import load, read_table, save
 from mercer.io.atomic_file import atomic_write, write_text
-from mercer.io.checks.litter import folder_prefix, remove_abandoned_files, remove_abandoned_folders
+from mercer.io.checks.litter import folder_prefix, remove_abandoned_files, remove_abandoned_folders, temporary_file
 from mercer.io.temporary import RowGroupWriter, TemporaryFolder
 from mercer.linear import RidgeRegressor
 
@@ -164,6 +164,19 @@ def test_folders_that_were_never_locked_are_removed_with_their_process(tmp_path)
         path.mkdir()
     remove_abandoned_folders(str(tmp_path))
     assert list(tmp_path.iterdir()) == [mine]
+
+
+def test_a_locked_file_is_left_whatever_its_name_says(tmp_path, monkeypatch):
+    """As where processes of several containers write to one folder: they do not see each other."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    monkeypatch.setattr("os.getpid", lambda: gone.pid)
+    handle, path = temporary_file(str(tmp_path))
+    remove_abandoned_files(str(tmp_path))
+    assert os.path.exists(path)
+    os.close(handle)
+    remove_abandoned_files(str(tmp_path))
+    assert os.listdir(tmp_path) == []
 
 
 def test_files_are_on_the_disk_before_they_replace_others(tmp_path, monkeypatch):
