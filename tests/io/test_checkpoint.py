@@ -179,6 +179,9 @@ def test_folders_that_are_refused(rows):
         fitted(rows, "y", checkpoint="plain")
     with pytest.raises(Stopped):
         kept_with(Stopped())
+    os.symlink("kept", "link")
+    with pytest.raises(CheckpointError, match="link is not a checkpoint"):
+        Checkpoint("link", {})
     os.chmod("kept", 0o755)
     with pytest.raises(CheckpointError, match="open to others"):
         Checkpoint("kept", {})

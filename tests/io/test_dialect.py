@@ -49,6 +49,8 @@ DETECTED = {
     "Western European": ("a,b\nZoë,2\n".encode("cp1252"), Dialect(encoding="cp1252")),
     "a byte that cp1252 lacks": (b"a,b\nZo\x81,2\n", Dialect(encoding="latin-1")),
     "utf-8 with a bad byte": ("ä,ö\nü,".encode() + b"\xff\n", Dialect()),
+    "as many bad bytes as those of letters": ("ä,b\n1,".encode() + b"\xff\xe4\n", Dialect(encoding="cp1252")),
+    "a letter cut off by the end": ("a,ä\n1,ö".encode()[:-1], Dialect()),
     "carriage returns alone": ("a,b\r1,2\r3,4\r", Dialect()),
 }
 

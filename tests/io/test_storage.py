@@ -17,6 +17,7 @@ from cluster import guarded, running
 from mercer._runtime.errors import DataError
 from mercer.io import read, read_table
 from mercer.io.storage import prepare
+from mercer.io.storage.find import found_files, partitions_of
 from mercer.source.shipping import dumps, loads
 from mercer.source.storage import StoredPath, filesystem
 from mercer.stats import Gram, Sample
@@ -104,6 +105,32 @@ def test_folders_of_partitions_are_columns(tmp_path):
     assert read(tmp_path, "y", columns=["a", "year"]).collect().X[-1, 1] == 2024
     sent = source.reader()
     assert loads(dumps(sent)).read(0, 100).X.table.equals(source.read(0, 100).X.table)
+
+
+@pytest.mark.parametrize(
+    ("folders", "expected"),
+    [
+        (["a=1", "a=-2"], {"a": [1, -2]}),
+        (["a=1", "a=__HIVE_DEFAULT_PARTITION__"], {"a": [1, None]}),
+        (["a=x", "a=__HIVE_DEFAULT_PARTITION__"], {"a": ["x", None]}),
+        (["a=1", "a=x"], {"a": ["1", "x"]}),
+        (["a=1.5"], {"a": ["1.5"]}),
+        (["a=b=c/d=1"], {"a": ["b=c"], "d": [1]}),
+        (["=1/plain"], {}),
+        (["a%20b=%2F"], {"a b": ["/"]}),
+        (["."], {}),
+    ],
+)
+def test_names_of_partitions(folders, expected):
+    assert partitions_of([f"there/{folder}/x=1.parquet" for folder in folders]) == expected
+
+
+@pytest.mark.parametrize("name", ["A.PARQUET", "a.CSV.GZ", "a.tsv.bz2", "a.psv", "a.txt.zst", "a.pq"])
+def test_names_of_tables(tmp_path, name):
+    (tmp_path / "in").mkdir()
+    for other in (name, f".{name}", f"_{name}", "a.json", "a.gz", "csv"):
+        (tmp_path / "in" / other).touch()
+    assert found_files(str(tmp_path)) == [str(tmp_path / "in" / name)]
 
 
 def test_partitions_that_do_not_agree(tmp_path):
