@@ -194,6 +194,15 @@ def test_folders_that_are_refused(rows):
     assert not os.path.exists("kept")
 
 
+@pytest.mark.parametrize(("length", "shown"), [(78, "'{}'"), (79, "'{}...")])
+def test_long_values_are_cut_in_messages(length, shown):
+    with pytest.raises(Stopped):
+        kept_with(Stopped())
+    with pytest.raises(CheckpointError) as found:
+        Checkpoint("kept", {"options": "x" * length})
+    assert f"options was None, and is {shown.format('x' * (78 if length == 78 else 76))}. " in str(found.value)
+
+
 def test_a_checkpoint_in_use(rows):
     with Checkpoint("kept", {}).recording() as checkpoint:
         checkpoint.save("x.value", 1)

@@ -91,8 +91,3 @@ def test_columns_of_arrays_are_positions():
     for wrong in (3, -4, "a", 1.5):
         with pytest.raises(DataError, match=rf"No column {wrong!r}: an array of 3 columns is addressed by 0 to 2"):
             mercer.read(X, columns=[0, wrong])
-
-
-def test_the_target_is_no_weight():
-    with pytest.raises(DataError, match="'y' cannot be the target and the weight at once"):
-        read_table({"x": [1.0], "y": [1.0]}, "y", "y")

@@ -134,6 +134,20 @@ def test_a_folder_is_not_removed_while_it_is_used(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="the open files of this process are not listed")
+def test_folders_and_files_leave_no_open_handles(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    TemporaryFolder().remove()  # the first one cleans up
+    before = os.listdir("/dev/fd")
+    for _ in range(3):
+        folder = TemporaryFolder()
+        write_text(os.path.join(folder.path, "x"), "x")
+        remove_abandoned_folders(str(tmp_path))
+        folder.remove()
+    remove_abandoned_files(str(tmp_path))
+    assert os.listdir("/dev/fd") == before
+
+
 def test_a_full_folder_for_temporary_files_is_named(tmp_path, monkeypatch):
     (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
 
