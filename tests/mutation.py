@@ -199,28 +199,29 @@ class LineTests:
                 self._n_lines.update(contexts)
 
     def of(self, mutant: Mutant) -> list[str]:
-        """Tests as arguments of pytest; of lines that run at import, those of the file."""
-        lines = self._data.contexts_by_lineno(str(self._source / mutant.file))
-        found = [name for name in lines.get(mutant.line, []) if name]
+        """Tests as pytest names them; of lines that run at import, those of the file."""
+        path = self._source / mutant.file
+        lines = self._data.contexts_by_lineno(str(path))
+        found = [] if _runs_at_import(path, mutant.line) else [name for name in lines.get(mutant.line, []) if name]
         found = found or sorted({name for contexts in lines.values() for name in contexts if name})
         found.sort(key=lambda name: (self._n_lines[name], name))
-        return [_argument(name) for name in found[:MAX_TESTS]]
+        return found[:MAX_TESTS]
 
 
-def _argument(context: str) -> str:
-    """tests.io.test_csv.test_x, or with the class of a test, as pytest wants it."""
-    parts = context.split(".")
-    at = next(i for i, part in enumerate(parts) if part.startswith("test_"))
-    return "/".join(parts[: at + 1]) + ".py::" + "::".join(parts[at + 1 :])
+def _runs_at_import(path: Path, line: int) -> bool:
+    """Whether a line is in no function; then the test that happened to import the module first says nothing."""
+    functions = (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.FunctionDef))
+    return not any(node.body[0].lineno <= line <= (node.end_lineno or 0) for node in functions)
 
 
 def measure(room: str, copied: Path) -> Path:
     """Run the tests of a room with coverage in the copy; the file of its data."""
     data = copied / f"coverage-{room}"
     settings = copied / "mutation.coveragerc"
-    settings.write_text(f"[run]\nsource = {copied}/src/mercer\ndynamic_context = test_function\ndata_file = {data}\n")
+    settings.write_text(f"[run]\nsource = {copied}/src/mercer\ndata_file = {data}\n")
     command = [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", "-q", *ROOMS[room]]
-    subprocess.run(command, cwd=copied, env=_environment(copied), stdout=sys.stderr, check=True)
+    variables = variables_of_copy(copied / "src", copied / "tests")
+    subprocess.run([*command, "-p", "line_contexts"], cwd=copied, env=variables, stdout=sys.stderr, check=True)
     return data
 
 

@@ -29,6 +29,43 @@ def test_mutants_are_faults_of_one_place(room):
         assert changed != mutation.ast.unparse(mutation.ast.parse(original))
 
 
+SOURCE = """LIMIT = 3
+def small(n):
+    return n < LIMIT
+def unused():
+    return 1
+"""
+TESTS = """from hypothesis import given, strategies as st
+import pytest
+@pytest.fixture
+def small():
+    from mercer.room import small
+    return small
+@given(n=st.integers())
+def test_generated(n):
+    from mercer.room import small
+    assert small(n) == (n < 3)
+@pytest.mark.parametrize("n", [1, 2])
+def test_listed(small, n):
+    assert small(n)
+def test_nothing():
+    pass
+"""
+
+
+def test_the_tests_of_a_line_are_found(tmp_path, monkeypatch):
+    files = {"src/mercer/__init__.py": "", "src/mercer/room.py": SOURCE, "tests/test_room.py": TESTS}
+    files["tests/line_contexts.py"] = (mutation.ROOT / "tests" / "line_contexts.py").read_text()
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setitem(mutation.ROOMS, "room", ["tests"])
+    lines = mutation.LineTests(mutation.measure("room", tmp_path), tmp_path)
+    tests = {f"tests/test_room.py::{name}" for name in ("test_generated", "test_listed")}
+    for line in (1, 3, 5):  # run at import, in a function, and in a function that no test calls
+        assert set(lines.of(mutation.Mutant("src/mercer/room.py", line, "", 0))) == tests
+
+
 def test_the_interval_of_a_score():
     low, high = mutation.interval(80, 100)
     assert low == pytest.approx(0.711, abs=1e-3)  # Wilson 1927

@@ -179,6 +179,9 @@ def test_folders_that_are_refused(rows):
         fitted(rows, "y", checkpoint="plain")
     with pytest.raises(Stopped):
         kept_with(Stopped())
+    os.symlink("kept", "link")
+    with pytest.raises(CheckpointError, match="link is not a checkpoint"):
+        Checkpoint("link", {})
     os.chmod("kept", 0o755)
     with pytest.raises(CheckpointError, match="open to others"):
         Checkpoint("kept", {})
@@ -189,6 +192,15 @@ def test_folders_that_are_refused(rows):
         Checkpoint("kept", {})
     Checkpoint("kept", {}, resume=False)
     assert not os.path.exists("kept")
+
+
+@pytest.mark.parametrize(("length", "shown"), [(78, "'{}'"), (79, "'{}...")])
+def test_long_values_are_cut_in_messages(length, shown):
+    with pytest.raises(Stopped):
+        kept_with(Stopped())
+    with pytest.raises(CheckpointError) as found:
+        Checkpoint("kept", {"options": "x" * length})
+    assert f"options was None, and is {shown.format('x' * (78 if length == 78 else 76))}. " in str(found.value)
 
 
 def test_a_checkpoint_in_use(rows):

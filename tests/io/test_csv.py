@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import mercer
 from mercer.io import read_table
-from mercer.io.csv_text import Unclean
+from mercer.io.csv_text import BadRows, Unclean, careful_batches
+from mercer.io.dialect import Dialect
 from mercer.io.temporary import GROUP_ROWS
 
 
@@ -323,6 +324,12 @@ def test_blocks_and_row_groups_are_bounded(read):
     assert sum(groups) == 150_000
     assert max(groups) == GROUP_ROWS
     assert max(len(block) for block in source.blocks()) == 8192
+
+
+def test_batches_of_the_careful_reader_are_bounded(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b\n" + "1,x\n" * 40_000 + "2\n")
+    found = careful_batches(str(tmp_path / "rows.csv"), Dialect(), 2, BadRows("null"), "rows.csv")
+    assert [len(batch.columns[0]) for batch in found] == [2**14, 2**14, 40_001 - 2**15]
 
 
 # Random tables: what was written is read back. Text begins with a letter, so that it is not a number or a gap.

@@ -102,6 +102,22 @@ def test_quotes_are_proved_in_any_blocks(text, sizes):
     assert proof.finish() == is_clean(text, ",", '"')
 
 
+@pytest.mark.parametrize("cut", range(9))
+def test_only_the_first_byte_order_mark_is_left_out_of_the_proof(cut):
+    def proved(data):
+        proof = QuoteProof(",", '"')
+        for block in (data[:cut], data[cut:]):
+            proof.update(block)
+        return proof.finish()
+
+    mark = "\ufeff".encode()
+    assert proved(b'"a",b' + mark)
+    assert not proved(b"a" + mark + b'"b"')
+    if not 0 < cut < 3:  # blocks of the reader are longer
+        assert proved(mark + b'"a",b')
+        assert not proved(mark + mark + b'"a"')
+
+
 STRAYS = {  # the text, and the line with the quote
     "text after a closing quote": ('a,b,c\n"1"2,3,4\n5,6,7\n', 2),
     "a quote that is never closed": ('a,b,c,d,e\n"u,"v,w,x,2\n1,2,3,4,5\n', 2),

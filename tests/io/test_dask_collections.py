@@ -64,6 +64,26 @@ def test_an_array_in_any_chunks(chunks, cluster):
     assert guarded(lambda: learned(read(*lazy, engine=cluster.client))) == here
 
 
+def test_columns_targets_and_weights_of_arrays():
+    X, y = rows()
+    weight = np.abs(y) + 0.1
+    here = learned(read(X[:, [2, 0]], y, weight))
+    whole = da.from_array(np.column_stack([X, y, weight]), chunks=(150, 6))
+    assert learned(read(whole, "x4", "x5", columns=["x2", "x0"])) == here
+    apart = da.from_array(X, chunks=(150, 4)), da.from_array(y, chunks=77), da.from_array(weight, chunks=500)
+    assert learned(read(*apart, columns=["x2", "x0"])) == here
+    with pytest.raises(DataError, match=r"two dimensions, got shape \(900,\)"):
+        read(da.from_array(y, chunks=100))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i4", "u1", "?"])
+def test_arrays_keep_their_dtype(dtype):
+    X = (rows()[0] > 0).astype(dtype)
+    block = read(parts(X)).collect()
+    assert block.X.dtype == X.dtype
+    assert np.array_equal(block.X, X)
+
+
 def test_an_array_whose_lengths_are_unknown():
     X, y = rows()
     lazy, target = da.from_array(X, chunks=(200, 4)), da.from_array(y, chunks=200)

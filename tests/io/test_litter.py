@@ -16,7 +16,7 @@ from estimates import LONG
 from mercer._runtime.errors import DataError
 from mercer.io import load, read_table, save
 from mercer.io.atomic_file import atomic_write, write_text
-from mercer.io.checks.litter import folder_prefix, remove_abandoned_files, remove_abandoned_folders
+from mercer.io.checks.litter import folder_prefix, remove_abandoned_files, remove_abandoned_folders, temporary_file
 from mercer.io.temporary import RowGroupWriter, TemporaryFolder
 from mercer.linear import RidgeRegressor
 
@@ -134,6 +134,20 @@ def test_a_folder_is_not_removed_while_it_is_used(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="the open files of this process are not listed")
+def test_folders_and_files_leave_no_open_handles(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    TemporaryFolder().remove()  # the first one cleans up
+    before = os.listdir("/dev/fd")
+    for _ in range(3):
+        folder = TemporaryFolder()
+        write_text(os.path.join(folder.path, "x"), "x")
+        remove_abandoned_folders(str(tmp_path))
+        folder.remove()
+    remove_abandoned_files(str(tmp_path))
+    assert os.listdir("/dev/fd") == before
+
+
 def test_a_full_folder_for_temporary_files_is_named(tmp_path, monkeypatch):
     (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
 
@@ -164,6 +178,19 @@ def test_folders_that_were_never_locked_are_removed_with_their_process(tmp_path)
         path.mkdir()
     remove_abandoned_folders(str(tmp_path))
     assert list(tmp_path.iterdir()) == [mine]
+
+
+def test_a_locked_file_is_left_whatever_its_name_says(tmp_path, monkeypatch):
+    """As where processes of several containers write to one folder: they do not see each other."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    monkeypatch.setattr("os.getpid", lambda: gone.pid)
+    handle, path = temporary_file(str(tmp_path))
+    remove_abandoned_files(str(tmp_path))
+    assert os.path.exists(path)
+    os.close(handle)
+    remove_abandoned_files(str(tmp_path))
+    assert os.listdir(tmp_path) == []
 
 
 def test_files_are_on_the_disk_before_they_replace_others(tmp_path, monkeypatch):

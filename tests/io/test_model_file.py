@@ -146,6 +146,36 @@ def test_newer_wrong_and_missing_formats_are_refused(saved):
             load(rewritten(fresh, change))
 
 
+@pytest.mark.parametrize("version", [0, -1, 1.5, None])
+def test_formats_are_numbered_from_1(saved, version):
+    with pytest.raises(ValueError, match="names no format"):
+        load(rewritten(saved, lambda manifest: {**manifest, "format": version}))
+
+
+@pytest.mark.parametrize("recorded", [None, "x", ["arrays.safetensors"], {}, {archive.ARRAYS: None}])
+def test_a_file_without_a_checksum_is_refused(saved, recorded):
+    with pytest.raises(ValueError, match="no checksum of"):
+        load(rewritten(saved, lambda manifest: {**manifest, "sha256": recorded}))
+
+
+def test_a_member_that_is_there_twice_is_refused(saved):
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        rewritten(saved, extra=[archive.ARRAYS])
+    with pytest.raises(ValueError, match="only those"):
+        load(saved)
+
+
+def test_model_files_are_recognized(saved, tmp_path):
+    renamed = saved.rename(tmp_path / "model")
+    assert archive.is_model_file(renamed)
+    assert archive.is_model_file("nowhere.mercer")
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
+    with zipfile.ZipFile(tmp_path / "rows.zip", "w") as packed:
+        packed.writestr("rows.csv", "a,b\n")
+    for name in ("rows.csv", "rows.zip", "nowhere", "."):
+        assert not archive.is_model_file(tmp_path / name)
+
+
 def test_a_file_without_a_model_is_refused(saved):
     rewritten(saved, lambda manifest: {k: v for k, v in manifest.items() if k != "model"})
     with pytest.raises(ValueError, match="holds no model"):
@@ -175,9 +205,15 @@ def test_compressed_and_further_members_are_refused(saved):
 
 
 def test_sizes_are_limited(saved, monkeypatch):
-    monkeypatch.setattr(archive, "MAX_ARRAYS_BYTES", 10)
-    with pytest.raises(ValueError, match="larger than the 10"):
-        load(saved)
+    with zipfile.ZipFile(saved) as file:
+        sizes = [file.getinfo(name).file_size for name in (archive.MANIFEST, archive.ARRAYS)]
+    for name, size in zip(("MAX_MANIFEST_BYTES", "MAX_ARRAYS_BYTES"), sizes, strict=True):
+        with monkeypatch.context() as patched:
+            patched.setattr(archive, name, size)
+            load(saved)
+            patched.setattr(archive, name, size - 1)
+            with pytest.raises(ValueError, match=rf"of {size:,} bytes is larger than the {size - 1:,}"):
+                load(saved)
 
 
 @given(cut=st.floats(0, 0.999))

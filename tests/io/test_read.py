@@ -136,8 +136,13 @@ def test_frame_of_a_bunch_by_name():
 def test_source_passes_through():
     source = MemorySource(X)
     assert mercer.read(source) is source
-    with pytest.raises(ValueError, match="already knows"):
-        mercer.read(source, target="a")
+    assert mercer.io.read_table(source) is source
+    for given in ({"target": "a"}, {"weight": "a"}, {"columns": ["a"]}):
+        with pytest.raises(ValueError, match="already knows"):
+            mercer.read(source, **given)
+    for given in ({"target": "a"}, {"weight": "a"}):
+        with pytest.raises(ValueError, match="already knows"):
+            mercer.io.read_table(source, **given)
 
 
 def test_parquet_stays_on_disk(tmp_path):

@@ -17,6 +17,7 @@ from cluster import guarded, running
 from mercer._runtime.errors import DataError
 from mercer.io import read, read_table
 from mercer.io.storage import prepare
+from mercer.io.storage.find import found_files, partitions_of
 from mercer.source.shipping import dumps, loads
 from mercer.source.storage import StoredPath, filesystem
 from mercer.stats import Gram, Sample
@@ -68,6 +69,7 @@ def test_a_folder_is_read_in_sorted_order(folder, whole):
     assert collected(read_table(folder, "y")) == whole
     assert collected(read_table(f"file://{folder}", "y")) == whole
     assert collected(read_table(str(folder / "part*" / "*.parquet"), "y")) == whole
+    assert collected(read_table(str(folder.parent / "**" / "rows.parquet"), "y")) == whole
 
 
 def test_numbers_of_a_folder(folder):
@@ -103,6 +105,32 @@ def test_folders_of_partitions_are_columns(tmp_path):
     assert read(tmp_path, "y", columns=["a", "year"]).collect().X[-1, 1] == 2024
     sent = source.reader()
     assert loads(dumps(sent)).read(0, 100).X.table.equals(source.read(0, 100).X.table)
+
+
+@pytest.mark.parametrize(
+    ("folders", "expected"),
+    [
+        (["a=1", "a=-2"], {"a": [1, -2]}),
+        (["a=1", "a=__HIVE_DEFAULT_PARTITION__"], {"a": [1, None]}),
+        (["a=x", "a=__HIVE_DEFAULT_PARTITION__"], {"a": ["x", None]}),
+        (["a=1", "a=x"], {"a": ["1", "x"]}),
+        (["a=1.5"], {"a": ["1.5"]}),
+        (["a=b=c/d=1"], {"a": ["b=c"], "d": [1]}),
+        (["=1/plain"], {}),
+        (["a%20b=%2F"], {"a b": ["/"]}),
+        (["."], {}),
+    ],
+)
+def test_names_of_partitions(folders, expected):
+    assert partitions_of([f"there/{folder}/x=1.parquet" for folder in folders]) == expected
+
+
+@pytest.mark.parametrize("name", ["A.PARQUET", "a.CSV.GZ", "a.tsv.bz2", "a.psv", "a.txt.zst", "a.pq"])
+def test_names_of_tables(tmp_path, name):
+    (tmp_path / "in").mkdir()
+    for other in (name, f".{name}", f"_{name}", "a.json", "a.gz", "csv"):
+        (tmp_path / "in" / other).touch()
+    assert found_files(str(tmp_path)) == [str(tmp_path / "in" / name)]
 
 
 def test_partitions_that_do_not_agree(tmp_path):
@@ -154,6 +182,9 @@ def test_the_memory_of_fsspec(memory_store, whole):
     for i in range(3):
         memory_store.pipe(f"/bucket/part{i}.parquet", parquet_bytes(table(100 * i, 100)))
         memory_store.pipe(f"/text/part{i}.csv.gz", gzip.compress(csv_bytes(table(100 * i, 100))))
+        memory_store.pipe(f"/deep/a/{i}/b/rows.parquet", parquet_bytes(table(100 * i, 100)))
+    for address in ("memory://deep", "memory://deep/a/*/b/rows.parquet"):
+        assert collected(read_table(address, "y")) == whole
     for address in ("memory://bucket", "memory://bucket/part*.parquet", "memory://text/"):
         assert collected(read_table(address, "y")) == whole
     one = "memory://bucket/part1.parquet"

@@ -84,9 +84,14 @@ def test_the_kind_does_not_depend_on_blocks(first, tmp_path, monkeypatch):
 
 
 LETTERS = st.text(alphabet="0123456789.,-+eE%$() :T/xaN", max_size=8)
+NUMBERS = st.from_regex(r"[+-]?0{0,2}[0-9]{0,19}(\.[0-9]{0,2})?([eE][+-]?0?[0-9]{1,3})?", fullmatch=True)
+DATES = st.from_regex(
+    r"(0{4}|[0-9]{4})-[01][0-9]-[0-3][0-9]([T ][0-2][0-9](:[0-5][0-9](:[0-6][0-9](\.[0-9]{1,9})?)?)?)?(Z|[+-]01:?00)?",
+    fullmatch=True,
+)
 
 
-@given(values=st.lists(LETTERS, min_size=1, max_size=4))
+@given(values=st.lists(LETTERS | NUMBERS, min_size=1, max_size=4) | st.lists(DATES, min_size=1, max_size=3))
 def test_the_quick_parser_agrees_with_the_thorough_one(values):
     column = pa.array(values)
     for form in forms():

@@ -33,9 +33,9 @@ def write_archive(path: str | os.PathLike, manifest: dict[str, Any], arrays: dic
     manifest = {"format": FORMAT, **manifest, "sha256": {ARRAYS: hashlib.sha256(blob).hexdigest()}}
     text = json.dumps(manifest, allow_nan=False, separators=(",", ":")).encode()
     with atomic_write(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        # A fixed date: the same model gives the same bytes.
+        # The fixed date of a new ZipInfo: the same model gives the same bytes.
         for name, member in ((MANIFEST, text), (ARRAYS, blob)):
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), member)
+            archive.writestr(zipfile.ZipInfo(name), member)
 
 
 def is_model_file(path: str | os.PathLike) -> bool:

@@ -21,6 +21,7 @@ _FIRST_ROWS = 32
 _HEAD_ROWS, _MAX_EXCEPTIONS = 2048, 0.05  # rows searched for exceptions, and their largest fraction
 _MAX_FLOAT = 1e17  # an integer of 18 digits would be rounded as float64
 _NOT_PLAIN = r"^[+-]?(0\d+|0[xX].*|\d{18,})$"
+_NO_YEAR = "0000"
 _EARLIEST = pa.scalar(-5364662400_000_000, pa.int64())  # year 1800 in microseconds: "1.2.20" is not the year 20
 
 TYPES = {
@@ -127,16 +128,14 @@ class TypeCandidates:
     def _without_dashes(self, column: pa.Array) -> pa.Array:
         """The column with null for dashes, if it may be one of numbers or dates."""
         dashes = pc.is_in(pc.utf8_trim_whitespace(column), value_set=pa.array(DASHES))
-        count = pc.sum(dashes).as_py() or 0
+        count = pc.sum(dashes).as_py()
         self.n_dashes += count
         return pc.if_else(dashes, None, column) if count else column
 
     def settle(self, column: pa.Array) -> None:
         """Keep the form of the declared kind that fits most values of this column."""
         if self.declared is not None and len(self.left) > 1 and column.null_count < len(column):
-            self.left = [
-                min(self.left, key=lambda form: pc.sum(parse_lenient(column, form, self.decimal)[1]).as_py() or 0)
-            ]
+            self.left = [min(self.left, key=lambda form: pc.sum(parse_lenient(column, form, self.decimal)[1]).as_py())]
 
     def exception(self) -> tuple[int, str, str] | None:
         """(row, value, form) of a value that turned a column of another kind into text."""
@@ -153,7 +152,7 @@ class TypeCandidates:
         present = 0 if self.head is None else len(self.head) - self.head.null_count
         for form in () if present < _FIRST_ROWS // 2 else self.contradicted:
             lost = parse_lenient(self.head, form, self.decimal)[1]
-            if 0 < (pc.sum(lost).as_py() or 0) <= _MAX_EXCEPTIONS * present:
+            if 0 < pc.sum(lost).as_py() <= _MAX_EXCEPTIONS * present:
                 row = pc.index(lost, True).as_py()
                 value = self.head[row].as_py()  # type: ignore[index]
                 return None if value.strip().isdigit() else (row, value, form)  # 007 is a code
@@ -236,8 +235,8 @@ def _quick(column: pa.Array, form: str, decimal: str) -> pa.Array | None:
     except pa.ArrowInvalid:
         return None
     if form == "iso":
-        return parsed
-    doubtful = pc.or_(_led_by_zero(column, "0"), _led_by_zero(column, "-0"))
+        return None if pc.any(pc.starts_with(column, _NO_YEAR)).as_py() else parsed
+    doubtful = pc.or_(_led_by_zero(column, "0"), pc.or_(_led_by_zero(column, "-0"), _led_by_zero(column, "+0")))
     if form == "number":
         if not pc.all(pc.is_finite(parsed)).as_py():
             return None
@@ -294,7 +293,7 @@ def _parse_date(values: pa.Array, form: str) -> pa.Array:
 
 
 def _cast_where(values: pa.Array, shape: str, kind: pa.DataType) -> pa.Array:
-    fits = pc.and_(pc.match_substring_regex(values, shape), pc.invert(pc.starts_with(values, "0000")))  # no such year
+    fits = pc.and_(pc.match_substring_regex(values, shape), pc.invert(pc.starts_with(values, _NO_YEAR)))
     return _cast_or_null(pc.if_else(fits, values, None), kind)
 
 

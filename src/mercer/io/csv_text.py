@@ -49,25 +49,21 @@ class Batch(NamedTuple):
 
 @dataclass
 class BadRows:
-    """The policy for bad rows, and the bad rows found so far: where they are, and their numbers in the input."""
+    """The policy for bad rows, and the bad rows found so far, by their numbers in the input."""
 
     policy: str = "error"
-    rejected: list[tuple[str, int, str, str]] = field(default_factory=list)  # file, line, reason, text
-    repaired: list[tuple[str, int]] = field(default_factory=list)
+    rejected: dict[int, tuple[str, Any, str, str]] = field(default_factory=dict)  # file, line, reason, text
+    repaired: dict[int, tuple[str, int]] = field(default_factory=dict)
     literal: list[tuple[str, int]] = field(default_factory=list)  # rows whose quotes are part of the values
     n_rows: int = 0  # read so far, of all files
-    skipped: list[int] = field(default_factory=list)
-    mended: list[int] = field(default_factory=list)
 
     def mend(self, shown: str, line: int, row: int) -> None:
         """Record a row with values that were replaced by missing ones."""
-        self.repaired.append((shown, line))
-        self.mended.append(row)
+        self.repaired[row] = shown, line
 
-    def skip(self, shown: str, line: int, row: int, reason: str, text: str) -> None:
-        """Record a row that is left out."""
-        self.rejected.append((shown, line, reason, text))
-        self.skipped.append(row)
+    def skip(self, shown: str, line: Any, row: int, reason: str, text: str) -> None:
+        """Record a row that is left out, with the first reason that was found."""
+        self.rejected.setdefault(row, (shown, line, reason, text))
 
     def row(self, shown: str, line: int, row: list[str], width: int, text: str) -> list[str] | None:
         """The row padded or cut to `width` fields, or None if it is skipped."""
@@ -188,7 +184,7 @@ def careful_batches(path: str, dialect: Dialect, width: int, bad: BadRows, shown
                 skip = False
                 continue
             if fitting is not None and len(row) != width:
-                fitting = bad.row(shown, line, row, width, text)
+                fitting = bad.row(shown, line, fitting, width, text)
             if fitting is not None:
                 rows.append(fitting)
                 lines.append(line)

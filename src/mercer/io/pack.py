@@ -87,7 +87,7 @@ class _Packer:
             name = f"a{len(self.arrays)}"
             # Arrays must outlive their identity; byte order is the machine's in memory and little-endian in the file.
             self._kept[id(array)] = array, name
-            self.arrays[name] = np.array(array, dtype=array.dtype.newbyteorder("="), order="C", copy=True)
+            self.arrays[name] = np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
         return self._kept[id(array)][1]
 
     def _sparse(self, matrix: Any, where: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, BinaryIO
 
 from mercer._runtime.errors import MercerError, Message, Setting
@@ -49,18 +49,15 @@ def open_rows(path: str | None, given: str | None = None) -> Iterator:
         if form == "parquet":
             remedy = Message("name a file with ", Setting("output"), ".")
             raise MercerError("Parquet is not written to a terminal or pipe:", remedy=remedy)
-        writer = _WRITERS[form](sys.stdout.buffer)
-        yield writer
-        writer.close()
+        with _WRITERS[form](sys.stdout.buffer) as writer:
+            yield writer
         sys.stdout.flush()
         return
-    with atomic_write(path) as file:
-        writer = _WRITERS[form](file)
+    with atomic_write(path) as file, _WRITERS[form](file) as writer:
         yield writer
-        writer.close()
 
 
-class _Csv:
+class _Csv(AbstractContextManager):
     """CSV with quotes only around values that hold a delimiter, a quote or a line break.
 
     Text that a spreadsheet would run gets an apostrophe, which a warning reports; text that would steer a terminal is
@@ -116,8 +113,8 @@ class _Csv:
         except pa.ArrowInvalid:
             return written("needed")  # this style quotes all text
 
-    def close(self) -> None:
-        if self._n_formulas:
+    def __exit__(self, failure: type[BaseException] | None, *_: Any) -> None:
+        if self._n_formulas and failure is None:
             what = "1 text" if self._n_formulas == 1 else f"{self._n_formulas:,} texts"
             problem = f"{what} that a spreadsheet would run as a formula got an apostrophe in front."
             warnings.warn(f"{problem} JSON and Parquet keep such text as it is.", UserWarning, stacklevel=2)
@@ -127,8 +124,8 @@ class _Tsv(_Csv):
     delimiter = "\t"
 
 
-class _Parquet:
-    """Parquet, opened when the first block gives the names and types."""
+class _Parquet(AbstractContextManager):
+    """Parquet, opened when the first block gives the names and types, and closed before its file in any case."""
 
     def __init__(self, file: BinaryIO):
         self._file = file
@@ -143,12 +140,12 @@ class _Parquet:
         self._writer.write_table(table)
         self._file.flush()
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._writer is not None:
             self._writer.close()
 
 
-class _Json:
+class _Json(AbstractContextManager):
     """One JSON object per line."""
 
     def __init__(self, file: BinaryIO):
@@ -163,7 +160,7 @@ class _Json:
         self._file.write(text.encode())
         self._file.flush()
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
 
 

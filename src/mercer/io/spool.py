@@ -158,8 +158,7 @@ class Spool:
                         file=file.shown,
                         line=batch.lines[row],
                     )
-                if kept is None or kept[row]:
-                    self.bad.skip(file.shown, batch.lines[row], batch.rows[row], reason, "")
+                self.bad.skip(file.shown, batch.lines[row], batch.rows[row], reason, "")
                 kept = kept if kept is not None else [True] * len(batch.lines)
                 kept[row] = False
         return batch if kept is None else _rows_of(batch, kept)
@@ -228,8 +227,7 @@ class Spool:
             if self.on_bad_rows == "null":
                 self.bad.mend(file.shown, line, numbers[row])
             else:
-                if kept is None or kept[row]:
-                    self.bad.skip(file.shown, line, numbers[row], reason, value)
+                self.bad.skip(file.shown, line, numbers[row], reason, value)
                 kept = kept if kept is not None else [True] * len(lines)
                 kept[row] = False
         return kept
@@ -256,14 +254,15 @@ class Spool:
                 f"{shown}: no value is quoted, so quotes are read as a part of the values they are in ({found})."
             )
         if self.bad.repaired:
-            shown, line = self.bad.repaired[0]
+            shown, line = self.bad.repaired[min(self.bad.repaired)]
             self.notes.append(
                 f"{len(self.bad.repaired)} bad rows were repaired with missing values, first {shown} line {line}."
             )
         if self.bad.rejected:
-            path = self.rejected or os.path.basename(self.bad.rejected[0][0]) + ".rejected.csv"
-            write_rejected(path, self.bad.rejected)
-            self.notes.append(f"{len(self.bad.rejected)} bad rows were left out; {path} says which and why.")
+            rejected = [self.bad.rejected[row] for row in sorted(self.bad.rejected)]
+            path = self.rejected or os.path.basename(rejected[0][0]) + ".rejected.csv"
+            write_rejected(path, rejected)
+            self.notes.append(f"{len(rejected)} bad rows were left out; {path} says which and why.")
 
 
 def _rows_of(batch: Batch, kept: list[bool]) -> Batch:

@@ -203,7 +203,7 @@ def _from_files(
     if source.dialect is None and spool.on_bad_rows == "skip" and spool.required:
         skip_incomplete_rows(source, files, spool)
         source.notes = list(spool.notes)
-    source.skipped_rows, source.repaired_rows = sorted(set(spool.bad.skipped)), sorted(set(spool.bad.mended))
+    source.skipped_rows, source.repaired_rows = sorted(spool.bad.rejected), sorted(spool.bad.repaired)
     source.locate_line = spool.locate if source.dialect is not None else None
     return source
 

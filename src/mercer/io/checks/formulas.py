@@ -44,7 +44,7 @@ def harmless_column(column: Any) -> tuple[Any, int]:
     found = pc.and_not(
         pc.match_substring_regex(column, pattern=_FORMULA), pc.match_substring_regex(column, pattern=_SIGNED_NUMBER)
     )
-    count = pc.sum(found).as_py() or 0
+    count = pc.sum(found).as_py()
     if not count:
         return column, 0
     return pc.if_else(found, pc.binary_join_element_wise("'", column, ""), column), count

@@ -95,4 +95,4 @@ class WrittenEvidence:
 
 
 def _count(values: pa.Array, pattern: str) -> int:
-    return pc.sum(pc.match_substring_regex(values, pattern)).as_py() or 0
+    return pc.sum(pc.match_substring_regex(values, pattern), min_count=0).as_py()
