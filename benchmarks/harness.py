@@ -121,7 +121,8 @@ def _cell(value: Any) -> str:
 
 @contextmanager
 def threads(n: int):
-    """Run everything on n threads: Mercer's pool and BLAS."""
+    """Run everything on n threads: Mercer's pool, BLAS and OpenMP."""
+    import sklearn.ensemble  # noqa: F401  a limit binds the libraries that are loaded, and this loads that of OpenMP
     from threadpoolctl import threadpool_limits
 
     before = os.environ.get("MERCER_THREADS")

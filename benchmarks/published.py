@@ -1,13 +1,11 @@
 """Published results about feature maps, repeated: error and accuracy against the number of features.
 
 - Orthogonal and other random features (Rahimi and Recht 2007; Yu et al. 2016; Avron et al. 2016): measured errors
-beside
-  the published formulas of the variance.
-- Landmarks by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023) beside uniform ones and the best rank
-k. - Distortion of hashing with s nonzeros per column (Weinberger et al. 2009; Kane and Nelson 2014) beside the exact
-law. - Accuracy on handwritten digits: those of scikit-learn, and with `--data` those of USPS, where a support vector
-machine with
-  a Gaussian kernel errs on 4.2 % of the official test rows (Schoelkopf et al., A.I. Memo 1599, 1996).
+  beside the published formulas of the variance.
+- Landmarks by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023) beside uniform ones and the best rank k.
+- Distortion of hashing with s nonzeros per column (Weinberger et al. 2009; Kane and Nelson 2014) beside the exact law.
+- Accuracy on handwritten digits: those of scikit-learn, and with `--data` those of USPS, where a support vector machine
+  with a Gaussian kernel errs on 4.2 % of the official test rows (Schoelkopf et al., A.I. Memo 1599, 1996).
 """
 
 from __future__ import annotations
