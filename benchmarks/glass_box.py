@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks import json_lines
 from benchmarks.harness import size
-from benchmarks.leaderboard_data import SETS, Split, load
+from benchmarks.leaderboard_data import SETS, Split, is_there, load
 
 TRAIN_ROWS, TEST_ROWS = 4_000, 10_000
 #: Ratio of the bags of the default to two.
@@ -54,8 +54,7 @@ def _options() -> argparse.ArgumentParser:
 def run_all(asked) -> None:
     out = Path(asked.out)
     for name in asked.sets.split(","):
-        if not (Path(asked.data) / f"{name}.parquet").exists():
-            print(f"{name}: not in {asked.data}, left out")
+        if not is_there(asked.data, name):
             continue
         for seed in map(int, asked.seeds.split(",")):
             for model in asked.models.split(","):
