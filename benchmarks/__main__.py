@@ -23,7 +23,7 @@ from benchmarks.registry import BENCHMARKS, GROUPS, NAMES, find
 def main() -> int:
     arguments = _parser().parse_args()
     if arguments.data:
-        os.environ["MERCER_BENCH_DATA"] = os.environ["MERCER_DATA"] = arguments.data
+        os.environ["MERCER_BENCH_DATA"] = arguments.data
     if arguments.smoke:
         os.environ["MERCER_BENCH_SMOKE"] = "1"
     if arguments.what == "gate":

@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import json_lines
-from benchmarks.harness import size
-from benchmarks.leaderboard_data import SETS, Split, is_there, load
+from benchmarks.harness import data_file, size
+from benchmarks.leaderboard_data import SETS, Split, load
 
 TRAIN_ROWS, TEST_ROWS = 4_000, 10_000
 #: Ratio of the bags of the default to two.
@@ -54,7 +54,7 @@ def _options() -> argparse.ArgumentParser:
 def run_all(asked) -> None:
     out = Path(asked.out)
     for name in asked.sets.split(","):
-        if not is_there(asked.data, name):
+        if data_file(name, asked.data) is None:
             continue
         for seed in map(int, asked.seeds.split(",")):
             for model in asked.models.split(","):

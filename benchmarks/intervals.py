@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import json_lines
-from benchmarks.harness import size
-from benchmarks.leaderboard_data import SETS, is_there, load
+from benchmarks.harness import data_file, size
+from benchmarks.leaderboard_data import SETS, load
 
 LEVEL, TRAIN_ROWS, TEST_ROWS = 0.9, size(1_000, 200), size(2_000, 200)
 REAL = [name for name, task in SETS.items() if task == "regression"]
@@ -50,7 +50,7 @@ def _options() -> argparse.ArgumentParser:
 def run_all(asked) -> None:
     out = Path(asked.out)
     done = {(row["set"], row["split"]) for row in json_lines.results(out)}
-    names = [name for name in asked.sets.split(",") if name in GENERATED or is_there(asked.data, name)]
+    names = [name for name in asked.sets.split(",") if name in GENERATED or data_file(name, asked.data)]
     for split in range(asked.splits):
         for name in names:
             if (name, split) in done:

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import json_lines
-from benchmarks.harness import size, table
-from benchmarks.leaderboard_data import SETS, Split, is_there, load, n_splits
+from benchmarks.harness import data_file, size, table
+from benchmarks.leaderboard_data import SETS, Split, load, n_splits
 from benchmarks.leaderboard_models import EXTRA, MODELS
 from benchmarks.leaderboard_summary import mean_by_set, render
 
@@ -72,7 +72,7 @@ def race(asked: argparse.Namespace) -> None:
     """Run what is missing: split by split, so that all models of a split run under the same conditions."""
     out, models = Path(asked.out), asked.models.split(",")
     for name in asked.sets.split(","):
-        if not is_there(asked.data, name):
+        if data_file(name, asked.data) is None:
             continue
         for seed in range(asked.splits or n_splits(asked.data, name)):
             done = {(row["set"], row["model"], row["seed"]) for row in json_lines.results(out)}

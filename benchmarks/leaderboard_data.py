@@ -77,14 +77,6 @@ def load(folder: str, name: str, seed: int) -> Split:
     )
 
 
-def is_there(folder: str | None, name: str) -> bool:
-    """Whether the folder has the set; says so if not."""
-    found = folder is not None and (Path(folder) / f"{name}.parquet").exists()
-    if not found:
-        print(f"{name}: not in {folder or 'any folder (--data)'}, left out")
-    return found
-
-
 def n_splits(folder: str, name: str) -> int:
     """The number of splits of a set: the fewer its rows, the more."""
     import pyarrow.parquet as pq

@@ -16,7 +16,7 @@ from sklearn.metrics import mean_pinball_loss, mean_poisson_deviance, r2_score
 
 import mercer
 from benchmarks import leaderboard_data
-from benchmarks.harness import size, table
+from benchmarks.harness import data_file, size, table
 
 ROWS = int(os.environ.get("MERCER_BENCH_ROWS", size("10000", "300")))
 QUANTILES = (0.1, 0.5, 0.9)
@@ -51,8 +51,7 @@ def run():
         print("left out: LightGBM is not installed")
         return
     named = os.environ.get("MERCER_BENCH_SETS", size(",".join(CASES), "counts")).split(",")
-    folder = os.environ.get("MERCER_BENCH_DATA")
-    chosen = [name for name in named if name in GENERATED or leaderboard_data.is_there(folder, name)]
+    chosen = [name for name in named if name in GENERATED or data_file(name)]
     ratios: dict[str, list[float]] = {}
     rows = []
     for name in chosen:

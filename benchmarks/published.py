@@ -10,14 +10,11 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 from scipy import sparse, stats
 from sklearn.datasets import load_digits
 
-from benchmarks.harness import size, table
+from benchmarks.harness import data_file, size, table
 from mercer.expand import Landmarks, RandomFeatures
 from mercer.kernels import Gaussian
 from mercer.linear import RidgeClassifier
@@ -155,9 +152,8 @@ def digits() -> None:
 
 def usps() -> None:
     """The official split of USPS, where the data are there."""
-    path = Path(os.environ.get("MERCER_BENCH_DATA", "")) / "usps.parquet"
-    if not path.is_file():
-        print("\nusps: left out, there is no usps.parquet (give its folder with --data)")
+    path = data_file("usps")
+    if path is None:
         return
     import pandas as pd
 

@@ -1,22 +1,20 @@
 """Known relevant columns: how many of them each method ranks first, on real data if available.
 
 madelon has 20 relevant columns of 500, many of them only in combination with others (random labels on the corners of a
-cube); fried has 5 of 10. MERCER_BENCH_DATA is the folder with madelon.parquet and fried.parquet. A similar problem is
+cube); fried has 5 of 10. `--data` names the folder with madelon.parquet and fried.parquet. A similar problem is
 generated in place of a file that is not there.
 """
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import make_classification, make_friedman1
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
-from benchmarks.harness import size, table, threads
+from benchmarks.harness import data_file, size, table, threads
 from mercer.learn import PiecewiseLinear
 from mercer.normalize import Standardize
 from mercer.select import FilterSelector, GreedySelector
@@ -32,8 +30,8 @@ def run() -> None:
 
 
 def _classes() -> None:
-    path = _path("madelon")
-    if path.exists():
+    path = data_file("madelon")
+    if path:
         X, y = _table(path)
         compare("madelon", X, np.unique(y.astype(str), return_inverse=True)[1], MADELON, classes=True)
         return
@@ -43,17 +41,13 @@ def _classes() -> None:
 
 
 def _numbers() -> None:
-    path = _path("fried")
-    if path.exists():
+    path = data_file("fried")
+    if path:
         X, y = _table(path)
         compare("fried", X, y.astype(float), range(5), classes=False)
         return
     X, y = make_friedman1(size(10_000, 300), 10, noise=1.0, random_state=0)
     compare("generated like fried", X, y, range(5), classes=False)
-
-
-def _path(name: str) -> Path:
-    return Path(os.environ.get("MERCER_BENCH_DATA") or "no data") / f"{name}.parquet"
 
 
 def compare(name, X, y, known, classes) -> None:

@@ -125,7 +125,7 @@ def compare(kind: str, make: Callable[[int], Case], metric: str | None) -> None:
 
 
 def run() -> None:
-    kinds = os.environ.get("MERCER_BENCH_SPLITS", "groups time").split()
+    kinds = os.environ.get("MERCER_BENCH_KINDS", "groups time").split()
     if "groups" in kinds:
         compare("groups", group_case, None)
     if "time" in kinds:
