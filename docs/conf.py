@@ -74,6 +74,10 @@ _CODE = re.compile(r"(``.*?``|`[^`]*`)")
 _SECTION = re.compile(r"(Parameters|Attributes|Other Parameters)$")
 #: Bars of norms and absolute values, which browsers would take for fences that open and never close.
 _BARS = re.compile(r"<mo>([|‖∣∥])</mo>")
+#: An accent with an index: docutils puts the index under the letter.
+_ACCENT = re.compile(
+    r"<munderover>\s*(<mi>[^<]*</mi>)\s*(<m.*?>)\s*(<mo stretchy=\"false\">[ˉˆ˜~˙¨→]</mo>)\s*</munderover>", re.DOTALL
+)
 _ENDS = re.compile(r"-+$|\.\. rubric::")
 _ENTRY = re.compile(r"(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (?P<kind>.+))?$")
 
@@ -140,7 +144,8 @@ def _mathml(display):
         source = node.astext()
         if display and "\\\\" in source:
             source = rf"\begin{{aligned}}{source}\end{{aligned}}"
-        markup = _BARS.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', tex2mathml(source, as_block=display))
+        markup = _ACCENT.sub(r'<msub><mover accent="true">\1\3</mover>\2</msub>', tex2mathml(source, as_block=display))
+        markup = _BARS.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', markup)
         writer.body.append(f'<p class="formula">{markup}</p>' if display else markup)
         raise SkipNode
 
