@@ -130,7 +130,7 @@ def _remark(report: dict[str, Any], level: str) -> str:
     if level == "linear" and len(report["blocks"]) > 1:
         return " That is not clearly better than the linear model."
     if level == "linear":
-        return " The search kept the linear model of the columns."
+        return " The search kept a linear model of the columns, with a penalty of its own."
     return ""
 
 
