@@ -74,6 +74,7 @@ _CODE = re.compile(r"(``.*?``|`[^`]*`)")
 _SECTION = re.compile(r"(Parameters|Attributes|Other Parameters)$")
 #: Bars of norms and absolute values, which browsers would take for fences that open and never close.
 _BARS = re.compile(r"<mo>([|‖∣∥])</mo>")
+_BARE = re.compile(r"\\[td]?(?:frac|binom)\s*[^{\s]")
 #: An accent with an index: docutils puts the index under the letter.
 _ACCENT = re.compile(
     r"<munderover>\s*(<mi>[^<]*</mi>)\s*(<m.*?>)\s*(<mo stretchy=\"false\">[ˉˆ˜~˙¨→]</mo>)\s*</munderover>", re.DOTALL
@@ -142,6 +143,8 @@ def _mathml(display):
 
     def visit(writer, node):
         source = node.astext()
+        if _BARE.search(source):
+            raise ValueError(f"{source!r}: docutils reads the 12 of \\frac12 as one number; write \\frac{{1}}{{2}}")
         if display and "\\\\" in source:
             source = rf"\begin{{aligned}}{source}\end{{aligned}}"
         markup = _ACCENT.sub(r'<msub><mover accent="true">\1\3</mover>\2</msub>', tex2mathml(source, as_block=display))

@@ -4,7 +4,7 @@ The soft threshold
 
 With one standardized column, the Lasso minimizes
 
-.. math:: \tfrac12 (w - c)^2 + \lambda |w| , \qquad c = \langle x, y\rangle / n ,
+.. math:: \tfrac{1}{2} (w - c)^2 + \lambda |w| , \qquad c = \langle x, y\rangle / n ,
 
 and the minimum is the soft threshold :math:`w = \mathrm{sign}(c) \max(|c| - \lambda, 0)`: exactly zero until the
 column correlates with the target by more than :math:`\lambda`. A squared penalty only shrinks, :math:`w = c/(1 +
