@@ -23,7 +23,7 @@ from benchmarks.registry import BENCHMARKS, GROUPS, NAMES, find
 def main() -> int:
     arguments = _parser().parse_args()
     if arguments.data:
-        os.environ["MERCER_BENCH_DATA"] = os.environ["MERCER_DATA"] = arguments.data
+        os.environ["MERCER_BENCH_DATA"] = arguments.data
     if arguments.smoke:
         os.environ["MERCER_BENCH_SMOKE"] = "1"
     if arguments.what == "gate":
@@ -40,7 +40,7 @@ def main() -> int:
         return 0
     only = arguments.only or ([arguments.what] if arguments.what in NAMES else [])
     group = None if arguments.what in NAMES else arguments.what
-    return run(find(group, only), Path(arguments.out), arguments.smoke)
+    return run(find(group, only), Path(arguments.out))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -59,12 +59,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run(chosen: list, out: Path, smoke: bool) -> int:
+def run(chosen: list, out: Path) -> int:
     """Run the benchmarks in turn with progress, continue after a failure, and return the number of failures."""
     import mercer
     from mercer._numeric import isa
 
-    chosen = [each for each in chosen if each.smoke] if smoke else chosen
     print(f"mercer {mercer.__version__}, compiled core: {isa()}; results go to {out}")
     failed = []
     for number, each in enumerate(chosen, 1):

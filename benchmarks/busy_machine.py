@@ -23,10 +23,11 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 import mercer
+from benchmarks.harness import size
 from benchmarks.harness import table as table_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-SECONDS = float(os.environ.get("MERCER_BENCH_SECONDS", "0.5"))
+SECONDS = float(os.environ.get("MERCER_BENCH_SECONDS", size("0.5", "0.001")))
 MAX_ROWS = 400_000
 FITS = ("mercer.fit, regression", "mercer.fit, classes", "mercer.fit, texts")
 
@@ -109,7 +110,8 @@ def enough_rows(name: str) -> int:
 
 
 def run(*words: str) -> None:
-    found = []
+    """Measure all estimators and fits, or those whose name contains one of the words."""
+    found, words = [], words or size((), ("Standardize()",))
     for name in [*estimators(), *FITS]:
         if words and not any(word in name for word in words):
             continue

@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import json_lines
+from benchmarks.harness import data_file, size
 from benchmarks.leaderboard_data import SETS, Split, load
 
 TRAIN_ROWS, TEST_ROWS = 4_000, 10_000
@@ -43,7 +44,7 @@ def run() -> None:
 
 def _options() -> argparse.ArgumentParser:
     parser = json_lines.parser("glass_box", __doc__, list(SETS))
-    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--models", default=size(",".join(MODELS), "glass,mercer"))
     parser.add_argument("--seeds", default="0", help="numbers of the splits")
     parser.add_argument("--limit", type=float, default=180.0, help="CPU seconds that EBM with fourteen bags may take")
     parser.add_argument("--timeout", type=float, default=900.0, help="CPU seconds after which a fit is given up")
@@ -53,8 +54,7 @@ def _options() -> argparse.ArgumentParser:
 def run_all(asked) -> None:
     out = Path(asked.out)
     for name in asked.sets.split(","):
-        if not (Path(asked.data) / f"{name}.parquet").exists():
-            print(f"{name}: not in {asked.data}, left out")
+        if data_file(name, asked.data) is None:
             continue
         for seed in map(int, asked.seeds.split(",")):
             for model in asked.models.split(","):

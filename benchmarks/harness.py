@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,16 @@ REPEATS = int(os.environ.get("MERCER_BENCH_REPEATS", "1" if SMOKE else "7"))
 def size(full: Any, small: Any) -> Any:
     """The full size of a problem, or the small one of a smoke test."""
     return small if SMOKE else full
+
+
+def data_file(name: str, folder: str | None = None) -> Path | None:
+    """The Parquet file of a set in the folder that `--data` names, or None; prints that it is left out if not there."""
+    folder = folder or os.environ.get("MERCER_BENCH_DATA")
+    path = Path(folder or "", f"{name}.parquet")
+    if folder and path.exists():
+        return path
+    print(f"{name}: left out, there is no {path.name} (give its folder with --data)")
+    return None
 
 
 @dataclass
@@ -121,7 +132,8 @@ def _cell(value: Any) -> str:
 
 @contextmanager
 def threads(n: int):
-    """Run everything on n threads: Mercer's pool and BLAS."""
+    """Run everything on n threads: Mercer's pool, BLAS and OpenMP."""
+    import sklearn.ensemble  # noqa: F401  a limit binds the libraries that are loaded, and this loads that of OpenMP
     from threadpoolctl import threadpool_limits
 
     before = os.environ.get("MERCER_THREADS")

@@ -7,7 +7,7 @@ Widths are compared at equal coverage: the half-widths of each method are multip
 increased by) the constant with which 90 % of the test rows are inside. Difficulty is the true standard deviation of
 generated sets; for real sets it is the width that quantile regression gives to the row. Constant width is that of the
 same predictions plus or minus a constant. Results are appended to a file of JSON lines, and those already there are not
-run again.
+run again. Peers that are not installed are left out.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ import os
 import time
 import warnings
 from collections import defaultdict
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks import json_lines
+from benchmarks.harness import data_file, size
 from benchmarks.leaderboard_data import SETS, load
 
-LEVEL, TRAIN_ROWS, TEST_ROWS = 0.9, 1_000, 2_000
+LEVEL, TRAIN_ROWS, TEST_ROWS = 0.9, size(1_000, 200), size(2_000, 200)
 REAL = [name for name, task in SETS.items() if task == "regression"]
 
 
@@ -34,7 +36,7 @@ def main() -> None:
 
 def run() -> None:
     """Every set at hand, MERCER_BENCH_REPETITIONS splits of it."""
-    splits = os.environ.get("MERCER_BENCH_REPETITIONS", "20")
+    splits = os.environ.get("MERCER_BENCH_REPETITIONS", size("20", "1"))
     json_lines.main(_options().parse_args(["--splits", splits]), run_all, render)
 
 
@@ -48,9 +50,10 @@ def _options() -> argparse.ArgumentParser:
 def run_all(asked) -> None:
     out = Path(asked.out)
     done = {(row["set"], row["split"]) for row in json_lines.results(out)}
+    names = [name for name in asked.sets.split(",") if name in GENERATED or data_file(name, asked.data)]
     for split in range(asked.splits):
-        for name in asked.sets.split(","):
-            if (name, split) in done or (name in REAL and not asked.data):
+        for name in names:
+            if (name, split) in done:
                 continue
             row = {"set": name, "split": split, **_measured(asked.data, name, split, split < asked.peer_splits)}
             print({key: row[key] for key in ("set", "split", "coverage", "seconds")}, flush=True)
@@ -138,10 +141,11 @@ def _measured(folder, name, seed, peers) -> dict:
         widths = {"mercer": _at_equal_coverage(ends, y_test)}
         constant = np.quantile(np.abs(y_test - f), LEVEL)
         widths["constant"] = 2 * float(constant)
-        if peers:
+        if peers and find_spec("lightgbm"):
             quantiles = _lightgbm_quantiles(X, y, X_test)
             widths["lightgbm"] = _at_equal_coverage(quantiles, y_test, additive=True)
             scale = quantiles[:, 1] - quantiles[:, 0] if scale is None else scale
+        if peers and find_spec("lightgbm") and find_spec("mapie"):
             mapie = _mapie(X, y, X_test)
             widths["mapie"] = _at_equal_coverage(mapie, y_test)
             found["coverage_mapie"] = float(np.mean(_inside(mapie, y_test)))

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import json_lines
-from benchmarks.harness import table
+from benchmarks.harness import data_file, size, table
 from benchmarks.leaderboard_data import SETS, Split, load, n_splits
 from benchmarks.leaderboard_models import EXTRA, MODELS
 from benchmarks.leaderboard_summary import mean_by_set, render
@@ -52,10 +52,12 @@ def run() -> None:
     if not folder:
         print("left out: give the folder of the Parquet files with --data")
         return
-    models = ",".join(name for name in MODELS if name not in LEFT_OUT)
-    out = Path("leaderboard.jsonl")
+    models = size(",".join(name for name in MODELS if name not in LEFT_OUT), "mercer,linear")
+    out, splits = Path("leaderboard.jsonl"), size(None, 1)
     race(
-        argparse.Namespace(data=folder, sets=",".join(SETS), models=models, splits=None, timeout=TIMEOUT, out=str(out))
+        argparse.Namespace(
+            data=folder, sets=",".join(SETS), models=models, splits=splits, timeout=TIMEOUT, out=str(out)
+        )
     )
     found = json_lines.results(out)
     for title, column in (("test scores (R2 or accuracy)", "score"), ("test errors", "error")):
@@ -70,8 +72,7 @@ def race(asked: argparse.Namespace) -> None:
     """Run what is missing: split by split, so that all models of a split run under the same conditions."""
     out, models = Path(asked.out), asked.models.split(",")
     for name in asked.sets.split(","):
-        if not (Path(asked.data) / f"{name}.parquet").exists():
-            print(f"{name}: not in {asked.data}, left out")
+        if data_file(name, asked.data) is None:
             continue
         for seed in range(asked.splits or n_splits(asked.data, name)):
             done = {(row["set"], row["model"], row["seed"]) for row in json_lines.results(out)}

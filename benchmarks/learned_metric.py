@@ -1,8 +1,7 @@
 """Random features in the learned metric against as many plain ones, on public data sets.
 
-The folder of the data (Parquet files with a column "target") is given by the environment variable MERCER_BENCH_DATA;
-without it nothing runs. The bandwidth of the plain features is chosen by the same cross-validation, as
-round 0 of the learned metric, and both get the same ridge path.
+`--data` names the folder of the data: Parquet files with a column "target". The bandwidth of the plain features is
+chosen by the same cross-validation, as round 0 of the learned metric, and both get the same ridge path.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.harness import table
+from benchmarks.harness import data_file, size, table
 from mercer.expand import RandomFeatures
 from mercer.learn import LearnedMetric
 from mercer.linear import RidgeClassifier, RidgeRegressor
@@ -22,20 +21,15 @@ from mercer.normalize import Impute, Standardize
 
 SETS = ("kin8nm", "pumadyn32nm", "kin40k", "fried", "california_housing", "magic_telescope")
 TRAIN_ROWS = 10_000
-COLUMNS = 1024
-SPLITS = int(os.environ.get("MERCER_BENCH_SPLITS", "3"))
+COLUMNS = size(1024, 32)
+SPLITS = int(os.environ.get("MERCER_BENCH_SPLITS", size("3", "1")))
 
 
 def run() -> None:
-    folder = os.environ.get("MERCER_BENCH_DATA", "")
-    if not folder or not Path(folder).is_dir():
-        print("  skipped: MERCER_BENCH_DATA names no folder with the data")
-        return
     found = []
     for name in SETS:
-        path = Path(folder) / f"{name}.parquet"
-        if not path.exists():
-            print(f"  {name:<22} skipped: no file {path.name}")
+        path = data_file(name)
+        if path is None:
             continue
         rows = [compare(*load(path, seed)) for seed in range(SPLITS)]
         plain, learned, seconds = np.mean([row[:3] for row in rows], axis=0)

@@ -18,11 +18,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import mercer
-from benchmarks.harness import table
+from benchmarks.harness import size, table
 
 EFFORT = os.environ.get("MERCER_BENCH_MEMORY_EFFORT", "fast")
-TABLES = ((400_000, 30), (100_000, 100))
-LIMITS = (0.3, 0.5, 1.0)
+TABLES = size(((400_000, 30), (100_000, 100)), ((2000, 3),))
+TASKS = size(("quantity", "classes"), ("classes",))
+LIMITS = size((0.3, 0.5, 1.0), (0.3,))
 #: Rows of a row group.
 _GROUP = 20_000
 
@@ -31,7 +32,7 @@ def run():
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for n_rows, n_columns in TABLES:
-            for task in ("quantity", "classes"):
+            for task in TASKS:
                 path = _table(Path(folder) / f"{n_rows}_{n_columns}_{task}.parquet", n_rows, n_columns, task)
                 for limit in LIMITS:
                     growth = _measured(path, limit)

@@ -14,10 +14,10 @@ import os
 import numpy as np
 
 import mercer
-from benchmarks.harness import table
+from benchmarks.harness import size, table
 
-MOVES = int(os.environ.get("MERCER_BENCH_MOVES", "1000000"))
-ROWS = 1500
+MOVES = int(os.environ.get("MERCER_BENCH_MOVES", size("1000000", "800")))
+ROWS = size(1500, 300)
 SIGNS = {"a": 1, "b": -1}
 #: Name -> target from (effects, noise) and options of the fit.
 CASES = {

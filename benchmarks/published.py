@@ -1,25 +1,20 @@
 """Published results about feature maps, repeated: error and accuracy against the number of features.
 
 - Orthogonal and other random features (Rahimi and Recht 2007; Yu et al. 2016; Avron et al. 2016): measured errors
-beside
-  the published formulas of the variance.
-- Landmarks by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023) beside uniform ones and the best rank
-k. - Distortion of hashing with s nonzeros per column (Weinberger et al. 2009; Kane and Nelson 2014) beside the exact
-law. - Accuracy on handwritten digits: those of scikit-learn, and with `--data` those of USPS, where a support vector
-machine with
-  a Gaussian kernel errs on 4.2 % of the official test rows (Schoelkopf et al., A.I. Memo 1599, 1996).
+  beside the published formulas of the variance.
+- Landmarks by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023) beside uniform ones and the best rank k.
+- Distortion of hashing with s nonzeros per column (Weinberger et al. 2009; Kane and Nelson 2014) beside the exact law.
+- Accuracy on handwritten digits: those of scikit-learn, and with `--data` those of USPS, where a support vector machine
+  with a Gaussian kernel errs on 4.2 % of the official test rows (Schoelkopf et al., A.I. Memo 1599, 1996).
 """
 
 from __future__ import annotations
-
-import os
-from pathlib import Path
 
 import numpy as np
 from scipy import sparse, stats
 from sklearn.datasets import load_digits
 
-from benchmarks.harness import size, table
+from benchmarks.harness import data_file, size, table
 from mercer.expand import Landmarks, RandomFeatures
 from mercer.kernels import Gaussian
 from mercer.linear import RidgeClassifier
@@ -157,9 +152,8 @@ def digits() -> None:
 
 def usps() -> None:
     """The official split of USPS, where the data are there."""
-    path = Path(os.environ.get("MERCER_BENCH_DATA", "")) / "usps.parquet"
-    if not path.is_file():
-        print("\nusps: left out, there is no usps.parquet (give its folder with --data)")
+    path = data_file("usps")
+    if path is None:
         return
     import pandas as pd
 

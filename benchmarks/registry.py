@@ -8,12 +8,11 @@ GROUPS = ("speed", "accuracy", "memory", "scale")
 
 
 class Benchmark(NamedTuple):
-    """A module with `run()`, its group, what it compares, and whether a small form of it runs as a test."""
+    """A module with `run()`, its group, and what it compares."""
 
     name: str
     group: str
     title: str
-    smoke: bool = True
 
 
 BENCHMARKS = (
@@ -32,25 +31,25 @@ BENCHMARKS = (
     Benchmark("sequences", "speed", "string kernels and hashing against scikit-learn"),
     Benchmark("text", "speed", "text features against scikit-learn's vectorizers"),
     Benchmark("tables", "speed", "reading and encoding tables against pandas, polars and scikit-learn"),
-    Benchmark("serving", "speed", "predictions of one row and of many against boosted trees", smoke=False),
-    Benchmark("updates", "speed", "an update against a fit of all rows", smoke=False),
-    Benchmark("explore", "speed", "answers of the interactive page in a browser", smoke=False),
+    Benchmark("serving", "speed", "predictions of one row and of many against boosted trees"),
+    Benchmark("updates", "speed", "an update against a fit of all rows"),
+    Benchmark("explore", "speed", "answers of the interactive page in a browser"),
     Benchmark("published", "accuracy", "error and accuracy against the number of features, beside published figures"),
     Benchmark("learned_metric", "accuracy", "random features in a learned metric against plain ones"),
-    Benchmark("selection_known", "accuracy", "relevant columns found in tables where they are known", smoke=False),
-    Benchmark("losses", "accuracy", "other losses and monotone columns against LightGBM", smoke=False),
-    Benchmark("monotone", "accuracy", "falls of predictions in a million moves up a monotone column", smoke=False),
-    Benchmark("intervals", "accuracy", "coverage and width of intervals against MAPIE and LightGBM", smoke=False),
-    Benchmark("splits", "accuracy", "promised scores against fresh groups and the next period", smoke=False),
-    Benchmark("glass_box", "accuracy", "explainable models against EBM and the full model", smoke=False),
-    Benchmark("two_sample", "accuracy", "level and power of the test for changed data", smoke=False),
-    Benchmark("wide_tables", "accuracy", "few rows of many columns against RidgeCV and LassoCV", smoke=False),
+    Benchmark("selection_known", "accuracy", "relevant columns found in tables where they are known"),
+    Benchmark("losses", "accuracy", "other losses and monotone columns against LightGBM"),
+    Benchmark("monotone", "accuracy", "falls of predictions in a million moves up a monotone column"),
+    Benchmark("intervals", "accuracy", "coverage and width of intervals against MAPIE and LightGBM"),
+    Benchmark("splits", "accuracy", "promised scores against fresh groups and the next period"),
+    Benchmark("glass_box", "accuracy", "explainable models against EBM and the full model"),
+    Benchmark("two_sample", "accuracy", "level and power of the test for changed data"),
+    Benchmark("wide_tables", "accuracy", "few rows of many columns against RidgeCV and LassoCV"),
     Benchmark("leaderboard", "accuracy", "27 tables against boosted trees, kernel machines and linear models"),
-    Benchmark("memory_limit", "memory", "growth of a process relative to memory=", smoke=False),
-    Benchmark("resource_limits", "memory", "time and memory relative to time_budget= and memory=", smoke=False),
-    Benchmark("busy_machine", "speed", "two threads beside a busy core against one thread", smoke=False),
+    Benchmark("memory_limit", "memory", "growth of a process relative to memory="),
+    Benchmark("resource_limits", "memory", "time and memory relative to time_budget= and memory="),
+    Benchmark("busy_machine", "speed", "two threads beside a busy core against one thread"),
     Benchmark("streaming", "scale", "the same bits from memory, blocks, files and merged halves"),
-    Benchmark("scale", "scale", "memory, throughput and workers on data beyond memory", smoke=False),
+    Benchmark("scale", "scale", "memory, throughput and workers on data beyond memory"),
 )
 NAMES = tuple(benchmark.name for benchmark in BENCHMARKS)
 

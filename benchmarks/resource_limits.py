@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import mercer
-from benchmarks.harness import table
+from benchmarks.harness import size, table
 
-SIZE = float(os.environ.get("MERCER_BENCH_SIZE", "1"))
+SIZE = float(os.environ.get("MERCER_BENCH_SIZE", size("1", "0.001")))
 
 
 def sized(n: int) -> int:
@@ -97,10 +97,11 @@ CASES = {
 }
 
 
-def run(*names: str) -> None:
-    rows = []
+def run(*words: str) -> None:
+    """Measure all cases, or those whose name contains one of the words."""
+    rows, words = [], words or size((), ("one core busy",))
     for name, case in CASES.items():
-        if names and not any(word in name for word in names):
+        if words and not any(word in name for word in words):
             continue
         spinning = multiprocessing.Process(target=_spin, daemon=True) if case.busy else None
         if spinning:

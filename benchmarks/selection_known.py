@@ -1,43 +1,53 @@
 """Known relevant columns: how many of them each method ranks first, on real data if available.
 
 madelon has 20 relevant columns of 500, many of them only in combination with others (random labels on the corners of a
-cube); fried has 5 of 10. MERCER_BENCH_DATA is the folder with madelon.parquet and fried.parquet. Without it similar
-problems are generated.
+cube); fried has 5 of 10. `--data` names the folder with madelon.parquet and fried.parquet. A similar problem is
+generated in place of a file that is not there.
 """
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import make_classification, make_friedman1
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
-from benchmarks.harness import table, threads
+from benchmarks.harness import data_file, size, table, threads
 from mercer.learn import PiecewiseLinear
 from mercer.normalize import Standardize
 from mercer.select import FilterSelector, GreedySelector
 
 MADELON = (28, 48, 64, 105, 128, 153, 241, 281, 318, 336, 338, 378, 433, 442, 451, 453, 455, 472, 475, 493)
+TREES = size(500, 10)
 
 
 def run() -> None:
-    folder = os.environ.get("MERCER_BENCH_DATA")
     with threads(1):
-        if folder:
-            X, y = _table(Path(folder) / "madelon.parquet")
-            compare("madelon", X, np.unique(y.astype(str), return_inverse=True)[1], MADELON, classes=True)
-            X, y = _table(Path(folder) / "fried.parquet")
-            compare("fried", X, y.astype(float), range(5), classes=False)
-            return
-        clusters = {"n_informative": 5, "n_redundant": 15, "n_clusters_per_class": 16, "class_sep": 2.0, "flip_y": 0.01}
-        X, y = make_classification(2600, 500, **clusters, shuffle=False, random_state=0)
-        compare("generated like madelon", X, y, range(20), classes=True)
-        X, y = make_friedman1(10_000, 10, noise=1.0, random_state=0)
-        compare("generated like fried", X, y, range(5), classes=False)
+        _classes()
+        _numbers()
+
+
+def _classes() -> None:
+    path = data_file("madelon")
+    if path:
+        X, y = _table(path)
+        compare("madelon", X, np.unique(y.astype(str), return_inverse=True)[1], MADELON, classes=True)
+        return
+    clusters = {"n_informative": 5, "n_redundant": 15, "n_clusters_per_class": 16, "class_sep": 2.0, "flip_y": 0.01}
+    X, y = make_classification(*size((2600, 500), (300, 40)), **clusters, shuffle=False, random_state=0)
+    compare("generated like madelon", X, y, range(20), classes=True)
+
+
+def _numbers() -> None:
+    path = data_file("fried")
+    if path:
+        X, y = _table(path)
+        compare("fried", X, y.astype(float), range(5), classes=False)
+        return
+    X, y = make_friedman1(size(10_000, 300), 10, noise=1.0, random_state=0)
+    compare("generated like fried", X, y, range(5), classes=False)
 
 
 def compare(name, X, y, known, classes) -> None:
@@ -69,7 +79,7 @@ def methods(classes):
         (RandomForestClassifier, ExtraTreesClassifier) if classes else (RandomForestRegressor, ExtraTreesRegressor)
     )
     for kind in (forest, extra):
-        ranked[f"scikit-learn {kind.__name__}(500), importances"] = _forest(kind)
+        ranked[f"scikit-learn {kind.__name__}({TREES}), importances"] = _forest(kind)
     return ranked
 
 
@@ -88,9 +98,11 @@ def _greedy(candidates, target):
 
 
 def _forest(kind):
-    return lambda X, y: np.argsort(
-        -kind(500, max_features="sqrt", min_samples_leaf=5, random_state=0).fit(X[:5000], y[:5000]).feature_importances_
-    )
+    def rank(X, y):
+        forest = kind(TREES, max_features="sqrt", min_samples_leaf=5, random_state=0)
+        return np.argsort(-forest.fit(X[:5000], y[:5000]).feature_importances_)
+
+    return rank
 
 
 def _table(path):

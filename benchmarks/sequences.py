@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
@@ -13,7 +10,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from benchmarks.harness import difference, measure, show, size, table, threads
+from benchmarks.harness import data_file, difference, measure, show, size, table, threads
 from mercer.expand import lift
 from mercer.kernels import Mismatch, Spectrum, Subsequence, WeightedDegree
 from mercer.linear import LogisticClassifier
@@ -167,11 +164,10 @@ def same_table(ours, theirs):
 
 
 def accuracy() -> None:
-    folder, rows = os.environ.get("MERCER_BENCH_DATA"), []
+    rows = []
     for name, models in MODELS.items():
-        path = Path(folder or ".") / f"{name}.parquet"
-        if not folder or not path.exists():
-            print(f"\n{name}: left out, there is no {path.name} (give its folder with --data)")
+        path = data_file(name)
+        if path is None:
             continue
         X, X_test, y, y_test = sequences_in(path)
         print(f"\n{name}: test accuracy, {len(X):,} rows to learn from, {len(X_test):,} to test")

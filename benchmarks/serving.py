@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 
 import mercer
-from benchmarks.harness import measure, show, table, threads
+from benchmarks.harness import measure, show, size, table, threads
 
-ROWS = int(os.environ.get("MERCER_BENCH_SERVING_ROWS", "4000"))
-CALLS, BURST, DIFFERENT = 400, 50, 100
-NEW = 10_000
-EFFORTS = {"mercer": "normal", "mercer, effort=fast": "fast"}
+ROWS = int(os.environ.get("MERCER_BENCH_SERVING_ROWS", size("4000", "1000")))
+CALLS, BURST, DIFFERENT = size((400, 50, 100), (4, 2, 2))
+NEW = size(10_000, 200)
+EFFORTS = {"mercer": size("normal", "fast"), "mercer, effort=fast": "fast"}
 
 
 def run():
@@ -55,7 +55,7 @@ def _table(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def _mixed(table, y, new, new_y):
-    model = mercer.fit(table, y, holdout=0.0)
+    model = mercer.fit(table, y, holdout=0.0, effort=EFFORTS["mercer"])
     rows = [new.iloc[i : i + 1] for i in range(DIFFERENT)]
     dicts = [dict(zip(new, row, strict=True)) for row in new[:DIFFERENT].itertuples(index=False, name=None)]
     whole = model.predict(new)
@@ -71,7 +71,7 @@ def _mixed(table, y, new, new_y):
 
 
 def _numbers(X, y, Z, new_y):
-    model = mercer.fit(X, y, holdout=0.0)
+    model = mercer.fit(X, y, holdout=0.0, effort=EFFORTS["mercer"])
     rows = [Z[i : i + 1] for i in range(DIFFERENT)]
     whole = model.predict(Z)
     assert all(model.predict(row)[0] == value for row, value in zip(rows, whole, strict=False))
@@ -152,9 +152,8 @@ def _learners(task: str = "Regressor") -> dict:
     if find_spec("catboost"):
         import catboost
 
-        found["CatBoost"] = partial(
-            getattr(catboost, f"CatBoost{task}"), thread_count=1, verbose=0, allow_writing_files=False
-        )
+        known = {"thread_count": 1, "verbose": 0, "allow_writing_files": False, "iterations": size(None, 100)}
+        found["CatBoost"] = partial(getattr(catboost, f"CatBoost{task}"), **known)
     return found
 
 

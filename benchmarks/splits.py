@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 import mercer
-from benchmarks.harness import table
+from benchmarks.harness import size, table
 
 #: Cases of each kind.
-CASES = int(os.environ.get("MERCER_BENCH_CASES", "10"))
+CASES = int(os.environ.get("MERCER_BENCH_CASES", size("10", "1")))
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Case:
     option: dict[str, Any]
 
 
-def group_case(seed: int, n_groups: int = 150, size: int = 6, n_new: int = 1500) -> Case:
+def group_case(seed: int, n_groups: int = size(150, 40), n_rows: int = 6, n_new: int = size(1500, 40)) -> Case:
     """Groups with an effect of their own; their columns repeat with little noise, so rows reveal their group."""
     rng = np.random.default_rng(seed)
 
     def rows(k: int) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
-        group = np.repeat(np.arange(k), size)
+        group = np.repeat(np.arange(k), n_rows)
         center = rng.normal(size=(k, 4))[group]
         effect = rng.normal(size=k)[group]
         X = center + 0.02 * rng.normal(size=center.shape)
@@ -54,19 +54,19 @@ def group_case(seed: int, n_groups: int = 150, size: int = 6, n_new: int = 1500)
     return Case(f"groups {seed}", data, y, new, new_y, {"groups": "customer"})
 
 
-def time_case(seed: int, n_days: int = 120, n_new: int = 120, size: int = 8) -> Case:
+def time_case(seed: int, n_days: int = size(120, 40), n_new: int = size(120, 40), n_rows: int = 8) -> Case:
     """A level that changes from day to day (autoregressive); a column of day numbers reveals that of known days."""
     rng = np.random.default_rng(1000 + seed)
     total = n_days + n_new
     level = np.zeros(total)
     for t in range(1, total):
         level[t] = 0.5 * level[t - 1] + rng.normal()
-    number = np.repeat(np.arange(total), size)
+    number = np.repeat(np.arange(total), n_rows)
     X = rng.normal(size=(len(number), 3))
     y = 1.5 * level[number] + X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=len(number))
     day = np.datetime64("2020-01-01") + number.astype("timedelta64[D]")
     data = {**{f"x{j}": X[:, j] for j in range(3)}, "number": number.astype(np.float64), "day": day}
-    cut = n_days * size
+    cut = n_days * n_rows
     first, last = ({name: values[part] for name, values in data.items()} for part in (slice(cut), slice(cut, None)))
     return Case(f"time {seed}", first, y[:cut], last, y[cut:], {"time": "day"})
 
@@ -125,7 +125,7 @@ def compare(kind: str, make: Callable[[int], Case], metric: str | None) -> None:
 
 
 def run() -> None:
-    kinds = os.environ.get("MERCER_BENCH_SPLITS", "groups time").split()
+    kinds = os.environ.get("MERCER_BENCH_KINDS", "groups time").split()
     if "groups" in kinds:
         compare("groups", group_case, None)
     if "time" in kinds:

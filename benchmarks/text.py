@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from benchmarks.harness import REPEATS, SMOKE, measure, show, size, table, threads
+from benchmarks.harness import REPEATS, SMOKE, data_file, measure, show, size, table, threads
 from mercer.linear import HingeClassifier
 from mercer.text import TextFeatures
 
@@ -129,8 +129,7 @@ def corpus(length: int) -> list[str]:
 
 
 def sets() -> list[Path]:
-    folder = os.environ.get("MERCER_DATA")
-    return [Path(folder) / f"{name}.parquet" for name in SETS] if folder else []
+    return [path for name in SETS if (path := data_file(name))]
 
 
 def written():

@@ -15,13 +15,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.harness import table
+from benchmarks.harness import size, table
 from mercer.auto.shift.compare import compare, compared
 from mercer.auto.shift.reference import reference_of
 from mercer.io import read_table
 
-REPETITIONS = int(os.environ.get("MERCER_BENCH_REPETITIONS", "500"))
-POWER_REPETITIONS = max(10, REPETITIONS // 5)
+REPETITIONS = int(os.environ.get("MERCER_BENCH_REPETITIONS", size("500", "5")))
+POWER_REPETITIONS = max(size(10, 1), REPETITIONS // 5)
 N_ROWS, N_COLUMNS, LEVEL = 200, 5, 0.05
 ROLES = {f"x{j}": "number" for j in range(N_COLUMNS)}
 

@@ -9,9 +9,9 @@ import time
 import numpy as np
 
 import mercer
-from benchmarks.harness import table
+from benchmarks.harness import size, table
 
-ROWS = int(os.environ.get("MERCER_BENCH_ROWS", "20000"))
+ROWS = int(os.environ.get("MERCER_BENCH_ROWS", size("20000", "1000")))
 EFFORT = os.environ.get("MERCER_BENCH_EFFORT", "fast")
 
 

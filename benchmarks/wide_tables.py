@@ -16,11 +16,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer
-from benchmarks.harness import table, threads
+from benchmarks.harness import size, table, threads
 
-SIZES = ((120, 3000), (1000, 2000), (300, 10_000))
-EFFORT = os.environ.get("MERCER_BENCH_WIDE_EFFORT", "normal")
-NEW = 2000
+SIZES = size(((120, 3000), (1000, 2000), (300, 10_000)), ((60, 80),))
+EFFORT = os.environ.get("MERCER_BENCH_WIDE_EFFORT", size("normal", "fast"))
+NEW = size(2000, 200)
 _ROWS: list[list] = []
 
 
@@ -36,7 +36,7 @@ def run():
                 _quantity(*_problem(n, p, signal), signal)
             _classes(*_problem(n, p, "dense"))
     columns = ["table", "RidgeCV", "LassoCV", "LogisticRegressionCV", "Mercer", "CPU s of Mercer"]
-    table("R2 (accuracy of three classes) of 2,000 new rows", columns, _ROWS)
+    table(f"R2 (accuracy of three classes) of {NEW:,} new rows", columns, _ROWS)
 
 
 def _problem(n: int, p: int, signal: str):

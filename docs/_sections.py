@@ -3,7 +3,7 @@
 from pathlib import Path
 
 GALLERY = {
-    "cases": ["plot_house_prices", "plot_diagnosis_costs"],
+    "cases": ["plot_house_prices", "plot_diagnosis_costs", "plot_diabetes_follow_up"],
     "raw_data": ["plot_stems_and_stop_words", "plot_spam", "plot_names", "plot_splice_sites", "plot_why_normalize"],
     "lifts": ["plot_parabolic_lift", "plot_conic_sections", "plot_lift_and_random_features"],
     "similarity": [

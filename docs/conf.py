@@ -73,7 +73,18 @@ sphinx_gallery_conf = {
 _CODE = re.compile(r"(``.*?``|`[^`]*`)")
 _SECTION = re.compile(r"(Parameters|Attributes|Other Parameters)$")
 #: Bars of norms and absolute values, which browsers would take for fences that open and never close.
-_BARS = re.compile(r"<mo>([|‖∣∥])</mo>")
+_BARS = re.compile(r'<mo(?: stretchy="false")?>([|‖∥])</mo>')
+#: Where names of functions need a thin space: between a factor and a name, and between a name and what is no bracket.
+_NAME = r"<mi>(?:log|ln|exp|sin|cos)</mi>"
+_BEFORE_NAME = re.compile(rf"(</m(?:i|n|frac|sub|sup)>)(?={_NAME}|<msub>{_NAME})")
+_AFTER_NAME = re.compile(rf"(<mo>&ApplyFunction;</mo>|<msub>{_NAME}<mn>\d</mn></msub>)(?!<mo)")
+_THIN = '<mspace width="0.17em"></mspace>'
+#: Arguments without braces, in which docutils takes digits together.
+_BARE = re.compile(r"\\[td]?(?:frac|binom)\s*[^{\s]")
+#: An accent with an index: docutils puts the index under the letter.
+_ACCENT = re.compile(
+    r"<munderover>\s*(<mi>[^<]*</mi>)\s*(<m.*?>)\s*(<mo stretchy=\"false\">[ˉˆ˜~˙¨→]</mo>)\s*</munderover>", re.DOTALL
+)
 _ENDS = re.compile(r"-+$|\.\. rubric::")
 _ENTRY = re.compile(r"(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (?P<kind>.+))?$")
 
@@ -138,9 +149,14 @@ def _mathml(display):
 
     def visit(writer, node):
         source = node.astext()
+        if _BARE.search(source):
+            raise ValueError(f"{source!r}: docutils reads the 12 of \\frac12 as one number; write \\frac{{1}}{{2}}")
         if display and "\\\\" in source:
             source = rf"\begin{{aligned}}{source}\end{{aligned}}"
-        markup = _BARS.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', tex2mathml(source, as_block=display))
+        markup = re.sub(r">\s+<", "><", tex2mathml(source, as_block=display))
+        markup = _ACCENT.sub(r'<msub><mover accent="true">\1\3</mover>\2</msub>', markup)
+        markup = _BARS.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', markup)
+        markup = _AFTER_NAME.sub(rf"\1{_THIN}", _BEFORE_NAME.sub(rf"\1{_THIN}", markup))
         writer.body.append(f'<p class="formula">{markup}</p>' if display else markup)
         raise SkipNode
 

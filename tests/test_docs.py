@@ -5,6 +5,7 @@ import inspect
 import re
 import runpy
 import shlex
+import textwrap
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 import mercer
 from estimates import LONG
-from mercer.cli import cli
+from mercer.cli import _run, cli
 
 ROOT = Path(__file__).parents[1]
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
@@ -190,19 +191,31 @@ def test_examples_run_and_draw(path, monkeypatch):
         plt.close("all")
 
 
-def commands():
-    """(file, command line) of all `mercer ...` lines in blocks of shell code of the README and the pages."""
-    for page in [ROOT / "README.md", *PAGES]:
-        text = page.read_text(encoding="utf-8")
-        blocks = re.findall(r"^```sh\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
-        blocks += re.findall(r"^ *\.\. code-block:: sh\n\n((?: +.*\n|\n)+)", text, flags=re.MULTILINE)
-        for line in "\n".join(blocks).splitlines():
-            if line.strip().startswith("mercer "):
-                yield page.name, line.strip()
+def code_blocks(text, language):
+    """Blocks of code of a page in Markdown or reStructuredText."""
+    blocks = re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    blocks += re.findall(rf"^ *\.\. code-block:: {language}\n\n((?: +.*\n|\n)+)", text, flags=re.MULTILINE)
+    return [textwrap.dedent(block) for block in blocks]
+
+
+def commands(text):
+    """All `mercer ...` lines in blocks of shell code."""
+    lines = "\n".join(code_blocks(text, "sh")).splitlines()
+    return [line.strip() for line in lines if line.strip().startswith("mercer ")]
+
+
+def test_the_tour_can_be_followed(tmp_path, monkeypatch):
+    text = (DOCS / "start.rst").read_text(encoding="utf-8").partition("A table to follow along")[2]
+    monkeypatch.chdir(tmp_path)
+    exec(code_blocks(text, "python")[0], {})
+    for line in commands(text):
+        assert _run(shlex.split(line, comments=True)[1:]) == 0, line
+    assert {path.name for path in tmp_path.iterdir()} >= {"houses.mercer", "houses.report.html", "prices.csv"}
 
 
 def test_commands_of_the_documentation_exist_with_their_options():
-    found = list(commands())
+    pages = [ROOT / "README.md", *PAGES]
+    found = [(page.name, line) for page in pages for line in commands(page.read_text(encoding="utf-8"))]
     assert len(found) > 20
     for page, line in found:
         words = shlex.split(line, comments=True)

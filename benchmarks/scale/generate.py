@@ -12,7 +12,9 @@ import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
-D, BLOCK = 20, 65_536
+from benchmarks.harness import size
+
+D, BLOCK = 20, size(65_536, 1000)
 _CITIES = np.array([f"city{i}" for i in range(40)])
 
 

@@ -6,6 +6,7 @@ import os
 from itertools import product
 from typing import Any
 
+from benchmarks.harness import size
 from benchmarks.harness import table as record_table
 from benchmarks.scale.generate import workplace, write_both
 from benchmarks.scale.options import Options
@@ -24,7 +25,8 @@ def memory(options: Options) -> None:
         text, parquet, n = write_both(folder, options.gigabytes)
         sizes = [os.path.getsize(path) / 1e9 for path in (text, parquet)]
         print(f"{n:,} rows, {sizes[0]:.2f} GB of CSV, {sizes[1]:.2f} GB of Parquet, limit {options.limit:g} GB")
-        runs = product(options.efforts, (text, parquet), (False, True) if options.enforced else (False,))
+        files = size((text, parquet), (text,))
+        runs = product(options.efforts, files, (False, True) if options.enforced else (False,))
         rows = [_show(path, effort, options.limit, enforced, folder) for effort, path, enforced in runs]
         columns = ["fit", "ended", "wall s", "CPU s", "peak, GB", "second half / first"]
         record_table(f"fit of {n:,} rows, {sizes[0]:.2f} GB of CSV, below {options.limit:g} GB", columns, rows)

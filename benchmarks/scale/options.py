@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from benchmarks.harness import size
+
 
 @dataclass(frozen=True)
 class Options:
@@ -15,11 +17,11 @@ class Options:
     rows : of throughput and workers, predicted : rows to predict, data : folder of Parquet tables for samples
     """
 
-    gigabytes: float = 0.3
+    gigabytes: float = size(0.3, 1e-4)
     limit: float = 1.0
     efforts: tuple[str, ...] = ("fast",)
     enforced: bool = False
-    rows: int = 400_000
-    predicted: int = 500_000
+    rows: int = size(400_000, 2000)
+    predicted: int = size(500_000, 2000)
     folder: str | None = None
     data: str | None = os.environ.get("MERCER_BENCH_DATA")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import mercer as package
+from benchmarks.harness import size
 from benchmarks.harness import table as record_table
 from benchmarks.scale.generate import table, workplace, write_parquet
 from benchmarks.scale.options import Options
@@ -22,8 +23,8 @@ def predict(options: Options) -> None:
     rows: list[list[Any]] = []
     with workplace(options.folder) as folder:
         path, model = os.path.join(folder, "new.parquet"), os.path.join(folder, "m.mercer")
-        package.fit(table(np.random.default_rng(0), 100_000), "y", effort="fast", report=False).save(model)
-        for form in ("parquet", "csv"):
+        package.fit(table(np.random.default_rng(0), size(100_000, 1000)), "y", effort="fast", report=False).save(model)
+        for form in size(("parquet", "csv"), ("csv",)):
             out, before = os.path.join(folder, f"out.{form}"), (0, 0.0, 0.0)
             for n in (options.predicted // 4, options.predicted):
                 write_parquet(path, n)

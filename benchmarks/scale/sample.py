@@ -12,15 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import mercer
+from benchmarks.harness import size
 from benchmarks.harness import table as record_table
 from benchmarks.scale.generate import table, workplace
 from benchmarks.scale.options import Options
 
-#: Names of targets in tables of others.
-_TARGETS = ("target", "price", "class", "Cover_Type", "y")
 #: Columns that say where a row belongs.
 _NOT_FEATURES = ("split", "test_fold")
-_FRACTIONS = (1.0, 0.5, 0.25, 0.1)
+_FRACTIONS = size((1.0, 0.5, 0.25, 0.1), (1.0, 0.5))
+#: Files of fewer rows are left out.
+_MIN_ROWS = size(20_000, 200)
 
 
 def sample(options: Options) -> None:
@@ -63,7 +64,7 @@ def _tables(folder: str, options: Options) -> Iterator[tuple[str, str, str]]:
         target = next(
             (name for name in ("target", "y", "class", "price", "Cover_Type") if name in found.column_names), None
         )
-        if target is not None and found.num_rows >= 20_000:
+        if target is not None and found.num_rows >= _MIN_ROWS:
             yield _split(folder, os.path.basename(path)[:-8], found, target)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from benchmarks.harness import table
+from benchmarks.harness import size, table
 from benchmarks.scale.options import Options
 
 _AHEAD, _TIMES, _SECONDS = 8, 2.0, 5.0
@@ -68,7 +68,7 @@ class Cluster:
 
 def stragglers(options: Options) -> None:
     """A fold of 10^9 rows, 15,259 parts of 0.12 s, on 100 workers."""
-    parts, seconds, n = 15_259, 0.12, 100
+    parts, seconds, n = size(15_259, 1000), 0.12, 100
     even = np.ones(n)
     one, tenth, stuck = even.copy(), even.copy(), even.copy()
     one[0], tenth[:10], stuck[0] = 10.0, 3.0, 1e6

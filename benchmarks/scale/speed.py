@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.harness import table
+from benchmarks.harness import size, table
 from benchmarks.scale.generate import workplace
 from benchmarks.scale.options import Options
 from mercer.expand import RandomFeatures
@@ -20,7 +20,7 @@ from mercer.linear import RidgeRegressor
 from mercer.source import ParquetSource
 from mercer.stats import Gram
 
-_D, _GROUP, _REPEATS = 100, 65_536, 3
+_D, _GROUP, _REPEATS, _FEATURES = size((100, 65_536, 3, 1024), (5, 500, 1, 16))
 
 
 def throughput(options: Options) -> None:
@@ -101,7 +101,7 @@ def _fitted_on(n: int, source: ParquetSource, folder: str) -> tuple[float, float
 
     from mercer.source.dask import lean_workers
 
-    local = {"host": "127.0.0.1", "dashboard_address": None, "local_directory": folder}
+    local = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "local_directory": folder}
     with lean_workers():
         started = LocalCluster(n_workers=n, threads_per_worker=1, **local)
     few = ParquetSource(_written(folder, 4 * _GROUP, np.float32), target="y", dtype=np.float32)
@@ -112,7 +112,7 @@ def _fitted_on(n: int, source: ParquetSource, folder: str) -> tuple[float, float
 
 def _fitted(source: Any, cpu: Callable[[], float]) -> tuple[float, float, bytes]:
     """Seconds of wall time and of CPU of the fit, and the bytes of its coefficients."""
-    features = RandomFeatures(Gaussian(10.0), n_components=1024).fit(source)
+    features = RandomFeatures(Gaussian(10.0), n_components=_FEATURES).fit(source)
     wall, before = time.perf_counter(), cpu()
     ridge = RidgeRegressor().fit(features.transform(source))
     return time.perf_counter() - wall, cpu() - before, ridge.coef_.tobytes()

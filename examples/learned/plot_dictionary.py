@@ -27,9 +27,10 @@ atoms = {
     "whitened patches": SparseCoding(64, 3, n_epochs=3).fit(white.transform(patches)),
 }
 
-figure = plt.figure(figsize=(9, 4.6))
-for part, (name, coding) in zip(figure.subfigures(1, 2), atoms.items(), strict=True):
-    part.suptitle(f"64 atoms of {name}")
+figure = plt.figure(figsize=(9, 5))
+figure.suptitle("Sixty-four atoms of each dictionary")
+for part, (name, coding) in zip(figure.subfigures(2, 2, height_ratios=[0.05, 1])[1], atoms.items(), strict=True):
+    part.suptitle(name)
     for atom, axes in zip(coding.dictionary_, part.subplots(8, 8).ravel(), strict=True):
         axes.imshow(atom.reshape(4, 4), cmap="gray")
         axes.set(xticks=[], yticks=[])

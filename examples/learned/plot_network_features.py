@@ -59,7 +59,7 @@ scores = {name: model.fit(X_train, y_train).score(X_test, y_test) for name, mode
 fig, ax = plt.subplots(figsize=(8, 3.2), layout="constrained")
 bars = ax.barh(list(scores), list(scores.values()), color="tab:blue")
 ax.bar_label(bars, fmt="%.3f", padding=3)
-ax.set(xlim=(0.85, 1.01), xlabel="accuracy on test rows")
+ax.set(xlim=(0.85, 1.01), xlabel="accuracy on test rows", title="A linear model on five sets of features")
 ax.invert_yaxis()
 
 # %%
@@ -68,7 +68,8 @@ ax.invert_yaxis()
 # Each unit of the first layer has 8 by 8 weights; the 16 units with the largest norms are shown.
 
 strongest = np.argsort(-np.linalg.norm(network.coefs_[0], axis=0))[:16]
-fig, axes = plt.subplots(2, 8, figsize=(8, 2.2), layout="constrained")
+fig, axes = plt.subplots(2, 8, figsize=(8, 2.5), layout="constrained")
+fig.suptitle("Weights of sixteen units of the first layer")
 for ax, unit in zip(axes.ravel(), strongest, strict=True):
     ax.imshow(network.coefs_[0][:, unit].reshape(8, 8), cmap="RdBu_r")
     ax.axis("off")

@@ -38,7 +38,8 @@ rows = {
     "repaired   ": after_wrong,
 }
 figure, axes = plt.subplots(len(rows), len(shown), figsize=(9, 7))
-figure.subplots_adjust(left=0.2)
+figure.subplots_adjust(left=0.2, top=0.93, bottom=0.02)
+figure.suptitle("Damaged digits before and after the repair")
 for (name, pictures), line in zip(rows.items(), axes, strict=True):
     line[0].set_ylabel(name, rotation=0, ha="right", va="center")
     for picture, cell in zip(pictures, line, strict=True):

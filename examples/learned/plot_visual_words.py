@@ -73,13 +73,14 @@ results_of_pixels = pixels.score(second.reshape(len(second), -1) / 16, y_second)
 # Without positions the words of a digit are not enough. With quarters, one word per patch comes close to the pixels,
 # and the soft assignment of the triangle encoding beats them.
 
-fig, ax = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
+fig, ax = plt.subplots(figsize=(8, 3.4), layout="constrained")
 at = np.arange(len(ENCODERS))
 for shift, quarters, label in ((-0.2, False, "whole image"), (0.2, True, "four quarters")):
     values = [results[name, quarters] for name in ENCODERS]
     bars = ax.bar(at + shift, values, 0.38, label=label)
-    ax.bar_label(bars, fmt="%.3f", fontsize=8)
+    ax.bar_label(bars, fmt="%.3f", fontsize=8, padding=-12, color="white")
 ax.axhline(results_of_pixels, linestyle=":", color="black", label=f"pixels ({results_of_pixels:.3f})")
-ax.set(xticks=at, xticklabels=ENCODERS, ylim=(0.6, 1.02), ylabel="accuracy on new digits")
-ax.legend(fontsize=8, loc="lower right")
+ax.set(xticks=at, xticklabels=ENCODERS, ylim=(0.6, 1.03), ylabel="accuracy on new digits")
+ax.set_title("Words, and where they are")
+ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()

@@ -49,7 +49,7 @@ axes.loglog(needed, eps, color="black", label="all pairs, by theory")
 axes.loglog(columns, [c.max for c in measured], "o-", label="largest of 5,000 pairs")
 axes.loglog(columns, [c.quantile_bound(0.99) for c in measured], "o-", label="99 % of all pairs")
 axes.loglog(columns, [c.quantile_bound(0.5) for c in measured], "o-", label="half of all pairs")
-axes.set(xlabel="number of columns", ylabel="error of a kernel value")
+axes.set(xlabel="number of columns", ylabel="error of a kernel value", title="The bound and the measured errors")
 axes.legend(frameon=False)
 
 # %%
@@ -62,7 +62,7 @@ fraction = np.arange(1, len(sizes) + 1) / len(sizes)
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 axes.fill_between(sizes, fraction - certificate.band, fraction + certificate.band, alpha=0.3, label="95 % band")
 axes.plot(sizes, fraction, label="measured")
-axes.set(xlabel="error of a kernel value", ylabel="fraction of pairs", ylim=(0, 1))
+axes.set(xlabel="error of a kernel value", ylabel="fraction of pairs", ylim=(0, 1), title="Errors of all pairs")
 axes.legend(frameon=False)
 
 # %%

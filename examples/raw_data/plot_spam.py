@@ -64,4 +64,5 @@ for name, how in features.items():
     heavy = np.argsort(model.coef_[0])
     print(f"{name}: accuracy {score:.3f}; strongest signs of spam: {text.get_feature_names_out()[heavy[-4:]].tolist()}")
 axes.set(xscale="log", xlabel="buckets", ylabel="accuracy on misspelled messages")
+axes.set_title("Characters survive misspellings better than words")
 axes.legend()

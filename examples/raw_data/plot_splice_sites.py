@@ -63,18 +63,17 @@ for name, kernel in kernels.items():
 # %%
 # What was learned
 # ----------------
-# The coefficients have names, such as ``'GT' at 30``: their sizes show where the sites are recognized.
+# The coefficients have names, such as ``'GT' at 30``: their norm at each position shows where the sites are recognized.
 
 names = model[0].get_feature_names_out()
 positions = np.array([int(name.split(" at ")[1]) for name in names])
-sizes = np.abs(model[1].coef_)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.5), layout="constrained")
 left.barh(list(scores), list(scores.values()))
-left.set(xlabel="test accuracy", xlim=(0.3, 1))
+left.set(xlabel="test accuracy", xlim=(0.3, 1), title="Four kernels")
 left.invert_yaxis()
-for kind, row in zip(model[1].classes_, sizes, strict=True):
-    right.plot(np.bincount(positions, row, minlength=LENGTH) / np.bincount(positions, minlength=LENGTH), label=kind)
+for kind, row in zip(model[1].classes_, model[1].coef_, strict=True):
+    right.plot(np.sqrt(np.bincount(positions, row**2, minlength=LENGTH)), label=kind)
 right.axvline(CENTER, color="gray", linewidth=0.8)
-right.set(xlabel="position", ylabel="mean size of coefficients")
+right.set(xlabel="position of a word", ylabel="norm of its coefficients", title="Where the sites are recognized")
 right.legend()
 plt.show()

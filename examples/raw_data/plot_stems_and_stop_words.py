@@ -88,5 +88,6 @@ for name, options in BAGS.items():
         scores.append(np.mean(repeats))
     ax.semilogx(sizes, scores, "o-", label=name)
 ax.set(xlabel="training documents", ylabel="accuracy on new documents")
+ax.set_title("Stems and stop words help while documents are few")
 ax.legend()
 plt.show()

@@ -59,9 +59,9 @@ for name, (X, y) in problems.items():
         rows[-2].append(found[0])
         rows[-1].append(found[1])
 
-figure, axes = plt.subplots(figsize=(8, 3.6))
+figure, axes = plt.subplots(figsize=(9, 3.8))
 picture = axes.imshow(np.clip(rows, 0, 1), cmap="Blues", vmin=0, vmax=1, aspect="auto")
-axes.set_xticks(range(len(scores)), [score.replace("_", "\n") for score in scores])
+axes.set_xticks(range(len(scores)), [score.replace("_", "\n") for score in scores], fontsize=9)
 axes.set_yticks(range(len(names)), names)
 for i, row in enumerate(rows):
     for j, value in enumerate(row):

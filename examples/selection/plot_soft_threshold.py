@@ -4,7 +4,7 @@ The soft threshold
 
 With one standardized column, the Lasso minimizes
 
-.. math:: \tfrac12 (w - c)^2 + \lambda |w| , \qquad c = \langle x, y\rangle / n ,
+.. math:: \tfrac{1}{2} (w - c)^2 + \lambda |w| , \qquad c = \langle x, y\rangle / n ,
 
 and the minimum is the soft threshold :math:`w = \mathrm{sign}(c) \max(|c| - \lambda, 0)`: exactly zero until the
 column correlates with the target by more than :math:`\lambda`. A squared penalty only shrinks, :math:`w = c/(1 +
@@ -28,7 +28,7 @@ for c, color in ((0.3, "#8a8a8a"), (0.5, "#1763b6"), (0.9, "#c03a2b")):
     best = np.sign(c) * max(abs(c) - penalty, 0)
     axes[0].plot(w, value, color=color, label=f"c = {c:g}, minimum at {best:g}")
     axes[0].plot(best, 0.5 * (best - c) ** 2 + penalty * abs(best), "o", color=color)
-axes[0].set(xlabel="w", title="objective with $\\lambda$ = 0.5")
+axes[0].set(xlabel="w", title="objective with λ = 0.5")
 axes[0].legend(fontsize=8)
 c = np.linspace(-1.5, 1.5, 300)
 axes[1].plot(c, c, ":", color="gray", label="least squares")

@@ -38,7 +38,7 @@ for ax, sigma in zip(axes, (None, 0.05, 0.3, 0.8, 3.0), strict=True):
         score, title = nearest(plane), "nearest neighbor"
     else:
         score = KernelRegressor(Gaussian(sigma), alpha=0.1).fit(X, labels).predict(plane)
-        title = f"$\\sigma$ = {sigma:g}: {np.mean(np.sign(score) == nearest(plane)):.0%} as 1-NN"
+        title = f"σ = {sigma:g}: {np.mean(np.sign(score) == nearest(plane)):.0%} as 1-NN"
     ax.contourf(*grid, np.sign(score).reshape(grid[0].shape), levels=[-1.5, -0.5, 0.5, 1.5], cmap="RdBu_r", alpha=0.4)
     ax.scatter(*X.T, c=y, cmap="RdBu_r", s=6)
     ax.set(title=title, xticks=[], yticks=[])
@@ -64,7 +64,7 @@ ax.semilogx(sigmas, agree, label="points that agree with 1-NN")
 ax.semilogx(sigmas, error, label="error on new rows")
 ax.semilogx(sigmas, silent, color="gray", label="points where f(x) is exactly 0")
 ax.axhline(of_nearest, linestyle=":", color="black", label=f"error of 1-NN ({of_nearest:.1%})")
-ax.set(xlabel="bandwidth $\\sigma$", ylim=(0, 1.02))
+ax.set(xlabel="bandwidth σ", ylim=(0, 1.02), title="From the nearest neighbor to a smooth rule")
 ax.legend(fontsize=8)
 best = sigmas[np.argmin(error)]
 print(f"1-NN errs on {of_nearest:.1%} of new rows, the best bandwidth ({best:.2g}) on {min(error):.1%}")

@@ -36,7 +36,7 @@ for row, alpha in zip(axes, alphas, strict=True):
         ax.contour(*grid, score, levels=[0.0], colors="black", linewidths=1)
         ax.scatter(*X.T, c=y, cmap="RdBu_r", s=6)
         errors = 1 - machine.score(X, y), 1 - machine.score(X_new, y_new)
-        title = f"$\\sigma$ = {sigma:g}, $\\alpha$ = {alpha:g}\ntraining {errors[0]:.0%}, new rows {errors[1]:.1%}"
+        title = f"σ = {sigma:g}, α = {alpha:g}\ntraining {errors[0]:.0%}, new rows {errors[1]:.1%}"
         ax.set(xticks=[], yticks=[])
         ax.set_title(title, fontsize=8.5)
 
@@ -59,7 +59,7 @@ errors = np.array(
 fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 shown = ax.pcolormesh(many_sigmas, many_alphas, errors, cmap="viridis_r", shading="nearest")
 fig.colorbar(shown, label="error on new rows")
-ax.set(xscale="log", yscale="log", xlabel="bandwidth $\\sigma$", ylabel="penalty $\\alpha$")
+ax.set(xscale="log", yscale="log", xlabel="bandwidth σ", ylabel="penalty α", title="Errors on new rows")
 a, s = np.unravel_index(errors.argmin(), errors.shape)
 ax.plot(many_sigmas[s], many_alphas[a], "w*", markersize=14)
 print(f"smallest error {errors.min():.3f} at sigma {many_sigmas[s]:.2g}, alpha {many_alphas[a]:.2g}")

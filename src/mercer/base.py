@@ -250,6 +250,20 @@ class StreamingTransformer(TransformerMixin, StreamingEstimator):
         return tags
 
 
+class MixedTransformer(StreamingTransformer):
+    """A transformer of columns of numbers, strings or any mixture, with missing values."""
+
+    _check_X = {"dtype": None}
+    _allow_missing = True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
 class InvertibleTransformer(StreamingTransformer):
     """An invertible map whose input and output columns correspond one to one."""
 

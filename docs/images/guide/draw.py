@@ -44,6 +44,27 @@ def arrow(ax, start, end, text=""):
         ax.text(*middle, text, ha="center", va="center", fontsize=8.5, family="monospace", color=BLUE, bbox=style)
 
 
+def flow():
+    """The way of the data, with what the guide has at each step."""
+    steps = {
+        "table": "files, data frames,\ntext, sequences",
+        "numbers": "roles, encodings,\nscales",
+        "features": "kernels, random features,\nlandmarks, trees",
+        "selection": "filters, greedy,\nthe Lasso",
+        "linear model": "ridge, logistic,\nhinge",
+        "decision": "report, intervals,\ncosts",
+    }
+    fig, ax = panels(width=8.6, height=1.2)
+    for at, (name, parts) in enumerate(steps.items()):
+        box(ax, 2 * at, 1, name)
+        ax.text(2 * at, 0.6, parts, ha="center", va="top", fontsize=8, color="#444444")
+        if at:
+            arrow(ax, (2 * at - 1.25, 1), (2 * at - 0.75, 1))
+    ax.set(xlim=(-1, 11), ylim=(-0.1, 1.4))
+    ax.axis("off")
+    return fig
+
+
 def commands():
     """From a file to a model, and what a model gives for other rows."""
     fig, ax = panels(height=3.0)
@@ -285,7 +306,21 @@ def scale():
     return fig
 
 
-PICTURES = (commands, fit, tables, ridge, linear, losses, glass_box, updates, decisions, streaming, serving, scale)
+PICTURES = (
+    flow,
+    commands,
+    fit,
+    tables,
+    ridge,
+    linear,
+    losses,
+    glass_box,
+    updates,
+    decisions,
+    streaming,
+    serving,
+    scale,
+)
 
 
 def main(names):

@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from mercer.base import StreamingTransformer
+from mercer.base import MixedTransformer
 
 
-class CategoricalTransformer(StreamingTransformer):
+class CategoricalTransformer(MixedTransformer):
     """Base of transformers of categorical columns, in which missing values are a category."""
-
-    _check_X = {"dtype": None}
-    _allow_missing = True
 
     def _checked_X(self, X: Any, reset: bool | None, start: int = 0) -> Any:
         if hasattr(X, "columns"):  # column by column: a common type would convert integers to floats
@@ -22,13 +19,6 @@ class CategoricalTransformer(StreamingTransformer):
             return check_array(_objects(X), dtype=None, ensure_all_finite=False, estimator=self)
         X = super()._checked_X(X, reset, start)
         return X.astype(object) if X.dtype.kind in "US" else X  # later blocks may mix strings and numbers
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
 
 def _objects(frame: Any) -> np.ndarray:

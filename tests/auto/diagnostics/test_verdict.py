@@ -56,6 +56,19 @@ def test_the_sentence_has_the_score_and_the_units_of_the_target():
     assert len(found["details"]) <= 5
 
 
+def test_blocks_that_lower_the_score_are_named():
+    found = report()
+    found["blocks"] = [
+        {"kind": "linear", "title": "the columns", "gain_fraction": 0.93},
+        {"kind": "fourier", "title": "random features", "gain_fraction": 0.19},
+        {"kind": "trees", "title": "the score of trees", "gain_fraction": -0.12},
+    ]
+    assert verdict(found)["details"][0] == (
+        "The gain over guessing is carried 93 % by the columns and 19 % by random features; the score of trees took "
+        "12 % away."
+    )
+
+
 def test_no_skill_is_said():
     assert verdict(report(0.0, 0.0))["sentence"].endswith(
         "That is not clearly better than guessing: no skill was found."

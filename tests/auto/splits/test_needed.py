@@ -37,6 +37,14 @@ def test_rows_of_a_group_that_resemble_each_other_are_noticed(classify):
     assert "groups='customer'" in note
 
 
+def test_numbered_groups_are_noticed_and_smooth_effects_of_a_number_are_not():
+    rng, data, y, customer = _rows()
+    data["customer"] = customer
+    assert _checks(data, y + 2 * rng.normal(size=100)[customer])["rows-in-groups"]["where"] == ["customer"]
+    for effect in (np.minimum(customer, 50) / 10, np.sin(customer / 20), (customer - 50.0) ** 2 / 500):
+        assert _checks(data, y + 2 * effect)["rows-in-groups"]["severity"] == "passed"
+
+
 def test_drift_along_a_date_is_noticed():
     _, data, y, _ = _rows()
     found = _checks(data, y + np.linspace(0, 3, N))

@@ -101,7 +101,7 @@ def _section(found: list, weight: np.ndarray | None, method: str, classes: bool,
     parts = [float(np.mean(inside[part])) for part in np.array_split(order, _PARTS)]
     what = "sets of classes" if classes else "intervals"
     of_what = "classes in a set" if classes else "width"
-    width_in_words = "" if main["width"] is None else f"; mean {of_what} {main['width']:.4g}"
+    width_in_words = "" if main["width"] is None else f"; mean {of_what} {_short(main['width'])}"
     sentence = (
         f"{LEVEL:.0%} {what} contain {main['value']:.1%} of {n:,} held-out rows "
         f"({main['low']:.1%} to {main['high']:.1%}){width_in_words}."
@@ -113,3 +113,12 @@ def _section(found: list, weight: np.ndarray | None, method: str, classes: bool,
         "kind": "sets" if classes else "intervals", "method": method, "n": n, "level": LEVEL, "coverage": coverage,
         "width": main["width"], "levels": levels, "coverage_by_width": parts, "sentence": sentence,
     }  # fmt: skip
+
+
+def _short(value: float) -> str:
+    """A positive number with four digits or more, without an exponent where that stays short.
+
+    >>> _short(144412.3), _short(2.71828), _short(3e12)
+    ('144,412', '2.718', '3e+12')
+    """
+    return f"{value:,.0f}" if 1000 <= value < 1e9 else f"{value:.4g}"

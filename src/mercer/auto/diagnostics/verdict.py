@@ -130,7 +130,7 @@ def _remark(report: dict[str, Any], level: str) -> str:
     if level == "linear" and len(report["blocks"]) > 1:
         return " That is not clearly better than the linear model."
     if level == "linear":
-        return " The search kept the linear model of the columns."
+        return " The search kept a linear model of the columns, with a penalty of its own."
     return ""
 
 
@@ -151,7 +151,9 @@ def _blocks(report: dict[str, Any]) -> str:
         return f"Nearly all of the gain over guessing is carried by {ranked[0]['title']}."
     shown = [block for block in ranked if block["gain_fraction"] >= _MIN_FRACTION][:_MAX_NAMED] or ranked[:1]
     parts = [f"{_percent(block['gain_fraction'], 0)} by {block['title']}" for block in shown]
-    return f"The gain over guessing is carried {_listed(parts)}."
+    cost = [block for block in ranked if block["gain_fraction"] <= -_MIN_FRACTION]
+    less = [f"{block['title']} took {_percent(-block['gain_fraction'], 0)} away" for block in cost]
+    return f"The gain over guessing is carried {_listed(parts)}{f'; {_listed(less)}' if less else ''}."
 
 
 def _gain(report: dict[str, Any]) -> str:

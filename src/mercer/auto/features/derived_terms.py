@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer._runtime.loaded import require
 from mercer.tables.columns import SmoothClipped
-from mercer.tables.derived.column_pairs import differences, ratios
+from mercer.tables.derived.column_pairs import OPERATIONS
 
 if TYPE_CHECKING:
     from mercer.io.onnx import Graph
@@ -30,11 +30,10 @@ class PairTerm:
     def values(self, X: np.ndarray) -> np.ndarray:
         """The number of each encoded row; NaN where it is missing."""
         a, b = self.first.decoded(X[:, self.columns[0]]), self.second.decoded(X[:, self.columns[1]])
-        return ratios(a, b) if self.operation == "ratio" else differences(a, b)
+        return OPERATIONS[self.operation].apply(a, b)
 
     def name(self, columns: list[str]) -> str:
-        sign = "/" if self.operation == "ratio" else "-"
-        return f"{columns[self.columns[0]]} {sign} {columns[self.columns[1]]}"
+        return f"{columns[self.columns[0]]} {OPERATIONS[self.operation].sign} {columns[self.columns[1]]}"
 
     def moved(self, where: np.ndarray) -> PairTerm | None:
         """The same term of columns that are elsewhere; None if one of them is gone."""
@@ -52,7 +51,7 @@ class PairTerm:
         return graph.add("Div" if self.operation == "ratio" else "Sub", a, b)
 
     def _check_loaded(self) -> None:
-        require(self.operation in ("ratio", "difference") and len(self.columns) == 2, "a pair of columns is incomplete")
+        require(self.operation in OPERATIONS and len(self.columns) == 2, "a pair of columns is incomplete")
 
 
 def _decoded(graph: Graph, z: str, part: SmoothClipped) -> str:

@@ -6,7 +6,8 @@ With the variance between and within them (one-way analysis of variance, as in `
     between / (between + within)
 
 is the intraclass correlation: what rows of one value have in common that other columns do not say. If it is large for a
-column of many repeated values, such as customers, a row at random is easier to predict than one of a new customer.
+column of many repeated values, such as customers, a row at random is easier to predict than one of a new customer. A
+smooth effect of a number, such as the age of a house, says as much about new values, so it is removed first.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial import legendre
 from scipy.stats import f as f_distribution
 
 from mercer._numeric.linalg import dense as linalg
@@ -31,6 +33,8 @@ _MAX_ROWS, _MAX_COLUMNS = 5000, 300
 _MIN_GROUPS, _MIN_FRACTION, _MIN_SIZE = 20, 0.01, 2.0
 #: Intraclass correlations from which on a split is recommended, and the p-value that it must have.
 _OF_GROUPS, _OF_TIME, _P_VALUE = 0.2, 0.1, 1e-6
+#: Degree of the polynomial in the ranks of a number that counts as its smooth effect.
+_DEGREE = 5
 #: Periods of equal numbers of rows.
 _N_PERIODS = 12
 
@@ -49,7 +53,8 @@ def split_checks(train: Source, learned: Learned, classify: bool, seed: int) -> 
                 found = rows.correlation(name, _periods(some.array(name)))
                 drift |= {name: found} if found > _OF_TIME else {}
             elif kind in ("text", "integer"):
-                found = rows.correlation(name, _groups(hashed(some, (name,))[:, 0]))
+                numbers = some.array(name) if kind == "integer" else None
+                found = rows.correlation(name, _groups(hashed(some, (name,))[:, 0]), numbers)
                 groups |= {name: found} if found > _OF_GROUPS else {}
     return [_check(_GROUPS, groups), _check(_TIME, drift)]
 
@@ -119,11 +124,15 @@ class _Residuals:
         G.flat[:: len(G) + 1] += 1e-3 * len(Z) + 1e-9
         return centered - Z @ linalg.solve(G, Z.T @ centered)
 
-    def correlation(self, name: str, codes: np.ndarray | None) -> float:
-        """The intraclass correlation of the residuals in groups; 0 if chance explains it or there are no groups."""
+    def correlation(self, name: str, codes: np.ndarray | None, numbers: np.ndarray | None = None) -> float:
+        """The intraclass correlation of the residuals in groups; 0 if chance explains it or there are no groups.
+
+        A smooth effect of `numbers`, the values of the column, is removed from the residuals.
+        """
         if codes is None:
             return 0.0
         residual = self.without(name)
+        residual = residual if numbers is None else residual - _smooth(numbers, residual)
         n_c = np.bincount(codes).astype(np.float64)
         n, k = len(codes), len(n_c)
         sums = np.stack([np.bincount(codes, each) for each in residual.T], axis=1)
@@ -137,6 +146,13 @@ class _Residuals:
             return 0.0
         between = max(between_squares - (k - 1) * within, 0.0) / (n - np.sum(n_c**2) / n)
         return float(between / (between + within))
+
+
+def _smooth(numbers: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Least squares of Y by a polynomial in the ranks of the numbers; missing ones rank last."""
+    values, codes = np.unique(numbers.astype(np.float64), return_inverse=True)
+    Z = legendre.legvander(np.linspace(-1.0, 1.0, len(values)), _DEGREE)[codes.ravel()]
+    return Z @ linalg.solve(Z.T @ Z + 1e-9 * len(Z) * np.eye(_DEGREE + 1), Z.T @ Y)
 
 
 def _groups(keys: np.ndarray) -> np.ndarray | None:

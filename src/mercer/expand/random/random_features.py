@@ -30,8 +30,10 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
     **Shift-invariant kernels** (Rahimi and Recht 2007), sums, products, scales and restrictions of them included. With
     frequencies omega_1..omega_m from the spectral law of the kernel and mass = k(x, x),
 
-        z(x) = sqrt(mass/m) (cos<omega_i, x>, sin<omega_i, x>)_{i=1..m}           (pairing="cos-sin", n_components = 2m)
-        z(x) = sqrt(2 mass/m) (cos(<omega_i, x> + b_i))_{i=1..m},  b_i ~ U[0, 2pi) (pairing="phase",   n_components = m)
+        z(x) = sqrt(mass/m) (cos<omega_i, x>, sin<omega_i, x>)_{i=1..m}             (pairing="cos-sin")
+        z(x) = sqrt(2 mass/m) (cos(<omega_i, x> + b_i))_{i=1..m},  b_i ~ U[0, 2pi)  (pairing="phase")
+
+    with m = n_components / 2 frequencies in the first form and n_components in the second.
 
     Cos-sin has the variance (1 + k(2r) - 2k(r)^2)/n_components for mass 1, never more than that of phase for Gaussian
     and Laplace kernels, and gives ||z(x)||^2 = k(x, x) exactly.

@@ -254,7 +254,7 @@ class WeightedDegree(WindowKernel):
     indicator for each word at each position.
 
     Use it for aligned sequences of one length only; a shift by one letter loses all agreement, where `Spectrum` loses
-    nothing.
+    nothing. It costs k features for each letter of a row, and a Gram matrix is a sparse product of them.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from mercer._numeric.block import Block
 from mercer._runtime.errors import DataError, ParameterError
-from mercer.base import StreamingTransformer
+from mercer.base import MixedTransformer
 from mercer.kernels.rows import column_positions
 from mercer.source import Columns
 from mercer.source.arrow import columns_of_rows
@@ -23,15 +23,12 @@ from mercer.tables.values import ArrowValues
 NUMBERS, CATEGORIES = ("number", "integer"), ("text", "boolean")
 
 
-class TableTransformer(StreamingTransformer):
+class TableTransformer(MixedTransformer):
     """A transformer whose rows are those of a table: a frame, a dict of columns, an array or a `Source`.
 
     Blocks reach the statistics and `_apply` as `Columns`, with the columns and kinds seen in fit. A number that is
     missing, or is not defined (a / 0), is NaN in the output.
     """
-
-    _check_X = {"dtype": None}
-    _allow_missing = True
 
     def _checked_X(self, X: Any, reset: bool | None, start: int = 0) -> Columns:
         table = self._table(X, reset)
@@ -67,13 +64,6 @@ class TableTransformer(StreamingTransformer):
 
     def _checked_rows(self, block: Block) -> Any:
         return self._checked_X(block.X, False, block.start)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
 
 def chosen_columns(schema: dict[str, str], wanted: Any, kinds: Collection[str], parameter: str) -> list[str]:

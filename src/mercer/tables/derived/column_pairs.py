@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,27 @@ from mercer.tables.derived.base import (
     within_range,
 )
 
-OPERATIONS = ("ratio", "difference")
-_SIGNS = {"ratio": "/", "difference": "-"}
+
+class PairOperation(NamedTuple):
+    """What becomes of two numbers, and how it is written between their names."""
+
+    sign: str
+    apply: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def _ratios(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a / b; NaN where b is 0."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return np.where(b == 0, np.nan, within_range(a / b))
+
+
+def _differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a - b."""
+    with np.errstate(over="ignore"):
+        return within_range(a - b)
+
+
+OPERATIONS = {"ratio": PairOperation("/", _ratios), "difference": PairOperation("-", _differences)}
 
 
 class ColumnPairs(TableTransformer):
@@ -54,13 +73,13 @@ class ColumnPairs(TableTransformer):
            [nan, 60.]])
     """
 
-    def __init__(self, pairs: Any = None, operations: Sequence[str] = OPERATIONS):
+    def __init__(self, pairs: Any = None, operations: Sequence[str] = ("ratio", "difference")):
         self.pairs = pairs
         self.operations = operations
 
     def _check_parameters(self) -> None:
         check_pairs(self.pairs)
-        check_choice("operations", self.operations, OPERATIONS)
+        check_choice("operations", self.operations, list(OPERATIONS))
 
     def _finish(self, learned: Any) -> None:
         self.pairs_ = chosen_pairs(self._schema, self.pairs, NUMBERS)
@@ -68,26 +87,11 @@ class ColumnPairs(TableTransformer):
 
     def _apply(self, X: Any) -> np.ndarray:
         first, second = (finite_numbers(X, [pair[k] for pair in self.pairs_]) for k in (0, 1))
-        both = [_FUNCTIONS[operation](first, second) for operation in self._operations]
+        both = [OPERATIONS[operation].apply(first, second) for operation in self._operations]
         return np.stack(both, axis=2).reshape(len(X), -1)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names such as "area / rooms" and "area - rooms"."""
         shown = dict(zip(self._schema, self._input_names(input_features), strict=True))
-        signs = [_SIGNS[operation] for operation in self._operations]
+        signs = [OPERATIONS[operation].sign for operation in self._operations]
         return np.array([f"{shown[a]} {sign} {shown[b]}" for a, b in self.pairs_ for sign in signs], dtype=object)
-
-
-def ratios(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a / b; NaN where b is 0."""
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return np.where(b == 0, np.nan, within_range(a / b))
-
-
-def differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a - b."""
-    with np.errstate(over="ignore"):
-        return within_range(a - b)
-
-
-_FUNCTIONS = {"ratio": ratios, "difference": differences}
