@@ -70,6 +70,17 @@ class Overview:
     roles: dict[str, Role]
 
 
+def _statistics() -> Together:
+    """What one pass over the table learns."""
+    return Together(
+        profile=TableProfile(),
+        sample=Sample(max_entries=SAMPLE_ENTRIES),
+        moments=NumberMoments(),
+        ordered=OrderSample(),
+        target=OfTarget(),
+    )
+
+
 def overview(
     source: Source, roles: Mapping[str, str] | None = None, task: str | None = None, target_name: str | None = None
 ) -> Overview:
@@ -94,14 +105,7 @@ def overview(
     >>> [(check["code"], check["where"]) for check in seen.checks if check["severity"] == "info"]
     [('constant-column', ['unit'])]
     """
-    statistics = Together(
-        profile=TableProfile(),
-        sample=Sample(max_entries=SAMPLE_ENTRIES),
-        moments=NumberMoments(),
-        ordered=OrderSample(),
-        target=OfTarget(),
-    )
-    folded = source.map(unweighted).fold(statistics)
+    folded = source.map(unweighted).fold(_statistics())
     learned = folded.finish()
     profiles, sample = learned["profile"], learned["sample"]
     target = None if learned["target"] is None else learned["target"]["profile"][TARGET]
