@@ -44,6 +44,7 @@ BENCHMARKS = (
     Benchmark("glass_box", "accuracy", "explainable models against EBM and the full model"),
     Benchmark("two_sample", "accuracy", "level and power of the test for changed data"),
     Benchmark("wide_tables", "accuracy", "few rows of many columns against RidgeCV and LassoCV"),
+    Benchmark("noise", "accuracy", "promised gains on tables of noise"),
     Benchmark("leaderboard", "accuracy", "27 tables against boosted trees, kernel machines and linear models"),
     Benchmark("memory_limit", "memory", "growth of a process relative to memory="),
     Benchmark("resource_limits", "memory", "time and memory relative to time_budget= and memory="),
