@@ -53,8 +53,8 @@ class UpdateState:
         parts = [f"{self.added:,} rows were added"] if self.added else []
         parts += [f"{self.forgotten:,} rows were taken away"] if self.forgotten else []
         sentence = (
-            f"Since the fit {' and '.join(parts)}. Only the linear weights know: encodings, trees, bins, metrics, "
-            "scores on the holdout and intervals are those of the fit; fit again to renew them."
+            f"Since the fit {' and '.join(parts)}. Only the linear weights were updated: encodings, trees, bins, "
+            "metrics, scores on the holdout and intervals are those of the fit; fit again to renew them."
         )
         return {
             "rows": n_rows + self.added - self.forgotten, "added": self.added, "forgotten": self.forgotten,
