@@ -6,7 +6,9 @@ from sklearn.linear_model import RidgeCV
 
 import mercer
 from mercer.auto.budget.effort import EFFORTS, sized
+from mercer.auto.final.baselines import linear
 from mercer.auto.rows import encoding
+from mercer.auto.rows.encoding import EncodedRows
 from mercer.learn.trees.training_data import ColumnScreen
 
 
@@ -63,3 +65,20 @@ def test_small_trees_grow_on_screened_columns():
     size = np.sqrt(np.mean((X - X.mean(axis=0)) ** 2, axis=0))
     correlation = np.abs((y[rows] - y[rows].mean()) @ ((X - X.mean(axis=0)) / size)[rows])
     np.testing.assert_array_equal(best, np.sort(np.argsort(-correlation)[:20]))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_linear_baseline_is_the_ridge_of_the_penalty_that_was_found(weighted):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 90)).astype(np.float32).astype(float)
+    y = X[:, :5].sum(axis=1) + 3.0
+    weight = rng.integers(1, 4, 60).astype(float) if weighted else None
+    rows = EncodedRows(X, y, np.arange(60, dtype=np.uint64), weight=weight)
+    found = linear(rows, False, 0, penalty=7.0)
+    w = np.ones(60) if weight is None else weight
+    Z, t = (each - np.average(each, axis=0, weights=w) for each in (X, y))
+    exact = np.linalg.solve((Z.T * w) @ Z + 7.0 * np.eye(90), (Z.T * w) @ t)
+    np.testing.assert_allclose(found.coef[:, 0], exact, atol=1e-6)
+    np.testing.assert_allclose(found.intercept[0], np.average(y - X @ exact, weights=w))
+    model = mercer.fit(X, y, effort="fast", report=False)
+    assert model.report()["holdout"]["linear"]["value"] > 0

@@ -293,7 +293,8 @@ class FitRun:
 
     def _evaluated(self, learned: Learned, held_out: Source, holdout: float) -> HoldoutEvaluation:
         """Scores on the holdout; on a part of it if all rows would take too much of the time left."""
-        name, plain = baseline(learned.encoder, learned.rows, self.classify, self.seed, self.clock.part(_EVALUATED))
+        clock, searched = self.clock.part(_EVALUATED), learned.predictor.result
+        name, plain = baseline(learned.encoder, learned.rows, self.classify, self.seed, clock, searched)
         learned = self.decided(learned)
         if self.decisions is not None and isinstance(plain, EncodedPredictor):
             plain = replace(plain, predictor=self.decisions.applied(plain.predictor))

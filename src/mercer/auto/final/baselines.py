@@ -18,9 +18,10 @@ from mercer.auto.features.union import Features
 from mercer.auto.final.generalized import linear_generalized
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.rows.encoding import EncodedRows, dense
+from mercer.auto.search.state import SearchResult
 from mercer.auto.text.scored_encoder import ScoredEncoder
 from mercer.auto.text.sparse_model import SparsePredictor
-from mercer.linear.ridge.row_space import row_basis
+from mercer.linear.ridge.row_space import BlockKernel, RowSpaceFoldLoss, row_basis
 
 #: Iterations of the linear model of classes, at most.
 _MAX_ITER = 300
@@ -135,8 +136,15 @@ class ConstantPredictor:
         return cls(classes[int(np.argmax(counts))], counts / counts.sum())
 
 
-def baseline(encoder: Any, rows: EncodedRows, classify: bool, seed: int, clock: Clock | None = None) -> tuple[str, Any]:
-    """The name of the baseline, and its predictor of raw rows."""
+def baseline(
+    encoder: Any,
+    rows: EncodedRows,
+    classify: bool,
+    seed: int,
+    clock: Clock | None = None,
+    found: SearchResult | None = None,
+) -> tuple[str, Any]:
+    """The name of the baseline, and its predictor of raw rows; `found` is what the search found with these rows."""
     alone = "the most frequent class" if classify else "the mean of the target"
     texts = isinstance(encoder, ScoredEncoder)
     width = len(encoder.kept) if texts else rows.X.shape[1]
@@ -147,16 +155,25 @@ def baseline(encoder: Any, rows: EncodedRows, classify: bool, seed: int, clock: 
             alone = f"the {ConstantPredictor.of(rows, classify).name} of the target"
         return alone, ConstantPredictor.of(rows, classify)
     name = "linear model of the columns that are not text" if texts else "linear model of the columns"
-    return name, EncodedPredictor(encoder, linear(replace(rows, X=rows.X[:, :width]), classify, seed, clock), width)
+    penalty = None if texts or found is None else found.linear_penalty
+    made = linear(replace(rows, X=rows.X[:, :width]), classify, seed, clock, penalty)
+    return name, EncodedPredictor(encoder, made, width)
 
 
-def linear(rows: EncodedRows, classify: bool, seed: int, clock: Clock | None = None) -> Predictor:
-    """The linear model of the encoded columns; with fewer iterations if time is short."""
+def linear(
+    rows: EncodedRows, classify: bool, seed: int, clock: Clock | None = None, penalty: float | None = None
+) -> Predictor:
+    """The linear model of the encoded columns; with fewer iterations if time is short.
+
+    penalty : that of the smallest K-fold loss, if a search has found it
+    """
     from mercer.linear import LogisticClassifier, RidgeRegressor
 
     if rows.response is not None:
         return linear_generalized(rows, seed)
     features = Features([LinearBlock(rows.X.shape[1])])
+    if penalty is not None and not classify and len(rows.X) < rows.X.shape[1]:
+        return _few_rows(rows, features, penalty)
     X = rows.X.astype(np.float32).astype(np.float64)
     basis = row_basis(X)
     X = X if basis is None else X @ basis
@@ -178,3 +195,14 @@ def linear(rows: EncodedRows, classify: bool, seed: int, clock: Clock | None = N
     coef = np.atleast_2d(ridge.coef_).T
     coef = coef if basis is None else basis @ coef
     return Predictor(features, coef, np.atleast_1d(ridge.intercept_), None, np.ones(1))
+
+
+def _few_rows(rows: EncodedRows, features: Features, penalty: float) -> Predictor:
+    """The ridge regression of fewer rows than columns with a known penalty: one system of the size of the rows."""
+    X, y = rows.X.astype(np.float32), np.asarray(rows.y, dtype=np.float64)
+    kernel = BlockKernel.of(X, rows.weight)
+    one_fold = np.zeros(len(X), dtype=np.int64)
+    Y = y.reshape(len(X), -1)
+    equations = RowSpaceFoldLoss([kernel], features.block_of_column, one_fold, Y, lambda *_: X, rows.weight)
+    penalties = np.maximum([penalty], equations.floor())
+    return Predictor(features, *equations.weights(penalties), None, penalties)
