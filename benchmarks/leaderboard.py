@@ -25,7 +25,7 @@ from benchmarks import json_lines
 from benchmarks.harness import data_file, size, table
 from benchmarks.leaderboard_data import SETS, Split, load, n_splits
 from benchmarks.leaderboard_models import EXTRA, MODELS
-from benchmarks.leaderboard_summary import mean_by_set, render
+from benchmarks.leaderboard_summary import figures
 
 #: Seconds after which a fit is given up.
 TIMEOUT = 1800.0
@@ -43,7 +43,7 @@ def main() -> None:
         if asked.data is None:
             parser.error("--data DIR names the folder of Parquet files")
         race(asked)
-    print(render(json_lines.results(Path(asked.out))))
+    show(Path(asked.out))
 
 
 def run() -> None:
@@ -59,13 +59,13 @@ def run() -> None:
             data=folder, sets=",".join(SETS), models=models, splits=splits, timeout=TIMEOUT, out=str(out)
         )
     )
-    found = json_lines.results(out)
-    for title, column in (("test scores (R2 or accuracy)", "score"), ("test errors", "error")):
-        mean = mean_by_set(found, column)
-        names = [name for name in MODELS if any(model == name for _, model in mean)]
-        rows = [[name, *(mean.get((name, model)) for model in names)] for name in SETS if (name, "mercer") in mean]
-        table(f"{title}, means of the splits", ["set", *names], rows)
-    print(render(found))
+    show(out)
+
+
+def show(out: Path) -> None:
+    """Print and record the tables of all results in a file."""
+    for figure in figures(json_lines.results(out)):
+        table(*figure)
 
 
 def race(asked: argparse.Namespace) -> None:

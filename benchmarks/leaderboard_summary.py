@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,14 @@ from benchmarks.leaderboard_data import CHOSEN_ON, SETS
 from benchmarks.leaderboard_models import MODELS
 
 N_BOOTSTRAP = 1000
+
+
+class Figure(NamedTuple):
+    """A table of figures with its title; the first column is the name of the row."""
+
+    title: str
+    columns: list[str]
+    rows: list[list]
 
 
 def mean_by_set(rows: list[dict], column: str) -> dict[tuple[str, str], float]:
@@ -21,32 +30,40 @@ def mean_by_set(rows: list[dict], column: str) -> dict[tuple[str, str], float]:
     return {key: float(np.mean(values)) for key, values in found.items()}
 
 
-def render(rows: list[dict]) -> str:
-    """Errors, and summaries over the sets that all models have: all sets, those of choices, and the others."""
+def figures(rows: list[dict]) -> list[Figure]:
+    """Scores and errors of each set, and summaries over the sets that all models have: all, of choices, and others."""
+    found = [_means(rows, "score", "test scores (R2 or accuracy), means of the splits")]
+    found.append(_means(rows, "error", "test errors, means of the splits"))
     mean = mean_by_set(rows, "error")
-    models = [name for name in MODELS if any(model == name for _, model in mean)]
-    sets = [name for name in SETS if any(found == name for found, _ in mean)]
-    metrics = {row["set"]: row["metric"] for row in rows if "metric" in row}
-    lines = _table(
-        ["set", "metric", *models],
-        [[name, metrics.get(name, ""), *_marked([mean.get((name, model)) for model in models])] for name in sets],
-    )
-    common = [name for name in sets if all((name, model) in mean for model in models)]
+    models = found[1].columns[2:]
+    common = [row[0] for row in found[1].rows if None not in row]
     halves = {
-        "all": common,
-        "of choices": [name for name in common if name in CHOSEN_ON],
-        "reported": [name for name in common if name not in CHOSEN_ON],
+        "sets": common,
+        "sets of choices": [name for name in common if name in CHOSEN_ON],
+        "sets that took no part in choices": [name for name in common if name not in CHOSEN_ON],
     }
     for title, chosen in halves.items():
         if len(chosen) > 1:
             errors = np.array([[mean[name, model] for model in models] for name in chosen])
-            lines += ["", f"{len(chosen)} sets ({title}); intervals of 95 % by bootstrap over sets", ""]
-            lines += _summary(errors, models, _times(rows, models, chosen))
-    failed = [f"{row['model']} on {row['set']}: {row['failed']}" for row in rows if "failed" in row]
-    return "\n".join([*lines, *(["", "Failed:", *failed] if failed else [])])
+            found.append(_summary(f"{len(chosen)} {title}", errors, models, _times(rows, models, chosen)))
+    failed = [[row["set"], row["model"], row["seed"], row["failed"]] for row in rows if "failed" in row]
+    return [*found, *([Figure("fits that failed", ["set", "model", "split", "why"], failed)] if failed else [])]
 
 
-def _summary(errors: np.ndarray, models: list[str], times: dict[str, tuple[float, float]]) -> list[str]:
+def _means(rows: list[dict], column: str, title: str) -> Figure:
+    """Means over the splits of each set; errors with their metric."""
+    mean = mean_by_set(rows, column)
+    models = [name for name in MODELS if any(model == name for _, model in mean)]
+    metrics = {row["set"]: row["metric"] for row in rows if "metric" in row} if column == "error" else None
+    sets = [name for name in SETS if any(found == name for found, _ in mean)]
+    head = ["set"] if metrics is None else ["set", "metric"]
+    labels = {name: [name] if metrics is None else [name, metrics[name]] for name in sets}
+    values = {name: [mean.get((name, model)) for model in models] for name in sets}
+    lines = [[*labels[name], *(None if x is None else float(f"{x:.4g}") for x in values[name])] for name in sets]
+    return Figure(title, [*head, *models], lines)
+
+
+def _summary(title: str, errors: np.ndarray, models: list[str], times: dict[str, tuple[float, float]]) -> Figure:
     rng = np.random.default_rng(0)
     draws = rng.integers(0, len(errors), (N_BOOTSTRAP, len(errors)))
     rank, normalized = ranks(errors), normalized_errors(errors)
@@ -66,9 +83,9 @@ def _summary(errors: np.ndarray, models: list[str], times: dict[str, tuple[float
     ]
     head = ["model", "mean rank", "normalized error", "Elo", "median wall s", "median CPU s"]
     first, second = order[:2]
-    difference = drawn[:, second] - drawn[:, first]
+    difference = _interval(drawn[:, second] - drawn[:, first], ".2f")
     lead = f"{models[first]} leads {models[second]} by a mean rank of {np.mean(rank[:, second] - rank[:, first]):.2f}"
-    return [*_table(head, rows), "", f"{lead} ({_interval(difference, '.2f')})"]
+    return Figure(f"{title}: {lead} ({difference}; intervals of 95 % by bootstrap over sets)", head, rows)
 
 
 def ranks(errors: np.ndarray) -> np.ndarray:
@@ -112,12 +129,3 @@ def _times(rows: list[dict], models: list[str], sets: list[str]) -> dict[str, tu
 def _interval(values: np.ndarray, form: str) -> str:
     low, high = np.quantile(values, (0.025, 0.975))
     return f"{low:{form}} to {high:{form}}"
-
-
-def _marked(cells: list[float | None]) -> list[str]:
-    best = min(cell for cell in cells if cell is not None)
-    return ["" if cell is None else f"**{cell:.4g}**" if cell == best else f"{cell:.4g}" for cell in cells]
-
-
-def _table(head: list[str], rows: list[list[str]]) -> list[str]:
-    return [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *(f"| {' | '.join(row)} |" for row in rows)]

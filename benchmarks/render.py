@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,8 +92,9 @@ def _front(records: dict[str, Any], folder: Path) -> list[str]:
     lines = []
     if "leaderboard" in records:
         lines += ["\n## Leaderboard of real tables\n", "![Scores of seven models](../docs/images/leaderboard.svg)\n"]
-        for figure in [each for each in records["leaderboard"]["figures"] if "of the first split" not in each["title"]]:
-            lines += [_sentence(figure["title"]), "", *_table(figure, best="set" in figure["columns"]), ""]
+        for figure in records["leaderboard"]["figures"]:
+            best = max if figure["title"].startswith("test scores") else min
+            lines += [_sentence(figure["title"]), "", *_table(figure, best if "set" in figure["columns"] else None), ""]
         lines.append(NOTES["leaderboard"])
     if _plot_ratios(records, folder / "ratios.svg"):
         lines += ["\n## Speed at a glance\n", "![How many times as fast as the peers](results/ratios.svg)"]
@@ -153,12 +155,13 @@ def _figures(benchmark: Benchmark, figures: list[dict[str, Any]], shown: Shown) 
     return [*lines, *([NOTES[benchmark.name], ""] if benchmark.name in NOTES else [])]
 
 
-def _table(figure: dict[str, Any], best: bool = False) -> list[str]:
+def _table(figure: dict[str, Any], best: Callable | None = None) -> list[str]:
+    """The lines of a table; the best number of each row is bold, where `best` says which that is."""
     lines = ["| " + " | ".join(map(str, figure["columns"])) + " |", "|---" * len(figure["columns"]) + "|"]
     for row in figure["rows"]:
         cells = [_number(cell) for cell in row]
-        if best:
-            top = max(cell for cell in row[1:] if cell is not None)
+        if best is not None:
+            top = best(cell for cell in row if isinstance(cell, float))
             cells = [f"**{cell}**" if value == top else cell for cell, value in zip(cells, row, strict=True)]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
@@ -173,7 +176,9 @@ def _in_line(figure: dict[str, Any]) -> str:
 
 
 def _number(value: Any) -> str:
-    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+    return "" if value is None else str(value)
 
 
 def _sentence(text: str) -> str:

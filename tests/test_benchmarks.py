@@ -138,6 +138,29 @@ def test_gate_reads_two_folders(tmp_path, capsys):
     assert "trees: t, scikit-learn: 2.00 x" in capsys.readouterr().out
 
 
+def test_tables_of_the_leaderboard():
+    from benchmarks.leaderboard_summary import figures
+
+    rows = [
+        {"set": name, "model": model, "seed": 0, "score": score, "error": 1 - score, "metric": "rmse"}
+        | {"wall": 1.0, "cpu": 2.0}
+        for name in ("abalone", "fried", "adult")
+        for model, score in (("mercer", 0.9), ("catboost", 0.8), ("linear", 0.5))
+        if (name, model) != ("adult", "catboost")
+    ]
+    rows.append({"set": "adult", "model": "catboost", "seed": 0, "failed": "not finished in 1 s"})
+    scores, errors, summary, *_, failed = figures(rows)
+    assert scores.columns == ["set", "mercer", "catboost", "linear"]
+    assert errors.rows == [
+        ["abalone", "rmse", 0.1, 0.2, 0.5],
+        ["adult", "rmse", 0.1, None, 0.5],
+        ["fried", "rmse", 0.1, 0.2, 0.5],
+    ]
+    assert summary.title.startswith("2 sets: mercer leads catboost by a mean rank of 1.00")
+    assert [row[0] for row in summary.rows] == ["mercer", "catboost", "linear"]
+    assert failed.rows == [["adult", "catboost", 0, "not finished in 1 s"]]
+
+
 def test_ranks_and_ratings_of_the_leaderboard():
     import numpy as np
     from benchmarks.leaderboard_summary import elo, normalized_errors, ranks
