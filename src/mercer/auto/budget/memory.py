@@ -92,7 +92,7 @@ def bytes_of_equations(n_rows: int, width: int, n_folds: int = 1) -> float:
     """About the bytes of ridge equations of streamed rows: of matrices of features, or of rows where these are fewer.
 
     >>> round(bytes_of_equations(10**6, 1000) / 1e9, 2), round(bytes_of_equations(2000, 100_000) / 1e9, 2)
-    (0.17, 2.0)
+    (0.17, 1.98)
     """
     if n_rows <= width:
         return 8.0 * n_rows * width + 8.0 * _MATRICES_OF_ROWS * n_rows**2

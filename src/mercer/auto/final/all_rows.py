@@ -87,9 +87,11 @@ class StreamedRows:
         self._keeps = 0 < size <= _MAX_KEPT_BYTES
 
     def fit_into_memory(self, n_folds: int = 1) -> bool:
-        """Whether there is memory for the ridge equations of all rows."""
-        needed = bytes_of_equations(self.n_rows, self.predictor.features.width, n_folds)
-        return self.memory is None or needed <= usable(self.memory)
+        """Whether there is memory for the ridge equations of all rows: matrices no larger than those of the search."""
+        width = self.predictor.features.width
+        if self.memory is None or width <= len(self.sample.y):
+            return True
+        return bytes_of_equations(self.n_rows, width, n_folds) <= usable(self.memory)
 
     def others(self) -> Source:
         """The other rows with their features; on the threads of this process each pass is timed."""
