@@ -179,7 +179,7 @@ def roles_beyond_sample(
         in_memory = isinstance(source.origin()[0], MemorySource)
         if fraction * n_rows >= _MEASURED_ROWS or not in_memory or "text" not in source.schema.values():
             return roles
-        source = sample_of(min(1.0, _MEASURED_ROWS / n_rows))
+        source = sample_of(_MEASURED_ROWS / n_rows) if n_rows > _MEASURED_ROWS else source
     with steps("roles"):
         return guess_roles(source, roles)
 
