@@ -142,9 +142,9 @@ def baseline(
     classify: bool,
     seed: int,
     clock: Clock | None = None,
-    found: SearchResult | None = None,
+    found: Any = None,
 ) -> tuple[str, Any]:
-    """The name of the baseline, and its predictor of raw rows; `found` is what the search found with these rows."""
+    """The name of the baseline, and its predictor of raw rows; `found` is what was learned from these rows."""
     alone = "the most frequent class" if classify else "the mean of the target"
     texts = isinstance(encoder, ScoredEncoder)
     width = len(encoder.kept) if texts else rows.X.shape[1]
@@ -155,7 +155,7 @@ def baseline(
             alone = f"the {ConstantPredictor.of(rows, classify).name} of the target"
         return alone, ConstantPredictor.of(rows, classify)
     name = "linear model of the columns that are not text" if texts else "linear model of the columns"
-    penalty = None if texts or found is None else found.linear_penalty
+    penalty = found.linear_penalty if isinstance(found, SearchResult) and not texts else None
     made = linear(replace(rows, X=rows.X[:, :width]), classify, seed, clock, penalty)
     return name, EncodedPredictor(encoder, made, width)
 
