@@ -76,7 +76,7 @@ def test_the_number_of_workers_does_not_matter(cluster, parquet):
     first = next(iter(cluster.client.scheduler_info()["workers"]))
 
     class OneWorker(DaskEngine):
-        def _submit(self, function, *args):
+        def _submit(self, function, *args, **where):
             return super()._submit(function, *args, workers=[first])
 
     for engine in (OneWorker(cluster.client), DaskEngine(cluster.client)):
@@ -87,9 +87,9 @@ def test_only_states_travel_from_files(cluster, parquet):
     sent = []
 
     class Listening(DaskEngine):
-        def _submit(self, function, *args):
+        def _submit(self, function, *args, **where):
             sent.append(sum(len(arg) for arg in args if isinstance(arg, bytes)))
-            return super()._submit(function, *args)
+            return super()._submit(function, *args, **where)
 
     source = ParquetSource(parquet, target="y").on(Listening(cluster.client))
     guarded(lambda: source.fold(Moments()))
