@@ -29,10 +29,10 @@ class Shown(NamedTuple):
 SIZES = (
     *(Shown(comparisons, 2, rows) for rows in (30, 12) for comparisons in (4, 3)),
     *(Shown(comparisons, 1, rows) for rows in (12, 10, 8, 6, 4) for comparisons in (3, 2)),
-    Shown(1, 1, 4),
+    *(Shown(1, 1, rows) for rows in (4, 3, 2)),
 )
-#: Figures of these benchmarks are shown whole.
-WHOLE = ("published",)
+#: All figures of these benchmarks are shown: with all rows, or if the page is short of lines with so many at least.
+WHOLE, ROWS_OF_WHOLE = ("published",), 4
 HEAD = """# Results of the benchmarks
 
 `python -m benchmarks render` writes this page from `results/*.json`; `results/*.log` holds what each benchmark printed.
@@ -92,7 +92,11 @@ def _front(records: dict[str, Any], folder: Path) -> list[str]:
     lines = []
     if "leaderboard" in records:
         lines += ["\n## Leaderboard of real tables\n", "![Scores of seven models](../docs/images/leaderboard.svg)\n"]
-        for figure in records["leaderboard"]["figures"]:
+        figures = records["leaderboard"]["figures"]
+        with_errors = any(figure["title"].startswith("test errors") for figure in figures)
+        for figure in figures:
+            if with_errors and figure["title"].startswith("test scores"):
+                continue  # the same order of models, in the log
             best = max if figure["title"].startswith("test scores") else min
             lines += [_sentence(figure["title"]), "", *_table(figure, best if "set" in figure["columns"] else None), ""]
         lines.append(NOTES["leaderboard"])
@@ -142,7 +146,9 @@ def _short_figures(chosen: list[Benchmark], records: dict[str, Any]) -> list[str
 def _figures(benchmark: Benchmark, figures: list[dict[str, Any]], shown: Shown) -> list[str]:
     """A section: narrow figures in a line each, the first wide ones as tables of so many rows."""
     lines = [f"### {_sentence(benchmark.title)}\n"]
-    room, n_rows = (99, 99) if benchmark.name in WHOLE else (shown.figures, shown.rows)
+    room, n_rows = shown.figures, shown.rows
+    if benchmark.name in WHOLE:
+        room, n_rows = 99, 99 if n_rows >= ROWS_OF_WHOLE else ROWS_OF_WHOLE
     for figure in figures:
         if len(figure["columns"]) <= 3:
             lines += [f"{_titled(figure)}: {_in_line(figure)}.", ""]
