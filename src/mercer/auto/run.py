@@ -36,21 +36,21 @@ from mercer.auto.diagnostics.evaluation import HoldoutEvaluation, evaluate_holdo
 from mercer.auto.final.all_rows import StreamedRows, sample_of, weights_from_all
 from mercer.auto.final.baselines import EncodedPredictor, baseline
 from mercer.auto.final.linear_of_all import LINEAR_IS_BETTER, LinearOfAll, columns_alone, linear_of_all
-from mercer.auto.final.predictor import Predictor
 from mercer.auto.final.response import Response
 from mercer.auto.glass.learning import learn_glass, learn_glass_again
 from mercer.auto.glass.texts import left_out, text_columns
 from mercer.auto.learned import Learned
 from mercer.auto.options import ModelShape, Objective, Splitting
 from mercer.auto.recorded import recorded_search
+from mercer.auto.refitting import refitted
 from mercer.auto.rows.encoding import EncodedRows
 from mercer.auto.rows.monotone import monotone_rows
 from mercer.auto.rows.task import TargetProfile
 from mercer.auto.run_diagnostics import REFIT, RunDiagnostics
-from mercer.auto.search.learning import learn, learn_again
+from mercer.auto.search.learning import learn
 from mercer.auto.splits import RowSplits
 from mercer.auto.splits.holding_out import hold_out
-from mercer.auto.text.sparse_model import SparsePredictor, encode_training_rows, learn_terms
+from mercer.auto.text.sparse_model import encode_training_rows, learn_terms
 from mercer.source import MemorySource, Source
 from mercer.source.recording import recording, remembered
 from mercer.source.table import first_block
@@ -107,13 +107,8 @@ class FitRun:
     def check_options(self) -> None:
         """Refuse options that exclude each other."""
         if self.shape.explainable and self.response is not None:
-            problem = (
-                Setting("explainable", True),
-                " and ",
-                Setting("loss", self.objective.loss),
-                " exclude each other:",
-            )
-            raise MercerError(*problem, remedy="give one of them.")
+            both = Setting("explainable", True), " and ", Setting("loss", self.objective.loss)
+            raise MercerError(*both, " exclude each other:", remedy="give one of them.")
 
     def know(self, profile: TargetProfile, source: Source) -> None:
         """Take over what is known about the target."""
@@ -347,13 +342,4 @@ class FitRun:
             made = learn_glass_again(learned.predictor, encoder, rows, self.effort, self.seed, clock)
             return Learned(encoder, rows, made)
         positions = np.array([before.get(name, -1) for name in encoder.get_feature_names_out()])
-        return Learned(encoder, rows, self._refitted(learned.predictor, rows, positions, clock))
-
-    def _refitted(self, predictor: Predictor, rows: EncodedRows, positions: np.ndarray, clock: Clock) -> Predictor:
-        """The configuration of a model on other rows; a new search if only one of both is sparse."""
-        was_sparse = isinstance(predictor, SparsePredictor)
-        if sparse.issparse(rows.X):
-            return learn_terms(rows, self.classify, self.seed, predictor if was_sparse else None, clock)
-        if was_sparse:
-            return learn(rows, self.classify, self.effort, clock, self.seed, Steps())
-        return learn_again(predictor, rows, self.effort, self.seed, positions, clock)
+        return Learned(encoder, rows, refitted(self, learned.predictor, rows, positions, clock))
