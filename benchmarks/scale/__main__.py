@@ -16,7 +16,7 @@ def main() -> None:
     parser.add_argument("--gigabytes", type=float, default=Options.gigabytes, help="size of the generated CSV")
     parser.add_argument("--limit", type=float, default=Options.limit, help="resident size in gigabytes")
     parser.add_argument("--efforts", default="fast", help="fast,normal for example")
-    parser.add_argument("--enforced", action="store_true", help="also with the limit enforced by the kernel")
+    parser.add_argument("--enforced", action="store_true", help="let the kernel end fits beyond the limit")
     parser.add_argument("--rows", type=int, default=Options.rows)
     parser.add_argument("--predicted", type=int, default=Options.predicted)
     parser.add_argument("--folder", help="for generated files; a temporary one by default")

@@ -13,7 +13,7 @@ class Options:
     """Small sizes by default; the figures of the documentation are those of the full sizes.
 
     gigabytes : size of the generated CSV, limit : resident size in gigabytes, efforts : of the fits
-    enforced : also run each fit with the limit enforced by the kernel
+    enforced : let the kernel end fits beyond the limit
     rows : of throughput and workers, predicted : rows to predict, data : folder of Parquet tables for samples
     """
 
