@@ -110,7 +110,7 @@ def tables():
     z = np.linspace(-12, 12, 300)
     first.plot(z, z, color=GRAY, linestyle=":", label="scaled")
     first.plot(z, z / np.sqrt(1 + (z / 3) ** 2), color=BLUE, label="encoded")
-    first.set(ylim=(-6, 6), title="numbers: far values are drawn in", xlabel="(x - median) / IQR")
+    first.set(ylim=(-6, 6), title="numbers: far values are pulled in", xlabel="(x - median) / IQR")
     n = np.arange(1, 60)
     for a, style in ((1, ":"), (5, "-"), (20, "--")):
         second.plot(n, n / (n + a), style, color=BLUE, label=f"a = {a}")
