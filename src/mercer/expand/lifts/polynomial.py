@@ -49,7 +49,7 @@ class MonomialLift(HighDimensionalTransformer):
 
     @property
     def powers_(self) -> np.ndarray:
-        """The exponent of each input column in each output column, computed on access."""
+        """The exponents, an array of shape (n_output_features_, n_features_in_), computed on access."""
         check_is_fitted(self)
         return self._products.powers()
 
@@ -89,7 +89,6 @@ class PolynomialLift(MonomialLift):
     Attributes
     ----------
     n_output_features_ : int
-    powers_ : array of shape (n_output_features_, n_features_in_), computed on access
 
     Examples
     --------
