@@ -43,6 +43,9 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Mercer"
 html_static_path = ["_static"]
 html_css_files = ["mercer.css"]
+# Pages opened as files cannot read each other: the search then lists titles without excerpts.
+_NO_EXCERPTS = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
+html_js_files = [(None, {"body": _NO_EXCERPTS})]
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,
@@ -50,6 +53,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+html_context = {"default_mode": "auto"}  # light or dark, as the browser asks
 # Pages without pages below them have nothing to show beside the text.
 _SINGLE = ("index", "install", "start", "from_sklearn", "internals", "extending", "corrections", "policy")
 html_sidebars = {page: [] for page in _SINGLE}
@@ -94,6 +98,8 @@ def _prepare_sections(app, what, name, obj, options, lines):
 
     Napoleon would read the underscore at the end of ``classes_`` as a link, and "the labels in sorted order" as a type.
     """
+    if what in ("attribute", "property"):
+        lines.insert(0, "")  # or napoleon takes the words before a colon for a type
     sections = [i for i, line in enumerate(lines) if set(line) == {"-"}] or [len(lines)]
     for i in range(sections[0] - 1, 1, -1):
         text, blank, formula = lines[i - 2 : i + 1]

@@ -144,6 +144,19 @@ def test_docstrings_of_estimators_and_kernels_are_complete(name):
     assert undocumented == []
 
 
+FUNCTIONS = sorted(
+    name
+    for names in mercer._PUBLIC.values()
+    for name in names.split()
+    if callable(getattr(mercer, name)) and not isinstance(getattr(mercer, name), type)
+)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_docstrings_of_functions_say_when_to_use_them(name):
+    assert GUIDANCE.search(re.sub(r"\s+", " ", getattr(mercer, name).__doc__)), "say when to use it, and when not"
+
+
 def test_links_between_pages_and_pictures_exist():
     for page in PAGES:
         text = page.read_text(encoding="utf-8")

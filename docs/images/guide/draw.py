@@ -110,7 +110,7 @@ def tables():
     z = np.linspace(-12, 12, 300)
     first.plot(z, z, color=GRAY, linestyle=":", label="scaled")
     first.plot(z, z / np.sqrt(1 + (z / 3) ** 2), color=BLUE, label="encoded")
-    first.set(ylim=(-6, 6), title="numbers: far values are drawn in", xlabel="(x - median) / IQR")
+    first.set(ylim=(-6, 6), title="numbers: far values are pulled in", xlabel="(x - median) / IQR")
     n = np.arange(1, 60)
     for a, style in ((1, ":"), (5, "-"), (20, "--")):
         second.plot(n, n / (n + a), style, color=BLUE, label=f"a = {a}")
@@ -179,7 +179,7 @@ def losses():
     for level, line, style in zip(levels, found.T, ("--", "-", "--"), strict=True):
         inside = np.mean(y <= line)
         ax.plot(x, line, style, color=BLUE, label=f"quantile {level}: {inside:.0%} of the rows below")
-    ax.set(xlabel="x", ylabel="y")
+    ax.set(xlabel="x", ylabel="y", title="quantiles of rows whose spread grows")
     ax.legend(fontsize=8)
     return fig
 
@@ -287,7 +287,7 @@ def serving():
     rows = found["rows"][::-1]
     ax.barh([row[0] for row in rows], [row[2] for row in rows], color=BLUE, alpha=0.3, label=found["columns"][2])
     ax.barh([row[0] for row in rows], [row[1] for row in rows], color=BLUE, label=found["columns"][1])
-    ax.set(xlabel=found["title"])
+    ax.set(xlabel="milliseconds", title="time of one prediction, 12 mixed columns")
     ax.legend(fontsize=8)
     return fig
 

@@ -216,8 +216,8 @@ class MercerRegressor(RegressorMixin, SearchedEstimator):
     >>> from sklearn.datasets import load_diabetes
     >>> from mercer.auto import MercerRegressor
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> MercerRegressor(effort="fast").fit(X, y).score(X, y) > 0.5
-    True
+    >>> print(f"R2 {MercerRegressor(effort='fast').fit(X[::2], y[::2]).score(X[1::2], y[1::2]):.1f}")
+    R2 0.4
     """
 
     _task = "regression"
@@ -306,8 +306,8 @@ class MercerClassifier(ClassifierMixin, SearchedEstimator):
     >>> from sklearn.datasets import load_iris
     >>> from mercer.auto import MercerClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> MercerClassifier(effort="fast").fit(X, y).score(X, y) > 0.95
-    True
+    >>> print(f"accuracy {MercerClassifier(effort='fast').fit(X[::2], y[::2]).score(X[1::2], y[1::2]):.2f}")
+    accuracy 0.96
     """
 
     _task = "classification"

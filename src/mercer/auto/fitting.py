@@ -79,6 +79,11 @@ def fit(
     with its own ridge penalty. The result is evaluated once on the holdout, beside the linear model of the encoded
     columns, and refitted on all rows.
 
+    Use it for tables of numbers, categories, dates and text with up to millions of rows. Inside cross-validation,
+    pipelines and stacking use `MercerRegressor` and `MercerClassifier`; if the features are known, an estimator of
+    `mercer.linear` on them is faster. A fit takes seconds on thousands of rows; `effort="fast"` takes about a tenth of
+    that.
+
     Parameters
     ----------
     data : path, frame, dict of columns, array or Source

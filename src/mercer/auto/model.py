@@ -42,7 +42,6 @@ class Model(UpdatableModel):
     encoder : the fitted `TableEncoder`
     predictor : blocks of features (`predictor.features`), `coef`, `intercept`, and for classes a `temperature`
     classes_ : the classes, or None
-    schema : dict of input columns to their kind and role
     baseline : the mean encoded row, from which explanations start
     """
 

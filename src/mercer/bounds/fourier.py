@@ -39,6 +39,9 @@ def fourier_dimension(
     the diagonal is an estimate too, and every frequency is one column: D = ceil((8 / eps^2) ln(2 (P + n) / delta)), or
     D = ceil(((1 + 2 v + 2 eps) / eps^2) ln(2 (P + n) / delta)).
 
+    Use it to plan, before seeing data. It holds for the worst data, so it asks for several times the features that most
+    tables need: measure these by `certify` instead.
+
     Parameters
     ----------
     eps : float > 0, absolute error of a kernel value
@@ -86,6 +89,9 @@ def fourier_variance(kernel: Kernel) -> float:
     k(2r) <= 2 k(r)^2 and a little more for kernels with heavy tails, up to 9/16 for a power law. The supremum is
     searched on a grid of distances and rounded up in the third digit. A kernel that is not a function of one norm of
     x - x' gets 1, which holds for all.
+
+    Use it through ``fourier_dimension(..., variance=kernel)``. It is not needed for Gaussian and Laplace kernels, where
+    it is 1/2.
 
     Parameters
     ----------

@@ -141,6 +141,9 @@ def hashing_risk(
     and always for m >= 2 / (eps^2 delta) (Freksen, Kamma and Larsen 2018, who measure a constant near 1); for s > 1 it
     grows by sqrt(s) (Jagadeesan 2019).
 
+    Use it on a sample of the rows before hashing names of very different weights. Rows of many equal small entries,
+    such as long texts, are always safe. It costs four power sums of each vector.
+
     Parameters
     ----------
     X : array, CSR matrix or Source of numbers (read once)

@@ -31,6 +31,9 @@ def jl_dimension(eps: float, delta: float, n: int | None = None, method: str = "
       1 - 2 sqrt(t/m) and 1 + 2 sqrt(t/m) + 2 t/m of Laurent and Massart (Annals of Statistics, 2000, lemma 1).
       It requires 15 to 40 % more.
 
+    Use it to choose the size of a projection for a stated accuracy; ``n_components="auto"`` of the projections calls
+    it. For data of low rank far fewer dimensions do: measure by `certify_distances` instead.
+
     Parameters
     ----------
     eps : float > 0, relative error of squared lengths
@@ -62,6 +65,9 @@ def jl_interval(m: int, delta: float, method: str = "theorem") -> tuple[float, f
       2000). low is 0, an empty statement, up to m = 4 t. The true failure probability is smaller by a factor of 10 to
       50.
     - ``"exact"``: the delta/2 and 1 - delta/2 quantiles of chi2_m / m; the failure probability is delta itself.
+
+    Use it for the accuracy of a size that is given. `jl_dimension` is its inverse; for projections of given data use
+    `certify_distances`.
 
     Parameters
     ----------

@@ -22,6 +22,8 @@ def sparse_nonzeros(m: int, d: int, delta: float, method: str = "chernoff") -> i
     ln(1/delta)/eps for any d (Kane and Nelson, "Sparser Johnson-Lindenstrauss transforms", J. ACM 2014), and s = 8 in
     practice, where ``hashing_risk`` checks given data.
 
+    Use it to see what this sufficient condition costs. In practice use s = 8 and `hashing_risk`.
+
     Parameters
     ----------
     m : int, number of output dimensions

@@ -33,6 +33,10 @@ def read(
 ) -> Source:
     """Read a table of numbers as a source, which any Mercer estimator can be fitted to.
 
+    Use it for tables of numbers, in memory or in files, before an estimator of this library. For text, categories and
+    dates use `read_table` and `TableEncoder`; `mercer.fit` takes paths and frames itself. Arrays that fit into memory
+    can be passed to estimators directly.
+
     Parameters
     ----------
     data : array, sparse matrix, data frame, path of CSV or Parquet files, Bunch, Dask collection or Source

@@ -52,6 +52,10 @@ def read_table(
     makes a column of numbers. Codes such as 007 and integers too long for 64 bits stay text, because their digits
     matter; so do dates whose day and month cannot be distinguished.
 
+    Use it for files and frames of mixed columns, with `TableEncoder` or to look at the schema. Use `read` for numbers
+    alone, which needs no inference of types. `mercer.fit(path)` calls it; calling it yourself is for options such as
+    `types` and `on_bad_rows`.
+
     Parameters
     ----------
     data : path, glob, folder, address, "-", frame, dict of columns, array, Dask collection or Source

@@ -51,6 +51,9 @@ def kernel_by_name(name: str) -> Kernel:
 
     Names are those of the classes in lower case, with hyphens or underscores between words.
 
+    Use it for names from a configuration file. Estimators take the name itself, so call the class instead of this
+    function in code.
+
     >>> kernel_by_name("rational-quadratic")
     RationalQuadratic(bandwidth='median', alpha=1.0)
     """

@@ -77,8 +77,8 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     >>> from mercer.machines import KernelRegressor
     >>> x = np.linspace(0, 6, 50)[:, None]
     >>> model = KernelRegressor(Gaussian(1.0), alpha=1e-6).fit(x, np.sin(x[:, 0]))
-    >>> bool(abs(model.predict([[2.5]]) - np.sin(2.5)) < 1e-4)
-    True
+    >>> print(f"{model.predict([[2.5]])[0]:.4f}, {np.sin(2.5):.4f}")
+    0.5985, 0.5985
     """
 
     _needs_y = True

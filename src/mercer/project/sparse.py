@@ -33,7 +33,7 @@ class SparseProjection(Projection):
 
     so it is of use only for non-negative data, where outputs that stay non-negative are worth the bias.
 
-    Use it for sparse rows and for columns without number, as nothing is stored; a row costs s operations per stored
+    Use it for sparse rows and for any number of columns, as nothing is stored; a row costs s operations per stored
     entry. For dense rows of thousands of columns prefer `HadamardProjection`. Rows of few heavy entries need a larger
     s.
 

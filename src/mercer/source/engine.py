@@ -216,6 +216,9 @@ def _prepare_process() -> None:
 def as_engine(engine: Any) -> Engine | None:
     """An engine from None or "threads" (the threads of this process), an executor, a Dask client, or an engine.
 
+    Use it to give one engine to code of your own that folds sources. Estimators and `read` take an executor or a client
+    directly, so calling it is rarely necessary.
+
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from mercer import as_engine
     >>> with ThreadPoolExecutor(2) as executor:

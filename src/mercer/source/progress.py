@@ -13,6 +13,8 @@ _listener: ContextVar[Callable[[int, int | None], None] | None] = ContextVar("li
 def listening(listener: Callable[[int, int | None], None]) -> Iterator[None]:
     """Call `listener(rows done, number of rows or None)` after each block of every fold inside the `with`.
 
+    Use it to show the progress of long passes of estimators. `mercer.fit` has `progress=`, which says more.
+
     >>> import numpy as np
     >>> from mercer import Standardize, listening, read
     >>> with listening(lambda done, total: print(f"{done} of {total} rows")):

@@ -69,6 +69,9 @@ def guess_roles(
 
     If the source has a target, columns are checked for target leakage: see `Role.suspicions`.
 
+    Use it to see and correct what `mercer.fit` and `TableEncoder` will do with a table, by their parameter `roles`. It
+    is not needed before them: they call it. It takes one pass over the rows.
+
     Parameters
     ----------
     source : Source of a table, as `mercer.io.read_table` gives it

@@ -95,7 +95,6 @@ class TextFeatures(TermLookup, StreamingTransformer):
 
     Attributes
     ----------
-    vocabulary_ : dict of terms and their columns (for several text columns: a list of dicts)
     document_frequency_ : array, the number of documents with an entry in each column
     idf_ : array, with idf weights
     n_documents_ : int
@@ -299,7 +298,7 @@ class TextFeatures(TermLookup, StreamingTransformer):
 
     @property
     def vocabulary_(self) -> dict[str, int] | list[dict[str, int]]:
-        """The column of each term."""
+        """The column of each term, a dict; for several text columns a list of dicts."""
         check_is_fitted(self, "_vocabularies")
         tables = [
             {term: end + i for i, term in enumerate(kept.terms.strings())}

@@ -93,6 +93,10 @@ def evaluate(
     both models; widened for few rows as Hesterberg 2015) over rows, from 2,000 rows on over 1,000 groups of them. Where
     rows have weights, scores are weighted, and the intervals are those of (sum of w)^2 / (sum of w^2) rows.
 
+    Use it to ask whether one model is better than another on rows that neither has seen: the gain has an interval of
+    its own, much shorter than the difference of two intervals suggests. Prefer cross-validation where rows are too few
+    to hold some out. It costs one prediction of each row by each model.
+
     >>> import numpy as np
     >>> from mercer import ParabolicLift, RidgeRegressor, evaluate, read, split_holdout
     >>> from sklearn.pipeline import make_pipeline

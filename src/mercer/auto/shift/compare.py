@@ -37,6 +37,10 @@ def compare(old: Any, new: Any, *, n_rows: int = N_STRANGE, random_state: int = 
     normal limit of these). Each column is compared by Kolmogorov and Smirnov or by chi-square. Columns that identify
     rows are left out.
 
+    Use it before trusting a model on new rows, or to compare two periods. It needs no target, so it cannot see that the
+    target now depends on the columns in another way; `Model.score` on labeled rows can. With thousands of rows tiny
+    differences are significant: read the sizes in the result, not only the p-value.
+
     Parameters
     ----------
     old, new : path, frame, dict of columns, array or Source

@@ -23,13 +23,6 @@ class DataComparison:
     method : "permutation" or "normal limit"
         How the p-value was computed.
     n_old, n_new : int, the numbers of rows
-    columns : data frame
-        `column`, `test`, `statistic`, `p_value` and `q_value` (adjusted by Benjamini and Hochberg), the columns that
-        moved most first. The statistic is the largest difference of the distribution functions (Kolmogorov-Smirnov) or
-        Cramer's V (chi-square).
-    rows : data frame
-        `row` (number from 0), `line` of a text file, and `witness`, the strangest rows first: where the witness
-        function <z(row), mean of z over the new rows - mean of z over the old rows> is largest.
     score : dict or None
         `metric`, its value on the new rows (`new`), on the holdout of the fit (`holdout`), and the `loss` of accuracy,
         their difference; None where the new rows have no targets or nothing predicts them.
@@ -52,12 +45,21 @@ class DataComparison:
 
     @property
     def columns(self) -> Any:
-        """The tests of the columns as a frame of pandas if that is installed, else of pyarrow."""
+        """The tests of the columns as a frame of pandas if that is installed, else of pyarrow.
+
+        `column`, `test`, `statistic`, `p_value` and `q_value` (adjusted by Benjamini and Hochberg), the columns that
+        moved most first. The statistic is the largest difference of the distribution functions (Kolmogorov-Smirnov) or
+        Cramer's V (chi-square).
+        """
         return _frame(self.column_tests, ("column", "test", "statistic", "p_value", "q_value"))
 
     @property
     def rows(self) -> Any:
-        """The strangest rows as a frame of pandas if that is installed, else of pyarrow."""
+        """The strangest rows as a frame of pandas if that is installed, else of pyarrow.
+
+        `row` (number from 0), `line` of a text file, and `witness`, the strangest rows first: where the witness
+        function <z(row), mean of z over the new rows - mean of z over the old rows> is largest.
+        """
         lines = any("line" in each for each in self.strange_rows)
         return _frame(self.strange_rows, ("row", "line", "witness") if lines else ("row", "witness"))
 

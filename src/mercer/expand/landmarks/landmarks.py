@@ -94,10 +94,10 @@ class Landmarks(KernelParameter, ResidualCertificate, ClassNamePrefixFeaturesOut
     >>> from mercer.expand import Landmarks
     >>> from mercer.kernels import Custom, Gaussian
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> features = Landmarks(60, Gaussian(2.0)).fit(X)
+    >>> features = Landmarks(20, Gaussian(2.0)).fit(X)
     >>> Z = features.transform(X)
-    >>> bool(abs(Z @ Z.T - Gaussian(2.0)(X)).max() <= features.residual(X).max() + 1e-12 < 1e-4)
-    True
+    >>> print(f"largest error {abs(Z @ Z.T - Gaussian(2.0)(X)).max():.3f}, bound {features.residual(X).max():.3f}")
+    largest error 0.045, bound 0.045
     >>> letters = Custom(lambda a, b: float(len(set(a) & set(b))))
     >>> Landmarks(kernel=letters, landmarks=["abc", "xyz"], whiten=False).fit_transform(["a", "cabby", "ax"])
     array([[1., 0.],

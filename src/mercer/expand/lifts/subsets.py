@@ -29,7 +29,6 @@ class SubsetLift(MonomialLift):
     Attributes
     ----------
     n_output_features_ : int
-    powers_ : array of shape (n_output_features_, n_features_in_), 1 where a column is in a subset; computed on access
 
     Examples
     --------

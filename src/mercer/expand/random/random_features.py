@@ -93,20 +93,20 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
     >>> from mercer.kernels import Gaussian, Polynomial
     >>> X = np.random.default_rng(0).normal(size=(100, 5)) / 3
     >>> Z = RandomFeatures(Gaussian(2.0), n_components=4096).fit_transform(X)
-    >>> float(abs(Z @ Z.T - Gaussian(2.0)(X)).max()) < 0.1
-    True
+    >>> print(f"largest error {abs(Z @ Z.T - Gaussian(2.0)(X)).max():.2f}")
+    largest error 0.02
     >>> kernel = Gaussian(1.0) + 0.5 * Polynomial(2).on([0, 1, 2])
     >>> features = RandomFeatures(kernel, n_components=4096).fit(X)
     >>> features.sampling_
     'orthogonal, tensor sketch'
-    >>> float(abs(features.transform(X) @ features.transform(X).T - kernel(X)).mean()) < 0.1
-    True
+    >>> print(f"mean error {abs(features.transform(X) @ features.transform(X).T - kernel(X)).mean():.3f}")
+    mean error 0.004
 
     In a metric, here with the second column ten times as long and the last one left out:
 
     >>> kernel = Gaussian(2.0).through([1.0, 10.0, 1.0, 1.0, 0.0])
-    >>> RandomFeatures(kernel, n_components=4096).fit(X).certificate(X).max < 0.1
-    True
+    >>> print(f"largest error {RandomFeatures(kernel, n_components=4096).fit(X).certificate(X).max:.2f}")
+    largest error 0.02
     """
 
     def __init__(

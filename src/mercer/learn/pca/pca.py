@@ -79,8 +79,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, IteratedEstimator, StreamingTransform
     >>> broken = X[:1].copy()
     >>> broken[0, 3], broken[0, 7] = np.nan, 50.0
     >>> repaired, changes = pca.repair(broken, return_changes=True)
-    >>> bool(abs(repaired - X[:1]).max() < 0.1), np.argwhere(changes.gross).tolist()
-    (True, [[0, 7]])
+    >>> print(np.argwhere(changes.gross).tolist(), f"largest error {abs(repaired - X[:1]).max():.2f}")
+    [[0, 7]] largest error 0.01
     """
 
     _needs_y = False

@@ -70,8 +70,10 @@ class AdaBoost(LinearPredictor, Selector, IteratedEstimator):
     >>> from mercer.select import AdaBoost
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = AdaBoost(n_rounds=50).fit(X, y)
-    >>> bool(1 - model.score(X, y) <= model.bounds_[-1] <= 0.1), model.transform(X).shape[1] <= 50
-    (True, True)
+    >>> print(f"training error {1 - model.score(X, y):.3f}, bound {model.bounds_[-1]:.3f}")
+    training error 0.000, bound 0.011
+    >>> model.transform(X).shape
+    (569, 44)
 
     References
     ----------

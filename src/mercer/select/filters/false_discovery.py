@@ -14,6 +14,9 @@ def discoveries(pvalues: Any, q: float = 0.1, method: str = "bh") -> np.ndarray:
     "bh" (Benjamini and Hochberg 1995) has c = 1 and holds for independent or positively dependent p-values; "by"
     (Benjamini and Yekutieli 2001) has c = 1 + 1/2 + ... + 1/d and holds under any dependence.
 
+    Use it for p-values of your own. `FilterSelector(fdr=...)` calls it for columns, and `KnockoffSelector` tests
+    columns given the others instead.
+
     >>> discoveries([0.001, 0.9, 0.02, 0.2], q=0.1)
     array([ True, False,  True, False])
     """

@@ -84,6 +84,9 @@ def compare_hypotheses(X: Any, y: Any, n_folds: int = 5, random_state: int = 0) 
     The best column depends on the class: with y = v1^2 and v2 close to y, a linear predictor prefers v2 and a quadratic
     one v1. A column that is useless alone may be indispensable with another, as the last row then shows.
 
+    Use it to learn why a filter and a model disagree about a column, on few columns. To select columns use
+    `FilterSelector`, `GreedySelector` or `Lasso`; this function only shows.
+
     Parameters
     ----------
     X : array or data frame of n rows

@@ -41,6 +41,9 @@ def knn_mutual_information(X: Any, y: Any, n_neighbors: int = 3, classes: bool |
     continuous y this is the first estimator of Kraskov, Stoegbauer and Grassberger (2004), for classes that of Ross
     (2014). Both assume columns without ties; for repeated values use contingency tables.
 
+    Use it for a few continuous columns of up to some thousands of rows; for many columns or rows use
+    `FilterSelector("mutual_information")`, which counts in bins.
+
     Parameters
     ----------
     X : array of n rows
