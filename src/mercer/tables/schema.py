@@ -31,6 +31,11 @@ def conformed(table: Columns, schema: dict[str, str], start: int = 0) -> Columns
     return Columns(pa.table(dict(zip(schema, columns, strict=True))))
 
 
+def row_of_missing(schema: dict[str, str]) -> Columns:
+    """One row of missing values."""
+    return Columns(pa.table({name: pa.nulls(1, _TYPES[kind]) for name, kind in schema.items()}))
+
+
 def refuse_missing(names: Iterable[str], schema: dict[str, str], where: str = "") -> None:
     """Refuse rows that lack a column of `schema`; `where` is their file."""
     missing = [name for name in schema if name not in names]
