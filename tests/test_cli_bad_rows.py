@@ -54,3 +54,93 @@ def test_repaired_rows_are_named(model, capsys):
     assert run("predict", "m.mercer", "new.csv", "--on-bad-rows", "null", "-o", "out.csv", "--quiet") == 0
     assert "2 rows were repaired: rows 3, 10 of the input, from 0." in capsys.readouterr().err
     assert len(pd.read_csv("out.csv")) == 80
+
+
+VALUES = {"csv": "n.a.n.", "infinite": "-inf", "parquet": "n.a.n."}
+
+
+@pytest.fixture(params=VALUES)
+def unreadable(request, model):
+    """A file whose rows 3 and 7 hold values that the model cannot read, and its other rows."""
+    frame = model.astype(str)
+    frame.loc[3, "a"] = frame.loc[7, "b"] = VALUES[request.param]
+    path = "values.parquet" if request.param == "parquet" else "values.csv"
+    frame.to_parquet(path) if request.param == "parquet" else frame.to_csv(path, index=False)
+    return path, model.drop(index=[3, 7])
+
+
+def test_a_value_that_the_model_cannot_read_is_an_error_by_default(unreadable, capsys):
+    capsys.readouterr()
+    assert run("predict", "m.mercer", unreadable[0]) == 1
+    err = capsys.readouterr().err
+    assert "values." in err
+    assert "line 5" in err or "row 3" in err
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_rows_of_unreadable_values_are_skipped_and_numbered(unreadable, model, capsys, form):
+    path, others = unreadable
+    others.to_csv("others.csv", index=False)
+    assert run("predict", "m.mercer", "others.csv", "-o", "expected.csv", "--quiet") == 0
+    capsys.readouterr()
+    given = ("--on-bad-rows", "skip", "--keep", "a", "--format", form, "-o", "out", "--quiet")
+    assert run("predict", "m.mercer", path, *given) == 0
+    err = capsys.readouterr().err
+    assert "2 rows were skipped" in err
+    assert "rows 3, 7 of the input, from 0" in err
+    found = pd.read_csv("out") if form == "csv" else pd.read_json("out", lines=True)
+    assert found["row"].tolist() == others.index.tolist()
+    assert np.allclose(found["a"], others["a"])
+    assert np.allclose(found["prediction"], pd.read_csv("expected.csv")["prediction"], rtol=1e-12)
+    assert len(pd.read_csv(f"{path}.rejected.csv")) == 2
+
+
+def test_unreadable_values_count_as_missing(unreadable, model, capsys):
+    path, _ = unreadable
+    known = model.copy()
+    known.loc[3, "a"] = known.loc[7, "b"] = None
+    known.to_csv("known.csv", index=False)
+    assert run("predict", "m.mercer", "known.csv", "-o", "expected.csv", "--quiet") == 0
+    capsys.readouterr()
+    assert run("predict", "m.mercer", path, "--on-bad-rows", "null", "-o", "out.csv", "--quiet") == 0
+    assert "rows 3, 7 of the input, from 0" in capsys.readouterr().err
+    found, expected = pd.read_csv("out.csv")["prediction"], pd.read_csv("expected.csv")["prediction"]
+    assert np.allclose(found, expected, rtol=1e-12)
+
+
+def test_rows_rejected_while_reading_and_later_are_numbered_together(model, capsys):
+    frame = model.astype(str)
+    frame.loc[5, "b"] = "inf"
+    lines = frame.to_csv(index=False).splitlines()
+    lines[3] += ",7"  # row 2
+    with open("both.csv", "w") as file:
+        file.write("\n".join(lines) + "\n")
+    capsys.readouterr()
+    assert run("predict", "m.mercer", "both.csv", "--on-bad-rows", "skip", "-o", "out.csv", "--quiet") == 0
+    err = capsys.readouterr().err
+    assert "1 row was skipped: row 2" in err
+    assert "1 row was skipped for values that the model cannot read: row 5" in err
+    assert pd.read_csv("out.csv")["row"].tolist() == [row for row in range(80) if row not in (2, 5)]
+    assert pd.read_csv("both.csv.rejected.csv")["line"].astype(str).tolist() == ["4", "row 5"]
+
+
+@pytest.mark.parametrize("path", ["none.csv", "none.parquet"])
+def test_a_file_without_a_readable_row_is_refused(model, capsys, path):
+    frame = model.assign(b="x")
+    frame.to_parquet(path) if path.endswith("parquet") else frame.to_csv(path, index=False)
+    capsys.readouterr()
+    assert run("predict", "m.mercer", path, "--on-bad-rows", "skip", "-o", "out.csv", "--quiet") == 1
+    assert f"{path}: the model cannot read any row; the first: column 'b' holds 'x', not a number" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_decimal_comma_is_read_beside_a_bad_value(model, capsys):
+    text = model.to_csv(index=False, sep=";", decimal=",").splitlines()
+    text[10] = "abc;1,5"  # row 9
+    with open("comma.csv", "w") as file:
+        file.write("\n".join(text) + "\n")
+    capsys.readouterr()
+    assert run("predict", "m.mercer", "comma.csv", "--on-bad-rows", "skip", "-o", "out.csv", "--quiet") == 0
+    assert "1 row was skipped: row 9" in capsys.readouterr().err
+    assert len(pd.read_csv("out.csv")) == 79

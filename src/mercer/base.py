@@ -20,11 +20,14 @@ from mercer._numeric.hashing.rows import as_float
 from mercer._runtime.blas import SingleThreadedVerbs
 from mercer._runtime.checks import check_weight, refuse_missing
 from mercer._runtime.errors import MercerError
+from mercer._runtime.loaded import require
 from mercer.source import Accumulator, MemorySource, Source
 from mercer.source.table import first_block
 
 #: Entries (rows times columns) of a source beyond which its rows are not collected where passes can replace that.
 MAX_COLLECTED_ENTRIES = 10**8
+#: Loaded estimators of more columns are not tried on a row.
+_MAX_TRIED_COLUMNS = 10**5
 
 
 def is_too_large_to_collect(source: Source, n_columns: int) -> bool:
@@ -114,6 +117,27 @@ class StreamingEstimator(SingleThreadedVerbs, BaseEstimator):
             self._accumulator = self._accumulator.merge(other._accumulator)
             self._learn()
         return self
+
+    def _check_applies(self) -> None:
+        """Apply a loaded estimator to one row, which parts that do not fit together cannot be."""
+        n = getattr(self, "n_features_in_", None)
+        if n is None:
+            return
+        require(isinstance(n, int) and n > 0, f"it was fitted to {n!r} columns")
+        row = self._row_to_try(n)
+        verb = getattr(self, "predict", None) or getattr(self, "transform", None)
+        if row is None or verb is None:
+            return
+        try:
+            verb(row)
+        except MercerError:
+            return  # it works, and refuses this row
+
+    def _row_to_try(self, n: int) -> Any:
+        """One row of n columns; None where there is none that any estimator of this class should take."""
+        if n > _MAX_TRIED_COLUMNS or self.__sklearn_tags__().input_tags.string:
+            return None
+        return np.full((1, n), 0.5)
 
     @staticmethod
     def _refuse_loaded(estimator: Any) -> None:

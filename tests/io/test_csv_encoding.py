@@ -29,6 +29,19 @@ def test_a_file_cut_off_inside_a_character(tmp_path, before):
         read_table(path)
 
 
+@pytest.mark.parametrize("before", [0, LATE])
+@pytest.mark.parametrize("end", ["é".encode()[:1], "身".encode()[:1], "身".encode()[:2], "😀".encode()[:3]])
+@pytest.mark.parametrize("letters", ["", "é"])
+def test_a_file_cut_off_inside_its_only_letters_beyond_ascii(tmp_path, before, end, letters):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(f"a,b\n1,x{letters}\n".encode() + b"3,x\n" * before + b"4," + end)
+    with pytest.raises(DataError, match=rf"rows.csv, line {before + 3}: the file ends in the middle") as refused:
+        read_table(path)
+    assert refused.value.line == before + 3
+    assert ("encoding=" in str(refused.value)) == (not letters)
+    assert rows(read_table(path, encoding="latin-1"))["b"][-1] == end.decode("latin-1")
+
+
 def test_a_given_encoding_is_not_replaced(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(b"a,b\n1,x\n2,\xe9\n")

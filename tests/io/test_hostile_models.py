@@ -15,8 +15,9 @@ import pytest
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
+import mercer
 from estimates import LONG
-from mercer import _numeric
+from mercer import KernelRegressor, Landmarks, MercerRegressor, Standardize, _numeric
 from mercer._runtime.errors import DataError
 from mercer.io import load, save
 from mercer.learn import TreeFeatures
@@ -78,6 +79,8 @@ def test_tampered_files_give_a_model_or_an_error(first, tmp_path, record_propert
     assert [each for each in found if each["stage"] == "died"] == []
     assert [each for each in found if each["stage"] == "load" and each["error"] != "DataError"] == []
     assert [each for each in found if each["stage"] == "done" and not each["finite"]] == []
+    # What is left is a file that says it was never fitted, or to rows of another width.
+    assert sum(each["stage"] == "apply" for each in found) < 0.03 * PER_TEST
 
 
 @pytest.mark.parametrize("first", range(1_000_000, 1_000_000 + N_STRICT, PER_STRICT))
@@ -100,6 +103,44 @@ def rewritten(path, change):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("manifest.json", json.dumps(manifest))
         archive.writestr("arrays.safetensors", blob)
+
+
+def shortened(*names):
+    """A change of a file: the arrays of these attributes lose their last rows, wherever they are."""
+
+    def change(tree, arrays):
+        if isinstance(tree, dict):
+            for name in set(names) & set(tree):
+                if isinstance(tree[name], dict) and "array" in tree[name]:
+                    array = arrays[tree[name]["array"]]
+                    arrays[tree[name]["array"]] = np.ascontiguousarray(array[:-1])
+        for each in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+            change(each, arrays)
+
+    return change
+
+
+PARTS = {
+    "scales": (lambda X, y: Standardize().fit(X), ["mean_"]),
+    "weights": (lambda X, y: RidgeRegressor(alpha=1.0).fit(X, y), ["coef_", "_coef"]),
+    "landmarks": (lambda X, y: Landmarks(n_components=5).fit(X), ["landmarks_", "_landmarks"]),
+    "dual weights": (lambda X, y: KernelRegressor().fit(X, y), ["dual_coef_"]),
+    "features and weights": (lambda X, y: mercer.fit(X, y, effort="fast"), ["coef"]),
+    "the mean row": (lambda X, y: mercer.fit(X, y, effort="fast"), ["baseline"]),
+    "an estimator": (lambda X, y: MercerRegressor(effort="fast").fit(X, y), ["coef"]),
+    "classes": (lambda X, y: mercer.fit(X, np.digitize(y, [-1, 1]), effort="fast"), ["classes_", "classes"]),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_that_do_not_fit_together_are_refused(tmp_path, name):
+    fit, names = PARTS[name]
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    save(fit(X, X[:, 0] + X[:, 1] ** 2), tmp_path / "model.mercer")
+    load(tmp_path / "model.mercer")
+    rewritten(tmp_path / "model.mercer", shortened(*names))
+    with pytest.raises(DataError, match=r"model.mercer cannot be loaded"):
+        load(tmp_path / "model.mercer")
 
 
 def test_the_hash_table_of_a_vocabulary_is_not_read(tmp_path):

@@ -16,6 +16,7 @@ from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.progress import Steps
 from mercer.auto.conformal.predictions import interval_function, quantile_function, set_function
 from mercer.auto.diagnostics.model_score import score_of
+from mercer.auto.final.loaded import check_applies
 from mercer.auto.fitting import effort_of, search_report
 from mercer.auto.holdout.scores import ModelPredictions
 from mercer.auto.options import ModelShape, Objective, Splitting
@@ -154,6 +155,10 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
         return (
             type(X).__module__.startswith("pandas") and hasattr(X, "columns") and X.columns.tolist() == names.tolist()
         )
+
+    def _check_applies(self) -> None:
+        if hasattr(self, "model_"):
+            check_applies(self.model_)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions, one for each row of X; if `fit` had names, X may also be rows or columns in dicts."""

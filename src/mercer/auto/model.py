@@ -16,6 +16,7 @@ from mercer.auto.diagnostics.without_rows import without_rows
 from mercer.auto.explain.contributions import importances, importances_of_many
 from mercer.auto.explain.explanation import Explanation, Explanations
 from mercer.auto.explain.rows import explain_rows
+from mercer.auto.final.loaded import check_applies
 from mercer.auto.final.predictor import Predictor
 from mercer.auto.rows.encoding import dense, encoded, encoded_rows, mapped_blocks, mapped_rows, named, one_row, opened
 from mercer.auto.rows.task import TASKS
@@ -321,6 +322,9 @@ class Model(UpdatableModel):
         if path is not None:
             write(graph, path)
         return graph
+
+    def _check_applies(self) -> None:
+        check_applies(self)
 
     def _encoded(self, data: Any) -> np.ndarray:
         return dense(encoded(self.encoder, data, self._ignored))

@@ -9,6 +9,7 @@ import click
 from mercer.cli.keep import keep_option
 from mercer.cli.options import display_name, engine_options, quiet_option, reading, reading_options, show
 from mercer.cli.streaming import (
+    BadValues,
     RowSelection,
     load_model,
     mapped_rows,
@@ -127,7 +128,10 @@ def _show_table(
     explained: list[dict[str, Any]] = []
     with notes_at_end(quiet) as unseen:
         source = open_data(model, data, how, "explain", quiet)
-        numbers = iter(selection.indices) if selection.indices is not None else iter(range(selection.stop or 0))
-        for rows, found, _ in mapped_rows(model, source, "explain", quiet, compute.explanations, selection, unseen):
+        bad = BadValues(how["on_bad_rows"])
+        each = (model, source, "explain", quiet, compute.explanations, selection, unseen)
+        for rows, found, index in mapped_rows(*each, bad=bad):
+            numbers = (int(source.input_rows(i, i + 1)[0]) for i in index)
             explained += gather_rows(model, rows, found, numbers)
+        bad.note(source, display_name(data))
     show(render_explanations, {"file": display_name(data), "model": path, "rows": explained})

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from mercer._numeric.block import Block
 from mercer._runtime.errors import RowError
+from mercer.source import Columns
+from mercer.tables.schema import unreadable
 
 if TYPE_CHECKING:
     from mercer.cli.streaming import RowSelection
@@ -17,7 +23,8 @@ if TYPE_CHECKING:
 class RowResults:
     """The selected rows of a block, the columns computed for them, their indices in the data, and unseen categories.
 
-    `n_read` counts the rows of the block, selected or not.
+    `n_read` counts the rows of the block, selected or not. `bad` maps the indices of the rows that hold values which
+    the model cannot read, and which were skipped or repaired, to the first reason.
     """
 
     rows: Any
@@ -25,6 +32,7 @@ class RowResults:
     index: Any
     unseen: dict[str, Any]
     n_read: int
+    bad: dict[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.index)
@@ -40,6 +48,8 @@ class RowFunction:
 
     shown : the columns that the model sees
     carried : the columns of the rows that are returned; None for all
+    policy : whether values that the model cannot read are an "error", their rows are left out ("skip"), or they count
+        as missing ("null")
     """
 
     model: Any
@@ -47,23 +57,48 @@ class RowFunction:
     selection: RowSelection
     shown: list[str]
     carried: list[str] | None
+    policy: str = "error"
 
     def __call__(self, block: Block) -> Block:
         chosen = self.selection.within(block.start, len(block))
         rows = block.X if len(chosen) == len(block) else block.X[chosen]
+        bad: dict[int, str] = {}
         index, columns, unseen = block.start + chosen, None, {}
-        if len(chosen):
-            seen = rows.select(self.shown)
+        seen = rows.select(self.shown)
+        while len(index):
             try:
                 columns = self.compute(self.model, seen)
             except RowError as error:
-                row = int(index[error.row or 0])
-                raise (
-                    error if error.file is not None else RowError(error.before, row, *error.after, **error.known)
-                ) from error
-            unseen = self.model.unseen_categories(seen)
+                seen, kept = self._without(seen, index, error, bad)
+                rows, index = (rows, index) if kept.all() else (rows[kept], index[kept])
+            else:
+                unseen = self.model.unseen_categories(seen)
+                break
         rows = rows if self.carried is None else rows.select(self.carried)
-        return Block(RowResults(rows, columns, index, unseen, len(block)), start=block.start)
+        return Block(RowResults(rows, columns, index, unseen, len(block), bad), start=block.start)
+
+    def _without(self, seen: Any, index: Any, error: RowError, bad: dict[int, str]) -> tuple[Any, np.ndarray]:
+        """The rows without the values of a column that the model refuses, and the mask of the rows that are left."""
+        name, first = error.column, error.row or 0
+        kind = None if name is None else self.model.encoder.schema_.get(name)
+        if self.policy == "error" or error.file is not None or name is None or kind is None:
+            raise _located(error, int(index[first])) from error
+        values = seen.table[name]
+        refused = unreadable(values, kind)
+        if not refused[first]:
+            raise _located(error, int(index[first])) from error
+        for row in np.flatnonzero(refused):
+            bad.setdefault(int(index[row]), f"column {name!r} holds {values[int(row)].as_py()!r}, not a {kind}")
+        if self.policy == "skip":
+            return seen[~refused], ~refused
+        missing = pc.if_else(pa.array(refused), None, values)
+        table = seen.table.set_column(seen.columns.index(name), name, missing)
+        return Columns(table), np.ones(len(index), dtype=bool)
+
+
+def _located(error: RowError, row: int) -> RowError:
+    """The error with the row counted from the first one of the data, unless it names a file."""
+    return error if error.file is not None else RowError(error.before, row, *error.after, **error.known)
 
 
 def show_warnings(source: Any, function: RowFunction) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import click
 
+from mercer._runtime.errors import DataError
 from mercer.cli.keep import KeptColumns
 from mercer.cli.messages import in_options, printable, shortened, warning_text
 from mercer.cli.options import display_name, reading, refuse_overwrite, started_engine
@@ -52,6 +55,55 @@ class RowSelection:
         if self.indices is not None:
             return np.array([i - start for i in self.indices if start <= i < start + n], dtype=np.intp)
         return np.arange(n if self.limit is None else max(0, min(n, self.limit - start)))
+
+
+@dataclass
+class BadValues:
+    """The policy for rows with values that a model cannot read, and the first reason for each, by its index."""
+
+    policy: str = "error"
+    rows: dict[int, str] = field(default_factory=dict)
+
+    def note(self, source: Any, file: str) -> None:
+        """Warn of the rows, by their numbers in the input; skipped ones are written to a file with their reasons."""
+        if not self.rows:
+            return
+        indices = sorted(self.rows)
+        numbers = [int(source.input_rows(index, index + 1)[0]) for index in indices]
+        first = f"the first: {self.rows[indices[0]]}"
+        if self.policy == "null":
+            what = "held values that the model cannot read, which count as missing"
+            warnings.warn(f"{_rows(numbers)} {what}: {_some_rows(numbers)}; {first}.", UserWarning, stacklevel=2)
+            return
+        if len(indices) == source.n_rows:
+            raise DataError(f"{file}: the model cannot read any row; {first}.", file=file)
+        path = os.path.basename(file) + ".rejected.csv"
+        self._write(path, source, file, numbers, indices)
+        what = f"for values that the model cannot read: {_some_rows(numbers)}; {first}"
+        text = f"{_rows_were(numbers)} skipped {what}. {path} says which and why."
+        warnings.warn(text, UserWarning, stacklevel=2)
+
+    def _write(self, path: str, source: Any, file: str, numbers: list[int], indices: list[int]) -> None:
+        """Write these rows, and those that were rejected while reading."""
+        from mercer.io.required import write_rejected
+
+        found = [(file, f"row {row}", self.rows[index], "") for row, index in zip(numbers, indices, strict=True)]
+        write_rejected(path, [*source.rejected, *found])
+
+
+def _rows_were(rows: Sequence[Any]) -> str:
+    """Return "1 row was" or "5 rows were"."""
+    return f"{_rows(rows)} {'was' if len(rows) == 1 else 'were'}"
+
+
+def _rows(rows: Sequence[Any]) -> str:
+    return "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
+
+
+def _some_rows(rows: Sequence[Any]) -> str:
+    """The first numbers of some rows of the input, from 0."""
+    shown = ", ".join(f"{int(row):,}" for row in rows[:5])
+    return f"row {shown}" if len(rows) == 1 else f"rows {shown}{', ...' if len(rows) > 5 else ''} of the input, from 0"
 
 
 class RowComputation(Protocol):
@@ -100,11 +152,13 @@ def stream_rows(
         kept.choose(list(source.schema), display_name(data))
         numbered = how["on_bad_rows"] == "skip"  # the output has fewer rows than the input
         carried = [*kept.names, *([] if model.target is None else [model.target])]
+        bad = BadValues(how["on_bad_rows"])
         with open_rows(output, form) as out:
             each = (model, source, title, quiet, compute, chosen, unseen, kept.names, carried)
-            for rows, found, index in mapped_rows(*each):
+            for rows, found, index in mapped_rows(*each, bad):
                 compute.add(model, rows, found)
                 out.write(kept.beside(rows, {**_row_numbers(source, index, found), **found} if numbered else found))
+            bad.note(source, display_name(data))
 
 
 def _row_numbers(source: Any, index: Any, found: dict[str, Any]) -> dict[str, Any]:
@@ -162,17 +216,7 @@ def open_data(model: Any, data: str, how: dict[str, Any], title: str, quiet: boo
 def reading_notes(source: Any) -> list[str]:
     """The remarks made while reading, with the numbers of rows that were skipped or repaired."""
     counts = (("skipped", source.skipped_rows), ("repaired", source.repaired_rows))
-    return [*source.notes, *(f"{_rows(rows)} {what}: {_some(rows)}." for what, rows in counts if len(rows))]
-
-
-def _rows(rows: Any) -> str:
-    return "1 row was" if len(rows) == 1 else f"{len(rows):,} rows were"
-
-
-def _some(rows: Any) -> str:
-    """The first numbers of some rows of the input, from 0."""
-    shown = ", ".join(f"{int(row):,}" for row in rows[:5])
-    return f"row {shown}" if len(rows) == 1 else f"rows {shown}{', ...' if len(rows) > 5 else ''} of the input, from 0"
+    return [*source.notes, *(f"{_rows_were(rows)} {what}: {_some_rows(rows)}." for what, rows in counts if len(rows))]
 
 
 def mapped_rows(
@@ -185,11 +229,13 @@ def mapped_rows(
     unseen: dict[str, Any],
     kept: Iterable[str] = (),
     carried: Iterable[str] | None = None,
+    bad: BadValues | None = None,
 ) -> Iterator[tuple[Any, Any, Any]]:
     """The selected rows of each block, what `compute` returns, and the indices of the rows, in order.
 
     Blocks are computed on all cores, or on the engine of the source. Of the rows `carried` names the columns that are
-    needed; None is all. The unseen categories by column are added to `unseen`.
+    needed; None is all. The unseen categories by column are added to `unseen`, the rows with values that the model
+    cannot read to `bad`, whose policy applies to them.
 
     Columns that are kept and that the model does not use are not shown to it: it would warn that they are ignored.
     """
@@ -202,13 +248,15 @@ def mapped_rows(
     used = {*model.encoder.schema_, model.target}
     shown = [name for name in source.schema if name in used or name not in set(kept)]
     carried = None if carried is None else [name for name in source.schema if name in set(carried)]
-    function = RowFunction(model, compute, selection, shown, carried)
+    bad = bad or BadValues()
+    function = RowFunction(model, compute, selection, shown, carried, bad.policy)
     if source.engine is not None:
         show_warnings(source, function)
     with row_progress(title, source.n_rows, quiet) as advance:
         try:
             for block in source.map(function).blocks():
                 found = block.X
+                bad.rows.update(found.bad)
                 if len(found):
                     unseen.update(merge_unseen(unseen, found.unseen))
                     yield found.rows, found.columns, found.index

@@ -137,6 +137,12 @@ class TypeCandidates:
         if self.declared is not None and len(self.left) > 1 and column.null_count < len(column):
             self.left = [min(self.left, key=lambda form: pc.sum(parse_lenient(column, form, self.decimal)[1]).as_py())]
 
+    def has_some(self, wanted: str) -> bool:
+        """Whether some of the first values are of a kind."""
+        head = pa.array([], pa.string()) if self.head is None else self.head
+        lost = (parse_lenient(head, form, self.decimal)[1] for form in forms() if kind(form) == wanted)
+        return any(pc.sum(each).as_py() < len(head) - head.null_count for each in lost)
+
     def exception(self) -> tuple[int, str, str] | None:
         """(row, value, form) of a value that turned a column of another kind into text."""
         if self.form != "text" or self.declared is not None:

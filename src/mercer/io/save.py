@@ -11,6 +11,8 @@ from mercer._runtime.errors import DataError
 from mercer.io.archive import read_archive, write_archive
 from mercer.io.pack import pack, unpack
 
+#: What a file causes that does not hold what it should.
+_DAMAGES = (ValueError, RecursionError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError)
 #: Maximum length of a parameter in the manifest.
 _MAX_LENGTH = 200
 
@@ -95,10 +97,25 @@ def restored(path: str, manifest: dict[str, Any], arrays: dict[str, Any]) -> Any
     """The model of a manifest and its arrays, which were read from `path`."""
     if "model" not in manifest:
         raise DataError(f"{path} holds no model.", file=path)
+    tree = manifest["model"]
     try:
-        return unpack(manifest["model"], arrays)
-    except (ValueError, RecursionError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError) as error:
+        _try(unpack(tree, arrays), path)
+        return unpack(tree, arrays)
+    except _DAMAGES as error:
+        if isinstance(error, DataError) and error.file == path:
+            raise
         raise DataError(f"{path} cannot be loaded. {error}", file=path) from error
+
+
+def _try(model: Any, path: str) -> None:
+    """Apply a model, not the one that is returned: it keeps what it computes once."""
+    try:
+        if hasattr(model, "_check_applies"):
+            model._check_applies()
+    except (*_DAMAGES, MemoryError) as error:
+        reason = str(error) or type(error).__name__
+        problem = f"{path} cannot be loaded. The parts of the model do not fit together: {reason}"
+        raise DataError(problem, file=path) from error
 
 
 def _versions() -> dict[str, str]:

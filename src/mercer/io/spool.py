@@ -110,11 +110,25 @@ class Spool:
             below = " below its header" * files[0].dialect.header
             raise DataError(f"{files[0].shown} has no rows{below}.", file=files[0].shown)
         writer.close()
+        if self._declare_as_fitted():
+            raise Unclean  # with the kinds of the fit, a few values are bad ones
         final = [column.form for column in self.columns]
         if final != forms or writer.rows != self.columns[0].rows:
             self._write_as(final, files, path)
         self._note_exceptions()
         return path
+
+    def _declare_as_fitted(self) -> bool:
+        """Declare columns that are text because of some values as what a model was fitted to, if bad rows may be."""
+        if self.on_bad_rows == "error":
+            return False
+        found = {}
+        for name, column in zip(self.names, self.columns, strict=True):
+            wanted = {"integer": "number"}.get(self.like.get(name, "text"), self.like.get(name, "text"))
+            if name not in self.types and column.form == "text" and wanted != "text" and column.has_some(wanted):
+                found[name] = wanted
+        self.types |= found
+        return bool(found)
 
     def _write_as(self, forms: list[str], files: list[TextFile], path: str) -> None:
         self.bad = BadRows(self.on_bad_rows)

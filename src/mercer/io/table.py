@@ -208,6 +208,7 @@ def _from_files(
         skip_incomplete_rows(source, files, spool)
         source.notes = list(spool.notes)
     source.skipped_rows, source.repaired_rows = sorted(spool.bad.rejected), sorted(spool.bad.repaired)
+    source.rejected = [spool.bad.rejected[row] for row in source.skipped_rows]
     source.locate_line = spool.locate if source.dialect is not None else None
     return source
 

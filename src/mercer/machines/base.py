@@ -108,6 +108,13 @@ class KernelMachine(KernelParameter, SingleThreadedVerbs, BaseEstimator):
             X = X[:, support]
         return similarity.products(self.kernel_, X, kept, dual_coef)
 
+    def _check_applies(self) -> None:
+        """Apply a loaded machine to a row that it keeps, which parts that do not fit together cannot be."""
+        kept = getattr(self, "X_fit_", getattr(self, "support_vectors_", None))
+        verb = getattr(self, "predict", None) or getattr(self, "transform", None)
+        if kept is not None and verb is not None:
+            verb(take_rows(kept, slice(0, 1)))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -46,6 +46,8 @@ class Source(ABC):
     #: Rows of the input, counted from 0, that were left out, and those in which bad values were replaced.
     skipped_rows: Sequence[int] = ()
     repaired_rows: Sequence[int] = ()
+    #: File, line, reason and text of each skipped row.
+    rejected: Sequence[tuple[str, Any, str, str]] = ()
     #: The `mercer.io.Dialect` of a text file.
     dialect: Any = None
     #: First row of each group of rows that is read at once, and the number of rows; None where any row can be read.

@@ -14,6 +14,7 @@ from mercer._numeric.block import Block, stack_rows
 from mercer._runtime.checks import check_whole
 from mercer._runtime.derived import DerivedCache
 from mercer._runtime.errors import DataError, Message, Setting
+from mercer._runtime.loaded import require
 from mercer.base import check_input_names, seed_of
 from mercer.source import Source
 from mercer.source.accumulator import BLOCK_ROWS
@@ -27,7 +28,7 @@ from mercer.tables.monotone import MonotoneClipped
 from mercer.tables.plan import EncodingPlan
 from mercer.tables.profile import SAMPLE_ENTRIES, TableProfile
 from mercer.tables.roles import MAX_ONEHOT, Role, roles_of
-from mercer.tables.schema import compare_names, conformed
+from mercer.tables.schema import compare_names, conformed, row_of_missing
 from mercer.tables.unseen import Unseen, merge_unseen, unseen_in
 from mercer.tables.values import ArrayValues, PlainValues
 
@@ -160,6 +161,12 @@ class TableEncoder(TransformerMixin, TableInput):
             for part in self._encoders
         ]
         _plan_of.refresh(self)
+
+    def _check_applies(self) -> None:
+        """Encode a row of missing values, which a loaded encoder of parts that do not fit together cannot."""
+        if hasattr(self, "_encoders"):
+            width = self.transform(row_of_missing(self.schema_)).shape[1]
+            require(width == self.blocks_[-1].stop == len(self.get_feature_names_out()), "its columns are others")
 
     def parse_rows(self, X: Any) -> PlainValues | ArrayValues | None:
         """A few rows, or an array of numbers, as values by column for `encode_parsed`, without building a table.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -28,6 +29,11 @@ def conformed(table: Columns, schema: dict[str, str], start: int = 0) -> Columns
     refuse_missing(table.columns, schema)
     columns = [as_kind(table.table[name], kind, name, start) for name, kind in schema.items()]
     return Columns(pa.table(dict(zip(schema, columns, strict=True))))
+
+
+def row_of_missing(schema: dict[str, str]) -> Columns:
+    """One row of missing values."""
+    return Columns(pa.table({name: pa.nulls(1, _TYPES[kind]) for name, kind in schema.items()}))
 
 
 def refuse_missing(names: Iterable[str], schema: dict[str, str], where: str = "") -> None:
@@ -81,6 +87,31 @@ def as_kind(column: pa.ChunkedArray, kind: str, name: str, start: int = 0) -> pa
     if found == "text" and kind in ("date", "boolean"):
         return _parsed(column, _TYPES[kind], kind, name, start)
     raise _wrong(column, kind, name, start, pc.index(pc.is_valid(column), True).as_py())
+
+
+def unreadable(column: pa.ChunkedArray, kind: str) -> np.ndarray:
+    """Mask of the values that are not of the kind seen in fit, or infinite.
+
+    >>> unreadable(pa.chunked_array([["1", " 2", "x", None, "-inf"]]), "number").tolist()
+    [False, False, True, False, True]
+    """
+    values = column.combine_chunks()
+    try:
+        found = as_kind(pa.chunked_array([values]), kind, "").combine_chunks()
+    except RowError:
+        found = pa.concat_arrays([_or_missing(values.slice(row, 1), kind) for row in range(len(values))])
+    if pa.types.is_floating(found.type):
+        found = pc.if_else(pc.is_inf(found), pa.scalar(None, found.type), found)
+    return pc.and_(pc.is_valid(values), pc.is_null(found)).to_numpy(zero_copy_only=False)
+
+
+def _or_missing(value: pa.Array, kind: str) -> pa.Array:
+    """One value as the kind seen in fit, missing if it cannot be converted."""
+    wanted = _TYPES["number" if kind == "integer" else kind]
+    try:
+        return as_kind(pa.chunked_array([value]), kind, "").combine_chunks().cast(wanted)
+    except (RowError, pa.ArrowInvalid):
+        return pa.nulls(1, wanted)
 
 
 def _parsed(column: pa.ChunkedArray, wanted: pa.DataType, kind: str, name: str, start: int) -> pa.ChunkedArray:

@@ -32,19 +32,22 @@ def other_encoding(file: BinaryIO, encoding: str, shown: str, given: bool) -> st
     """The encoding of a file in which `encoding` fails, or an error that names the line.
 
     A file that is not UTF-8 is taken for Western European, unless most of its letters beyond ASCII are well-formed
-    UTF-8: then it is damaged, and another encoding would turn all of these letters into others.
+    UTF-8: then it is damaged, and another encoding would turn all of these letters into others. A file of which only
+    the last character fails was cut off there.
     """
     seen, undefined = _Bytes(), b""
     for chunk in _chunks(file):
         seen.of(chunk)
         undefined += bytes(set(chunk) & set(b"\x81\x8d\x8f\x90\x9d"))
-    if encoding in _UTF8 and not given and not seen.is_utf8:
-        return _single_byte(undefined)
     file.seek(0)
     line, byte, cut = _first_error(file, encoding)
     if cut:
         problem = f"{shown}, line {line}: the file ends in the middle of a character: it was cut off."
-        raise DataError(problem, remedy="Copy or write it again.", file=shown, line=line)
+        again, only = "Copy or write it again", encoding in _UTF8 and not given and not seen.well_formed
+        other = (", or read with ", Setting("encoding", "cp1252", "latin-1"), " if it is not UTF-8") if only else ()
+        raise DataError(problem, remedy=Message(again, *other, "."), file=shown, line=line)
+    if encoding in _UTF8 and not given and not seen.is_utf8:
+        return _single_byte(undefined)
     problem = f"{shown}, line {line}: the byte 0x{byte:02x} is not {encoding}{', as the others are' * seen.is_utf8}."
     remedy = Message("Correct that line, or read with ", Setting("encoding", "cp1252", "latin-1"), ".")
     raise DataError(problem, remedy=remedy, file=shown, line=line, parameter="encoding")
