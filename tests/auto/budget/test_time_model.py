@@ -7,7 +7,7 @@ import pytest
 
 import mercer
 from mercer._numeric.block import Block, collected
-from mercer.auto import MercerClassifier, MercerRegressor, run
+from mercer.auto import MercerClassifier, MercerRegressor, refitting, run
 from mercer.auto.budget import held_out, probe
 from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.effort import EFFORTS
@@ -193,7 +193,7 @@ def test_a_refit_is_abandoned_at_the_end_of_the_time(monkeypatch):
     def too_late(*_):
         raise TimeUp
 
-    monkeypatch.setattr(run, "learn_again", too_late)
+    monkeypatch.setattr(refitting, "learn_again", too_late)
     data, y = table()
     model = mercer.fit(data, y, effort="fast", time_budget=1000)
     assert "would have taken more than the time budget left" in notes_of(model)

@@ -361,3 +361,11 @@ def test_huge_values_are_refused_with_a_remedy():
     for solver in ("gram", "rows"):
         with np.errstate(over="ignore", invalid="ignore"), pytest.raises(ValueError, match="Standardize"):
             GreedySelector(solver=solver).fit(1e200 * X, y)
+
+
+@pytest.mark.parametrize("solver", ["gram", "rows"])
+@pytest.mark.parametrize("seed", range(6))
+def test_two_rows_are_refused_in_one_fold_and_in_two(solver, seed):
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([0.0, 1.0])
+    with pytest.raises(ValueError, match="stop='folds' needs"):
+        GreedySelector(k=1, stop="folds", n_folds=3, solver=solver, random_state=seed).fit(X, y)

@@ -57,6 +57,8 @@ class SelectedFeatures(LinearPredictor, Selector):
             n_other = int(self.fit_intercept)
             scores = stopping.information_criterion(path, self.stop, self.loss, weight, n_other, n_outputs)
         steps = len(path.units)
+        if self.stop == "folds" and scores is not None:
+            stopping.refuse_no_scores(scores, steps)
         kept = steps if scores is None or steps == 0 else 1 + int(np.argmin(scores[:steps]))
         self.n_steps_ = kept
         self._set_path(path, scores, candidates)

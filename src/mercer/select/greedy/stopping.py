@@ -119,11 +119,21 @@ def _mean_of_folds(scores: list[tuple[np.ndarray, float]]) -> np.ndarray:
     return np.sum(filled, axis=0)
 
 
+def refuse_no_scores(scores: np.ndarray, n_steps: int) -> None:
+    """Refuse a path of which no fold can judge a step: without any one of the folds, nothing varies."""
+    if n_steps and not len(scores):
+        raise _unusable("needs rows that differ in at least two folds, and without any one of them none do.")
+
+
 def _refuse_one_fold(n_folds: int, n_rows: int) -> None:
     if n_folds < 2:
-        raise DataError(
-            f"n_samples={n_rows}, but stop='folds' needs at least two distinct rows in different folds (equal rows "
-            "share a fold).",
-            remedy=Message("Use ", Setting("stop", None, "bic"), "."),
-            parameter="stop",
-        )
+        reason = "needs at least two distinct rows in different folds (equal rows share a fold)."
+        raise _unusable(reason, f"n_samples={n_rows}, but ")
+
+
+def _unusable(reason: str, found: str = "") -> DataError:
+    return DataError(
+        f"{found}stop='folds' {reason}",
+        remedy=Message("Use ", Setting("stop", None, "bic"), "."),
+        parameter="stop",
+    )
