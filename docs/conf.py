@@ -99,7 +99,7 @@ def _prepare_sections(app, what, name, obj, options, lines):
     Napoleon would read the underscore at the end of ``classes_`` as a link, and "the labels in sorted order" as a type.
     """
     if what in ("attribute", "property"):
-        lines.insert(0, "")  # or napoleon takes the words before a colon for a type
+        lines[:0] = ["..", ""]  # an empty comment, or napoleon takes the words before a colon for a type
     sections = [i for i, line in enumerate(lines) if set(line) == {"-"}] or [len(lines)]
     for i in range(sections[0] - 1, 1, -1):
         text, blank, formula = lines[i - 2 : i + 1]

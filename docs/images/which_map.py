@@ -22,7 +22,7 @@ def curves(ax, figure, skip=(), **options):
     rows = [row for row in figure["rows"] if not isinstance(row[0], str)]
     for at, name in enumerate(figure["columns"][1:], 1):
         if name not in skip:
-            style = ":" if "formula" in name or "best" in name else "o-"
+            style = ":" if any(word in name for word in ("formula", "best", "bound")) else "o-"
             ax.plot([row[0] for row in rows], [row[at] for row in rows], style, label=name, markersize=4)
     for row, style in zip([row for row in figure["rows"] if isinstance(row[0], str)], ("--", ":"), strict=False):
         ax.axhline(row[1], linestyle=style, color="gray", label=row[0])

@@ -24,6 +24,8 @@ def is_dask(data: Any) -> bool:
 class DelayedSource(RowSource):
     """Rows in chunks, each computed on the engine from delayed values.
 
+    Use it through `read`, which takes Dask arrays, Dask data frames and lists of delayed blocks.
+
     Parameters
     ----------
     chunks : list of lists of delayed values

@@ -151,6 +151,9 @@ def _in_order(
 class ExecutorEngine(Engine):
     """Any executor of `concurrent.futures`; states are merged by the calling process.
 
+    Use it to set `n_ahead`; otherwise give the executor itself as ``engine=``. Prefer Dask for several machines, where
+    workers merge states as well.
+
     Parameters
     ----------
     executor : concurrent.futures.Executor

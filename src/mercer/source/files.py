@@ -55,6 +55,8 @@ def _is_plausible(error: MemoryError, path: str) -> bool:
 class ParquetSource(RowSource):
     """Numeric columns of Parquet files, read by row group; one row group per thread is in memory.
 
+    Use it through `read`, for files of numbers. For text, categories and dates use `read_table`.
+
     Parameters
     ----------
     path : path of a file, or list of paths of files of one schema

@@ -15,6 +15,8 @@ from mercer.source.base import BlockTask, RowSource, Source
 class MemorySource(RowSource):
     """An array, CSR matrix or frame in memory, with targets and weights if there are any. Nothing is copied.
 
+    Use it through `read`, which also takes frames and Bunch objects; estimators take arrays themselves.
+
     >>> import numpy as np
     >>> from mercer.stats import Moments
     >>> MemorySource(np.array([[1.0], [2.0], [6.0]])).fold(Moments()).finish().mean
@@ -68,6 +70,9 @@ class MemorySource(RowSource):
 
 class StreamSource(Source):
     """Blocks of any lengths from a function that restarts the stream each time it is called.
+
+    Use it for rows that a program makes or receives, if it can make them again: estimators of several passes restart
+    the stream. Rows that come once need `partial_fit` instead.
 
     >>> import numpy as np
     >>> from mercer.stats import Moments

@@ -145,6 +145,8 @@ class Columns:
 class TableSource(ParquetSource):
     """Raw rows of one or more Parquet files of one schema, read by row group; blocks hold `Columns`.
 
+    Use it through `read_table`, which detects types and reads text files as well.
+
     Parameters
     ----------
     paths : list of paths

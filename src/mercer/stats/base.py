@@ -60,6 +60,8 @@ class Statistic(ABC):
 class Together(Statistic):
     """Several statistics in one pass; `finish` returns a dict of their results.
 
+    Use it to learn several statistics from one pass over a file; a single one needs no wrapper.
+
     >>> import numpy as np
     >>> from mercer._numeric.block import Block
     >>> from mercer.stats import LabelCounts, Moments

@@ -27,6 +27,9 @@ class Counts(Statistic):
 
     Levels may be numbers, strings or a mixture. Missing values (None, NaN) count as one level, sorted last.
 
+    Use it for columns of categories. Prefer a `Sample` for columns of many distinct values: the state grows with their
+    number.
+
     >>> import numpy as np
     >>> from mercer._numeric.block import Block
     >>> (colors,) = Counts().of(Block(np.array([["red"], ["blue"], ["red"]], dtype=object))).finish()
@@ -54,6 +57,8 @@ class Counts(Statistic):
 @dataclass(frozen=True)
 class LabelCounts(Statistic):
     """Counts of the distinct target values; `finish` returns one `Levels`.
+
+    Use it to find the classes of a target and their frequencies; for targets of numbers use `Moments` instead.
 
     >>> import numpy as np
     >>> from mercer._numeric.block import Block

@@ -15,6 +15,9 @@ from mercer.stats.base import Statistic
 class Extremes(Statistic):
     """min and max per column of the rows of positive weight; `finish` returns both as float64 arrays.
 
+    Use it for the ranges of columns. Prefer quantiles of a `Sample` where single values may be wrong, as one of them is
+    enough to move a range.
+
     >>> from mercer._numeric.block import Block
     >>> Extremes().of(Block(np.array([[1.0, 5.0], [3.0, -5.0]]))).finish()
     (array([ 1., -5.]), array([3., 5.]))

@@ -133,6 +133,18 @@ class Gram(Statistic):
     A row's fold is a bucket of its hash, so it depends only on the row, and equal rows share a fold.
     Rows are measured from an origin (the means of the first block), so offsets do not reduce accuracy.
     With a `plan`, `n_folds` is the number of its parts.
+
+    Use it for ridge regression, principal components and all else that follows from second moments: no further pass is
+    needed for any penalty, subset of columns or fold. The state has 8 D^2 bytes per fold, so for tens of thousands of
+    columns, and for other losses, use `LossesAt` instead.
+
+    >>> from mercer.source import MemorySource
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 4.0], [3.0, 2.0]])
+    >>> found = MemorySource(X, X @ [1.0, 2.0]).fold(Gram()).finish()
+    >>> z_mean, y_mean = found.total.means()
+    >>> G, B, Y = found.total.about(z_mean, y_mean)  # scatter matrices of columns and target
+    >>> np.linalg.solve(G, B)[:, 0].round(6).tolist()
+    [1.0, 2.0]
     """
 
     n_folds: int = 5
@@ -260,7 +272,15 @@ class Gram(Statistic):
 
 @dataclass(frozen=True)
 class LabelGram(Gram):
-    """`Gram` whose targets are the 0/1 indicators of the labels seen so far (or given), in sorted order."""
+    """`Gram` whose targets are the 0/1 indicators of the labels seen so far (or given), in sorted order.
+
+    Use it instead of `Gram` where targets are labels.
+
+    >>> from mercer.source import MemorySource
+    >>> rows = MemorySource(np.eye(4), np.array(["b", "a", "b", "b"]))
+    >>> rows.fold(LabelGram()).finish().labels.tolist()
+    ['a', 'b']
+    """
 
     def _ready_for(self, block: Block) -> Self:
         known = np.unique(np.asarray(block.y))

@@ -33,6 +33,15 @@ class LossAt(Statistic):
 
     `loss` has `value(y, score)`, `gradient(y, score)` and `curvature(y, score)`, row by row. An iterative learner
     folds once per step: Newton with the Hessian, L-BFGS without.
+
+    Use it in an iterative learner of one model. For several models, penalties or folds at once use `LossesAt`.
+
+    >>> from mercer.linear.losses import Logistic
+    >>> from mercer.source import MemorySource
+    >>> rows = MemorySource(np.array([[1.0], [2.0], [-1.0]]), np.array([1.0, 1.0, -1.0]))
+    >>> step = rows.fold(LossAt(Logistic(), np.zeros(1))).finish()
+    >>> round(step.value, 3), step.gradient.tolist()
+    (2.079, [-2.0, -0.5])
     """
 
     loss: Any
@@ -111,6 +120,16 @@ class LossesAt(Statistic):
 
     Products run in the precision of the rows, over at most 1,024 of them at a time, and are summed in float64; losses
     are computed for as many rows at once as stay in the caches.
+
+    Use it where many models advance on the same pass, as for a path of penalties with cross-validation. A single model
+    with a Hessian needs `LossAt` instead.
+
+    >>> from mercer.linear.losses import LogLoss
+    >>> from mercer.source import MemorySource
+    >>> rows = MemorySource(np.array([[1.0], [2.0], [-1.0]]), np.array([1, 1, 0]))
+    >>> points = np.array([[[0.0], [0.0]], [[1.0], [0.0]]])  # two models: weight 0 and weight 1, no intercepts
+    >>> rows.fold(LossesAt(LogLoss(), points, np.zeros(1))).finish().value.round(3).tolist()
+    [2.079, 0.753]
     """
 
     loss: Any

@@ -32,6 +32,9 @@ class Sample(Statistic):
     Hashes are those of the rows as read, so the sample is uniform over distinct rows and is the same for any block
     size, order of merging, thread or machine. Equal rows are one entry whose weight is their number.
 
+    Use it for quantiles, bins, bandwidths and whatever else a uniform sample of the rows gives. A sum over all rows
+    needs a statistic of its own instead. The state has `size` rows.
+
     >>> import numpy as np
     >>> from mercer._numeric.block import Block
     >>> rows = np.arange(1000.0)[:, None]
