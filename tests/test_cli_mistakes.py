@@ -188,6 +188,19 @@ def test_rare_classes_are_reported(tmp_path, capsys):
     assert "classes of fewer than 5 rows, too few to learn or to evaluate: 'b' (1), 'c' (2)." in printed
 
 
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [(["yes", "no", " Yes"], "' Yes' and 'yes'"), (["yes", "no", "NO"], "'NO' and 'no'"), (["yes", "no", "n"], None)],
+)
+def test_classes_that_differ_only_in_blanks_or_case_are_noted(tmp_path, capsys, names, shown):
+    path = written(tmp_path, rows().assign(y=names * 40))
+    assert run("fit", path, "--target", "y", "--effort", "fast", "-o", tmp_path / "m.mercer") == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    note = f"classes that differ only in blanks or case, which are learned as different ones: {shown}."
+    assert (note in printed) == (shown is not None)
+    assert ("differ only in blanks" in printed) == (shown is not None)
+
+
 def test_names_of_a_file_do_not_steer_the_terminal(tmp_path, capsys):
     (tmp_path / "rows.csv").write_text("\x1b[31ma,b\n" + "1,\x1b]0;x\x07\n" * 9 + "2,z\n")
     assert run("inspect", tmp_path / "rows.csv") == 0

@@ -90,6 +90,50 @@ def test_a_full_output_is_a_failure(rows):
     assert "The output could not be written: No space left on device" in done.stderr
 
 
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A model, and many rows for it."""
+    folder = tmp_path_factory.mktemp("model")
+    rng = np.random.default_rng(0)
+    lines = [",".join(f"{value:.6g}" for value in row) for row in rng.normal(size=(2000, 3))]
+    (folder / "rows.csv").write_text("a,b,y\n" + "\n".join(lines) + "\n")
+    made = ["--effort", "fast", "--no-report", "--quiet", "-o", folder / "m.mercer"]
+    assert mercer("fit", folder / "rows.csv", "--target", "y", *made, stdout=subprocess.DEVNULL).returncode == 0
+    return folder
+
+
+PRINTING = {
+    "predict": ["predict", "m.mercer", "rows.csv"],
+    "predict json": ["predict", "m.mercer", "rows.csv", "--format", "json"],
+    "predict few": ["predict", "m.mercer", "few.csv", "-o", "-"],
+    "transform": ["transform", "m.mercer", "few.csv"],
+    "explain": ["explain", "m.mercer", "few.csv"],
+    "explain json": ["explain", "m.mercer", "few.csv", "--format", "json"],
+    "report": ["report", "m.mercer", "--json"],
+    "report table": ["report", "m.mercer", "--format", "table"],
+    "compare": ["compare", "rows.csv", "few.csv"],
+    "inspect": ["inspect", "few.csv", "--json"],
+    "select": ["select", "rows.csv", "--target", "y", "-k", "1"],
+    "dimension": ["dimension", "--rows", "1000"],
+    "help": ["--help"],
+    "version": ["--version"],
+}
+
+
+@pytest.mark.parametrize("name", PRINTING if LONG else ["predict", "explain json", "help"])
+def test_output_that_cannot_be_written_is_a_failure_of_every_command(model, name, monkeypatch):
+    monkeypatch.chdir(model)
+    (model / "few.csv").write_text("".join((model / "rows.csv").read_text().splitlines(keepends=True)[:30]))
+    before = {path.name: path.stat().st_mtime_ns for path in model.iterdir()}
+    assert mercer(*PRINTING[name], stdout=subprocess.DEVNULL).returncode == 0
+    with open("/dev/full", "w") as full:
+        done = mercer(*PRINTING[name], stdout=full)
+    assert done.returncode == 1, done.stderr
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert {path.name: path.stat().st_mtime_ns for path in model.iterdir()} == before
+
+
 def test_long_names_are_cut(tmp_path):
     (tmp_path / "rows.csv").write_text("x" * 100_000 + ",y\n1,2\n")
     done = mercer("fit", tmp_path / "rows.csv", "--target", "z", stdout=subprocess.DEVNULL)

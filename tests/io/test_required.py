@@ -142,3 +142,32 @@ def test_skipped_rows_of_several_files_and_tables_are_numbered(tmp_path):
     pq.write_table(pa.table({"a": [1, 2, 3], "y": [None, 2.0, 3.0]}), tmp_path / "rows.parquet")
     parquet = read_table(tmp_path / "rows.parquet", target="y", on_bad_rows="skip", rejected=tmp_path / "bad")
     assert parquet.skipped_rows == [0]
+
+
+@pytest.mark.parametrize("n_files", [1, 3])
+@pytest.mark.parametrize("group", [4, 7, 1000])
+def test_skipped_rows_of_parquet_row_groups_and_files_are_numbered(n_files, group, tmp_path):
+    n, gone = 3000, [0, 1, 6, 7, 999, 1000, 1024, 1500, 2047, 2048, 2999]
+    y = [None if row in gone else float(row) for row in range(n)]
+    size = n // n_files
+    for i in range(n_files):
+        rows = slice(i * size, (i + 1) * size)
+        part = pa.table({"x": [float(row) for row in range(n)][rows], "y": pa.array(y[rows], pa.float64())})
+        pq.write_table(part, tmp_path / f"{i}.parquet", row_group_size=group)
+    source = read_table(tmp_path / "*.parquet", "y", on_bad_rows="skip", rejected=tmp_path / "bad")
+    kept = [row for row in range(n) if row not in gone]
+    assert source.skipped_rows == gone
+    positions, x = [], []
+    for block in source.blocks():
+        positions += block.positions.tolist()
+        x += block.X.array("x").tolist()
+    assert x == kept
+    assert positions == list(range(len(kept)))
+    assert source.input_rows(0, len(kept)).tolist() == kept
+    for i in (0, 1, 995, 996, len(kept) - 1):
+        at = source.locate(i)
+        assert (at.file, at.row) == (str(tmp_path / f"{kept[i] // size}.parquet"), kept[i] % size)
+    rejected = pd.read_csv(tmp_path / "bad")
+    assert [(file, f"row {row % size}") for file, row in zip(rejected["file"], gone, strict=True)] == [
+        (str(tmp_path / f"{row // size}.parquet"), line) for row, line in zip(gone, rejected["line"], strict=True)
+    ]

@@ -161,7 +161,8 @@ class TableSource(ParquetSource):
     notes: list[str]
     #: Finds the line of a row in the text file that was converted to Parquet.
     locate_line: Callable[[int], Location] | None = None
-    #: Whether rows that lack their target or weight are skipped, which `n_rows` still counts, instead of refused.
+    #: Whether rows that lack their target or weight are skipped, which `n_rows` still counts, instead of refused. Then
+    #: `skipped_rows` are their numbers, and the other rows are counted without them.
     skip_incomplete: bool = False
 
     def __init__(
@@ -192,12 +193,15 @@ class TableSource(ParquetSource):
         if self.skip_incomplete:
             lack = [is_missing(whole.array(name)) for name in (self.target, self.weight) if name is not None]
             whole = whole[~np.any(lack, axis=0)] if lack else whole
+            start -= int(np.searchsorted(self.skipped_rows, start))
         y, weight = (None if name is None else whole.array(name) for name in (self.target, self.weight))
         return self._complete(whole.select(self.names), y, weight, start)
 
     def locate(self, row: int) -> Location:
         """The file and line of a row where `locate_line` is set, else file and row."""
-        return super().locate(row) if self.locate_line is None else self.locate_line(row)
+        if self.locate_line is not None:
+            return self.locate_line(row)
+        return super().locate(int(self.input_rows(row, row + 1)[0]) if self.skip_incomplete else row)
 
 
 def _row_of_table(row: int) -> Location:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,7 +80,27 @@ def _notes(counts: TargetCounts, called: str, task: str) -> list[str]:
         notes.append(f"{called} has classes of fewer than {_RARE} rows, too few to learn or to evaluate: {shown}.")
     if not counts.several and len(counts.values) == 1:
         notes.append(f"{called} is {next(iter(counts.values))!r} in every row: the model predicts it for any row.")
+    alike = _alike(counts.values) if task == "classification" else []
+    if alike:
+        shown = ", ".join(" and ".join(map(repr, group)) for group in alike[:5]) + ", ..." * (len(alike) > 5)
+        notes.append(
+            f"{called} has classes that differ only in blanks or case, which are learned as different ones: {shown}. "
+            "Write each class in one way if that is a mistake."
+        )
     return notes
+
+
+def _alike(values: Iterable[Any]) -> list[list[str]]:
+    """The texts that differ only in blanks or case, in groups.
+
+    >>> _alike(["yes", "no", "Yes ", "a b", "AB", 1])
+    [['Yes ', 'yes'], ['AB', 'a b']]
+    """
+    groups: dict[str, list[str]] = defaultdict(list)
+    for value in values:
+        if isinstance(value, str):
+            groups["".join(value.split()).casefold()].append(value)
+    return [sorted(group) for group in groups.values() if len(group) > 1]
 
 
 def _is_number(text: Any) -> bool:
