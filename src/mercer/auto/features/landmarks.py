@@ -6,20 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer import _numeric
 from mercer.auto.explain.perturb import RecomputedChanges, ScoreChanges
 from mercer.auto.features.base import FeatureBlock, Refit
 from mercer.expand import Landmarks
+from mercer.expand.landmarks.similarities import SimilarityMap
 from mercer.kernels import Kernel
 from mercer.kernels.through import Through
 
 if TYPE_CHECKING:
     from mercer.io.onnx import Graph
-
-#: Rows whose similarities are computed at a time, and columns of the whitening that skip the zeros below them.
-_ROWS, _PANEL = 128, 256
-#: Coordinates are cut where their squares would leave the range of float64.
-_FAR = 1e140
 
 
 class LandmarksBlock(FeatureBlock):
@@ -93,7 +88,7 @@ class LandmarksBlock(FeatureBlock):
         return RecomputedChanges(part, used, X, self.transformer.whitening_ @ coef)
 
     def onnx_nodes(self, graph: Graph, x: str) -> str:
-        similarities = self.similarities.onnx_nodes(graph, x)
+        similarities = onnx_similarities(graph, self.similarities, x)
         return graph.cast(graph.add("MatMul", similarities, self.transformer.whitening_), np.float32)
 
     def onnx_rounding(self, X: np.ndarray, features: np.ndarray, size: np.ndarray) -> np.ndarray:
@@ -105,71 +100,15 @@ class LandmarksBlock(FeatureBlock):
         return {**self.__dict__, "_laid_out": {}}
 
 
-class SimilarityMap:
-    """k(||(x - s_i) A||) for landmarks s_i, and maybe their product with an upper triangular matrix.
-
-    Squared distances are ||y||^2 + ||t||^2 - 2 <y, t> in float64, for y and t the images of x and s_i less the mean of
-    all t; where only rounding is left of the terms, they are zero.
-    """
-
-    def __init__(self, metric: Any, landmarks: np.ndarray, whitening: np.ndarray | None):
-        self.kernel: Any = metric.kernel
-        self.root = np.asarray(metric.matrix, dtype=np.float64)
-        self._packed_root = _numeric.pack_columns(np.ascontiguousarray(self.root)) if self.root.ndim == 2 else None
-        self.center = np.zeros(self.root.shape[-1])
-        images = self._images(np.ascontiguousarray(landmarks, dtype=np.float64))
-        self.center = images.mean(axis=0)
-        images -= self.center
-        self.images, self.squares = images, _squares(images)
-        self._packed = _numeric.pack_columns(np.ascontiguousarray(-2.0 * images.T))
-        self.rounding = 16 * (len(self.center) + 4) * float(np.finfo(np.float64).eps)
-        self._panels = () if whitening is None else tuple(_panels(whitening))
-
-    def features(self, X: np.ndarray) -> np.ndarray:
-        """The similarities of encoded rows in float64."""
-        parts = [self._of(X[start : start + _ROWS]) for start in range(0, len(X), _ROWS)]
-        return np.concatenate(parts) if parts else np.zeros((0, len(self.images)))
-
-    def write(self, X: np.ndarray, out: np.ndarray) -> None:
-        """Write the products with the matrix, a few rows at a time."""
-        for start in range(0, len(X), _ROWS):
-            rows = slice(start, start + _ROWS)
-            similarities = self._of(X[rows])
-            for columns, packed in self._panels:
-                panel = np.empty((len(similarities), columns.stop - columns.start))
-                _numeric.row_products(similarities[:, : columns.stop], packed, panel.shape[1], panel)
-                out[rows, columns] = panel
-
-    def _of(self, X: np.ndarray) -> np.ndarray:
-        images = self._images(np.ascontiguousarray(X, dtype=np.float64))
-        squares = _squares(images)[:, None]
-        found = np.empty((len(X), len(self.images)))
-        _numeric.row_products(images, self._packed, found.shape[1], found)
-        sums = squares + self.squares
-        found += sums
-        sums *= self.rounding
-        found[found < sums] = 0.0
-        return self.kernel.of_squares(found)
-
-    def _images(self, X: np.ndarray) -> np.ndarray:
-        """The rows x A less the center."""
-        if self._packed_root is None:
-            images = X * self.root
-        else:
-            images = np.empty((len(X), self.root.shape[1]))
-            _numeric.row_products(X, self._packed_root, images.shape[1], images)
-        images -= self.center
-        return np.clip(images, -_FAR, _FAR, out=images)
-
-    def onnx_nodes(self, graph: Graph, x: str) -> str:
-        """The same in float64."""
-        image = graph.add("Mul" if self.root.ndim == 1 else "MatMul", x, self.root)
-        image = graph.add("Sub", image, self.center)
-        square = graph.add("ReduceSum", graph.add("Mul", image, image), np.array([1]), keepdims=1)
-        sums = graph.add("Add", square, self.squares)
-        found = graph.add("Add", graph.add("MatMul", image, -2.0 * self.images.T), sums)
-        small = graph.add("Less", found, graph.add("Mul", sums, np.float64(self.rounding)))
-        return onnx_profile(graph, self.kernel, graph.add("Where", small, np.float64(0.0), found))
+def onnx_similarities(graph: Graph, made: SimilarityMap, x: str) -> str:
+    """Nodes of the similarities of rows in float64."""
+    image = graph.add("Mul" if made.root.ndim == 1 else "MatMul", x, made.root)
+    image = graph.add("Sub", image, made.center)
+    square = graph.add("ReduceSum", graph.add("Mul", image, image), np.array([1]), keepdims=1)
+    sums = graph.add("Add", square, made.squares)
+    found = graph.add("Add", graph.add("MatMul", image, -2.0 * made.images.T), sums)
+    small = graph.add("Less", found, graph.add("Mul", sums, np.float64(made.rounding)))
+    return onnx_profile(graph, made.kernel, graph.add("Where", small, np.float64(0.0), found))
 
 
 def onnx_profile(graph: Graph, kernel: Any, squares: str) -> str:
@@ -192,20 +131,3 @@ def onnx_profile(graph: Graph, kernel: Any, squares: str) -> str:
             rise = graph.add("Add", rise, graph.add("Mul", graph.add("Mul", t, t), np.float64(1 / 3)))
         return graph.add("Mul", rise, decay)
     raise ValueError(f"Landmarks of the kernel {kernel!r} have no translation to ONNX yet.")
-
-
-def _squares(X: np.ndarray) -> np.ndarray:
-    """||x||^2 of each row, added column by column: the same bits for one row as for many."""
-    found = np.zeros(len(X))
-    for column in X.T:
-        found += column * column
-    return found
-
-
-def _panels(upper: np.ndarray) -> list[tuple[slice, np.ndarray]]:
-    """Panels of columns of an upper triangular matrix, packed down to their last row that is not zero."""
-    m = len(upper)
-    panels = [slice(start, min(start + _PANEL, m)) for start in range(0, m, _PANEL)]
-    return [
-        (columns, _numeric.pack_columns(np.ascontiguousarray(upper[: columns.stop, columns]))) for columns in panels
-    ]
