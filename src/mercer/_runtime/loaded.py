@@ -16,16 +16,7 @@ WEIGHTS = frozenset(
     (
         *("_G", "_U", "_W", "_b", "_c", "_coef", "_columns", "_landmarks", "_low", "_means", "_run_factors", "_signs"),
         *("_squares", "X_fit_", "base", "baseline", "centers", "centers_", "coef", "coef_", "coefs", "components_"),
-        *(
-            "data_max_",
-            "data_min_",
-            "degree_factors",
-            "dictionary_",
-            "dual_coef_",
-            "eigenvectors_",
-            "encodings_",
-            "factor",
-        ),
+        *("data_max_", "data_min_", "degree_factors", "dictionary_", "dual_coef_", "eigenvectors_", "encodings_"),
         *("frequencies", "frequencies_", "idf_", "intercept", "intercept_", "landmarks_", "matrix", "mean_", "metric_"),
         *("factor", "offset", "quantiles_", "ranks_", "root_", "shift", "shift_", "slope", "support_vectors_"),
         *("target_mean_", "value", "var_", "weights_", "whitening_"),
@@ -40,6 +31,13 @@ def require(holds: Any, problem: str) -> None:
     """Refuse a loaded object unless the condition holds."""
     if not holds:
         raise ValueError(f"The model is damaged: {problem}.")
+
+
+def require_applies(model: Any) -> None:
+    """Let a loaded model try itself on a row, if its class has a way to: `_check_applies`."""
+    check = getattr(model, "_check_applies", None)
+    if check is not None:
+        check()
 
 
 def require_finite(name: str, value: Any, infinite: bool = False) -> None:

@@ -16,7 +16,7 @@ from mercer.auto.budget.clock import Clock
 from mercer.auto.budget.progress import Steps
 from mercer.auto.conformal.predictions import interval_function, quantile_function, set_function
 from mercer.auto.diagnostics.model_score import score_of
-from mercer.auto.final.loaded import check_applies
+from mercer.auto.final.loaded import check_searched
 from mercer.auto.fitting import effort_of, search_report
 from mercer.auto.holdout.scores import ModelPredictions
 from mercer.auto.options import ModelShape, Objective, Splitting
@@ -152,13 +152,10 @@ class SearchedEstimator(SingleThreadedVerbs, BaseEstimator):
             return plain and X.shape[1] == self.n_features_in_ and len(X) > 0
         if isinstance(X, Mapping) or columns_of_rows(X) is not None:
             return not hasattr(X, "tocsr")  # a sparse matrix may be a dict of its entries
-        return (
-            type(X).__module__.startswith("pandas") and hasattr(X, "columns") and X.columns.tolist() == names.tolist()
-        )
+        frame = type(X).__module__.startswith("pandas") and hasattr(X, "columns")
+        return frame and X.columns.tolist() == names.tolist()
 
-    def _check_applies(self) -> None:
-        if hasattr(self, "model_"):
-            check_applies(self.model_)
+    _check_applies = check_searched
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions, one for each row of X; if `fit` had names, X may also be rows or columns in dicts."""

@@ -323,8 +323,7 @@ class Model(UpdatableModel):
             write(graph, path)
         return graph
 
-    def _check_applies(self) -> None:
-        check_applies(self)
+    _check_applies = check_applies
 
     def _encoded(self, data: Any) -> np.ndarray:
         return dense(encoded(self.encoder, data, self._ignored))

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from mercer._runtime.errors import DataError
+from mercer._runtime.loaded import require_applies
 from mercer.io.archive import read_archive, write_archive
 from mercer.io.pack import pack, unpack
 
@@ -110,8 +111,7 @@ def restored(path: str, manifest: dict[str, Any], arrays: dict[str, Any]) -> Any
 def _try(model: Any, path: str) -> None:
     """Apply a model, not the one that is returned: it keeps what it computes once."""
     try:
-        if hasattr(model, "_check_applies"):
-            model._check_applies()
+        require_applies(model)
     except (*_DAMAGES, MemoryError) as error:
         reason = str(error) or type(error).__name__
         problem = f"{path} cannot be loaded. The parts of the model do not fit together: {reason}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,3 +25,9 @@ def check_applies(model: Model) -> None:
         require(good, "its scores are of other classes")
     if getattr(predictor, "calibration", None) is not None:
         model.predict_interval(row) if model.classes_ is None else model.predict_set(row)
+
+
+def check_searched(estimator: Any) -> None:
+    """Apply the model of a loaded estimator, if it was fitted."""
+    if hasattr(estimator, "model_"):
+        check_applies(estimator.model_)
