@@ -40,8 +40,8 @@ def sparsify(w: Any, X: Any, k: int, n_draws: int = 1, random_state: Any = 0) ->
     >>> from mercer.select import sparsify
     >>> X = np.random.default_rng(0).normal(size=(50, 100))
     >>> v = sparsify(np.full(100, 0.01), X, k=10)
-    >>> int(np.count_nonzero(v)) <= 10, float(np.abs(v).sum().round(12))
-    (True, 1.0)
+    >>> int(np.count_nonzero(v)), float(np.abs(v).sum().round(12))
+    (9, 1.0)
     """
     w = _checked_weights(w, X, k)
     check_whole("n_draws", n_draws)
