@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import mercer
 from mercer import cli
 
 
@@ -144,3 +145,95 @@ def test_a_decimal_comma_is_read_beside_a_bad_value(model, capsys):
     assert run("predict", "m.mercer", "comma.csv", "--on-bad-rows", "skip", "-o", "out.csv", "--quiet") == 0
     assert "1 row was skipped: row 9" in capsys.readouterr().err
     assert len(pd.read_csv("out.csv")) == 79
+
+
+TARGETS = {"csv": ["abc", "inf", "1e300", ""], "parquet": [np.inf, -np.inf, 1e300, np.nan]}
+
+
+@pytest.fixture(params=TARGETS)
+def bad_targets(request, model):
+    """A file whose rows 3, 10, 17 and 24 have targets that cannot be used, and its other rows."""
+    frame = model.assign(y=model["a"])
+    others, gone = frame.drop(index=[3, 10, 17, 24]), [3, 10, 17, 24]
+    if request.param == "csv":
+        frame = frame.astype(str)
+    frame.loc[gone, "y"] = TARGETS[request.param]
+    frame.to_csv("bad.csv", index=False) if request.param == "csv" else frame.to_parquet("bad.parquet")
+    others.to_csv("others.csv", index=False)
+    return f"bad.{request.param}", others
+
+
+def told(capsys, *arguments):
+    assert run(*arguments) == 0, capsys.readouterr().err
+    return json.loads(capsys.readouterr().out)
+
+
+def test_bad_targets_of_a_report_follow_the_policy(bad_targets, capsys):
+    path, others = bad_targets
+    for policy in ("error", "null"):
+        assert run("report", "m.mercer", path, "--json", "--quiet", "--on-bad-rows", policy) == 1
+        err = capsys.readouterr().err
+        assert "line 5" in err or "row 3" in err or "line 12" in err or "line 26" in err or "row 24" in err
+    expected = told(capsys, "report", "m.mercer", "others.csv", "--json", "--quiet")["other_data"]
+    found = told(capsys, "report", "m.mercer", path, "--json", "--quiet", "--on-bad-rows", "skip")["other_data"]
+    assert (found["n"], found["n_skipped"]) == (len(others), 4)
+    assert found["metrics"] == expected["metrics"]
+    assert any("skipped" in note for note in found["notes"])
+    assert run("report", "m.mercer", path, "--format", "table", "--on-bad-rows", "skip") == 0
+    assert "were skipped" in capsys.readouterr().out
+
+
+def test_bad_targets_of_a_comparison_follow_the_policy(bad_targets, capsys):
+    path, _ = bad_targets
+    capsys.readouterr()
+    assert run("compare", "m.mercer", path, "--json", "--quiet") == 1
+    err = capsys.readouterr().err
+    assert f"{path}, line 5" in err or f"{path}, row 3" in err
+    found = told(capsys, "compare", "m.mercer", path, "--json", "--quiet", "--on-bad-rows", "skip")
+    expected = told(capsys, "compare", "m.mercer", "others.csv", "--json", "--quiet")
+    assert found["n_skipped"] >= 3
+    assert found["score"]["new"] == pytest.approx(expected["score"]["new"], rel=1e-12)
+    assert any("skipped" in note for note in found["notes"])
+
+
+def test_a_comparison_numbers_the_row_of_a_bad_target_by_the_file(model, capsys):
+    frame = model.assign(y=model["a"])
+    frame.loc[[0, 5, 6], "y"] = None
+    frame.loc[9, "y"] = np.inf
+    frame.to_csv("gaps.csv", index=False)
+    frame.to_parquet("gaps.parquet", row_group_size=7)
+    capsys.readouterr()
+    assert run("compare", "m.mercer", "gaps.csv", "--quiet") == 1
+    assert "gaps.csv, line 11" in capsys.readouterr().err
+    assert run("compare", "m.mercer", "gaps.parquet", "--quiet") == 1
+    assert "gaps.parquet, row 9" in capsys.readouterr().err
+
+
+def test_bad_targets_of_an_update_follow_the_policy(bad_targets, capsys):
+    path, others = bad_targets
+    capsys.readouterr()
+    assert run("update", "m.mercer", path, "-o", "new.mercer") == 1
+    assert path in capsys.readouterr().err
+    assert run("update", "m.mercer", path, "--on-bad-rows", "skip", "-o", "new.mercer") == 0
+    out, err = capsys.readouterr()
+    assert f"{len(others)} rows were added" in out
+    assert "skipped" in err
+    assert run("update", "m.mercer", "others.csv", "-o", "expected.mercer") == 0
+    made, expected = (mercer.load(name).predict("others.csv") for name in ("new.mercer", "expected.mercer"))
+    assert np.allclose(made, expected, rtol=1e-12)
+
+
+def test_classes_that_the_fit_has_not_seen_are_skipped_by_an_update(model, capsys):
+    frame = model.assign(y=np.where(model["a"] > 0, "high", "low"))
+    frame.to_csv("classes.csv", index=False)
+    made = ("--effort", "fast", "--no-report", "--quiet", "-o", "c.mercer")
+    assert run("fit", "classes.csv", "--target", "y", *made) == 0
+    frame.loc[[4, 8], "y"] = "middle"
+    frame.to_csv("other.csv", index=False)
+    capsys.readouterr()
+    assert run("update", "c.mercer", "other.csv", "-o", "n.mercer") == 1
+    assert "'middle' was never seen in the fit, at other.csv, line 6" in capsys.readouterr().err
+    assert run("update", "c.mercer", "other.csv", "--on-bad-rows", "skip", "-o", "n.mercer") == 0
+    out, err = capsys.readouterr()
+    assert "78 rows were added" in out
+    assert "2 rows were skipped for targets that cannot be used: rows 4, 8 of the input, from 0." in err

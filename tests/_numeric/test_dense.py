@@ -145,3 +145,10 @@ def test_methods_are_decorated_once_where_a_class_defines_them():
         assert (Base().fit(), Base().other()) == ({1}, {2})
         assert on_one_blas_thread(blas_threads)() == {1}
     assert not hasattr(Base, "predict")
+
+
+@pytest.mark.parametrize(("dtype", "letter"), [(np.float32, "s"), (np.float64, "d"), ("float32", "s")])
+def test_functions_of_lapack_have_the_letter_of_their_precision(dtype, letter):
+    assert dense.prefix(dtype) == letter
+    factor, info = dense.lapack(f"{dense.prefix(dtype)}potrf", np.array([[4.0]], dtype=dtype))
+    assert (factor.dtype, factor[0, 0], info) == (np.dtype(dtype), 2.0, 0)

@@ -190,3 +190,55 @@ def test_a_tree_that_would_never_end_is_refused():
         pytest.skip("the definition trusts its input")
     with pytest.raises(ValueError, match="well formed"):
         _numeric.add_trees(np.zeros((1, 1)), *loop, np.zeros((1, 1)))
+
+
+@BOTH
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("seed", range(3))
+def test_values_follow_the_signs_of_columns(module, sign, seed):
+    rng = np.random.default_rng(seed)
+    bins = rng.integers(0, 20, size=(400, 2)).astype(np.uint8)
+    gradient = -(np.sin(bins[:, :1] / 2.0) + 0.1 * bins[:, 1:] + rng.normal(size=(400, 1)))
+    given = bins, gradient, np.ones(400), np.arange(400), np.arange(2), np.full(2, 20), 16, 5.0, 1.0, False
+    column, *_, value, _, leaf = module.grow_tree(*given, np.array([sign, 0]))
+    assert (column >= 0).sum() > 3
+    grid = value[leaf, 0]
+    for other in range(20):  # rows that differ in the first column only
+        chosen = bins[:, 1] == other
+        ordered = grid[chosen][np.argsort(bins[chosen, 0], kind="stable")]
+        assert np.all(sign * np.diff(ordered) >= 0)
+    free = module.grow_tree(*given, np.array([0, 0]))
+    for mine, plain in zip(free, module.grow_tree(*given), strict=True):
+        np.testing.assert_allclose(mine, plain, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_compiled_monotone_trees_are_those_of_the_definition(sign):
+    bins, gradient, hessian = binned(d=3)
+    given = bins, gradient, hessian, np.arange(300), np.arange(3), np.full(3, 40), 12, 3.0, 0.5, False
+    ours, theirs = (module.grow_tree(*given, np.array([sign, 0, -sign])) for module in (_numeric, DEFINITION))
+    for mine, defined in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine, defined, rtol=1e-9, atol=1e-9)
+
+
+REFUSED = {
+    "rows out of order": {"rows": np.array([0, 2, 1])},
+    "rows that repeat": {"rows": np.array([0, 1, 1])},
+    "no rows": {"rows": np.array([], dtype=np.int64)},
+    "no columns": {"columns": np.array([], dtype=np.int64)},
+}
+
+
+@BOTH
+@pytest.mark.parametrize("name", REFUSED)
+def test_rows_and_columns_that_make_no_tree_are_refused(module, name):
+    with pytest.raises(ValueError, match=r"rows|columns"):
+        grown(module, *binned(), 8, **REFUSED[name])
+
+
+@BOTH
+def test_negative_hessians_are_refused(module):
+    bins, gradient, hessian = binned()
+    hessian[7] = -1.0
+    with pytest.raises(ValueError, match="hessian"):
+        grown(module, bins, gradient, hessian, 8)

@@ -17,7 +17,7 @@ from safetensors.numpy import save as save_arrays
 
 import mercer
 from estimates import LONG
-from mercer import KernelRegressor, Landmarks, MercerRegressor, Standardize, _numeric
+from mercer import KernelRegressor, Landmarks, MercerRegressor, RandomFeatures, Standardize, _numeric
 from mercer._runtime.errors import DataError
 from mercer.io import load, save
 from mercer.learn import TreeFeatures
@@ -141,6 +141,17 @@ def test_parts_that_do_not_fit_together_are_refused(tmp_path, name):
     rewritten(tmp_path / "model.mercer", shortened(*names))
     with pytest.raises(DataError, match=r"model.mercer cannot be loaded"):
         load(tmp_path / "model.mercer")
+
+
+def test_features_that_a_map_does_not_write_are_refused(tmp_path):
+    save(RandomFeatures(n_components=16).fit(np.eye(3)), tmp_path / "map.mercer")
+
+    def widen(tree, arrays):
+        tree["state"]["n_components"] = 1024
+
+    rewritten(tmp_path / "map.mercer", widen)
+    with pytest.raises(DataError, match=r"do not fit together.* 1024 features"):
+        load(tmp_path / "map.mercer")
 
 
 def test_the_hash_table_of_a_vocabulary_is_not_read(tmp_path):

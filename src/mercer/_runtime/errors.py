@@ -154,6 +154,17 @@ def rows_from(start: int) -> Iterator[None]:
         raise error.located(None, start) from error
 
 
+@contextmanager
+def rows_at(positions: Any) -> Iterator[None]:
+    """Count the rows of errors inside, which are those of a block, by the positions of its rows in the data."""
+    try:
+        yield
+    except RowError as error:
+        if error.file is not None:
+            raise
+        raise RowError(error.before, int(positions[error.row or 0]), *error.after, **error.known) from error
+
+
 def _restored(kind: type[MercerError], args: tuple, state: dict[str, Any]) -> MercerError:
     """An error as it was pickled, without its constructor."""
     error = kind.__new__(kind)

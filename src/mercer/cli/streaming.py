@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -66,6 +66,8 @@ class BadValues:
 
     def note(self, source: Any, file: str) -> None:
         """Warn of the rows, by their numbers in the input; skipped ones are written to a file with their reasons."""
+        from mercer.source.remarks import n_rows, rows_were, some_rows
+
         if not self.rows:
             return
         indices = sorted(self.rows)
@@ -73,14 +75,14 @@ class BadValues:
         first = f"the first: {self.rows[indices[0]]}"
         if self.policy == "null":
             what = "held values that the model cannot read, which count as missing"
-            warnings.warn(f"{_rows(numbers)} {what}: {_some_rows(numbers)}; {first}.", UserWarning, stacklevel=2)
+            warnings.warn(f"{n_rows(numbers)} {what}: {some_rows(numbers)}; {first}.", UserWarning, stacklevel=2)
             return
         if len(indices) == source.n_rows:
             raise DataError(f"{file}: the model cannot read any row; {first}.", file=file)
         path = os.path.basename(file) + ".rejected.csv"
         self._write(path, source, file, numbers, indices)
-        what = f"for values that the model cannot read: {_some_rows(numbers)}; {first}"
-        text = f"{_rows_were(numbers)} skipped {what}. {path} says which and why."
+        what = f"for values that the model cannot read: {some_rows(numbers)}; {first}"
+        text = f"{rows_were(numbers)} skipped {what}. {path} says which and why."
         warnings.warn(text, UserWarning, stacklevel=2)
 
     def _write(self, path: str, source: Any, file: str, numbers: list[int], indices: list[int]) -> None:
@@ -89,21 +91,6 @@ class BadValues:
 
         found = [(file, f"row {row}", self.rows[index], "") for row, index in zip(numbers, indices, strict=True)]
         write_rejected(path, [*source.rejected, *found])
-
-
-def _rows_were(rows: Sequence[Any]) -> str:
-    """Return "1 row was" or "5 rows were"."""
-    return f"{_rows(rows)} {'was' if len(rows) == 1 else 'were'}"
-
-
-def _rows(rows: Sequence[Any]) -> str:
-    return "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
-
-
-def _some_rows(rows: Sequence[Any]) -> str:
-    """The first numbers of some rows of the input, from 0."""
-    shown = ", ".join(f"{int(row):,}" for row in rows[:5])
-    return f"row {shown}" if len(rows) == 1 else f"rows {shown}{', ...' if len(rows) > 5 else ''} of the input, from 0"
 
 
 class RowComputation(Protocol):
@@ -202,6 +189,7 @@ def open_data(model: Any, data: str, how: dict[str, Any], title: str, quiet: boo
     """The source of the rows of a file, with the columns of the model."""
     from mercer.io import read_table
     from mercer.report.progress import step_progress
+    from mercer.source.remarks import reading_notes
     from mercer.tables.schema import refuse_missing
 
     known = model.encoder.schema_
@@ -211,12 +199,6 @@ def open_data(model: Any, data: str, how: dict[str, Any], title: str, quiet: boo
     for note in reading_notes(source):
         warnings.warn(note, UserWarning, stacklevel=2)  # printed once, at the end
     return source
-
-
-def reading_notes(source: Any) -> list[str]:
-    """The remarks made while reading, with the numbers of rows that were skipped or repaired."""
-    counts = (("skipped", source.skipped_rows), ("repaired", source.repaired_rows))
-    return [*source.notes, *(f"{_rows_were(rows)} {what}: {_some_rows(rows)}." for what, rows in counts if len(rows))]
 
 
 def mapped_rows(

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from mercer.cli.options import quiet_option, reading, reading_options, refuse_overwrite
+from mercer.cli.streaming import notes_at_end
 
 
 @click.command(
@@ -34,7 +35,7 @@ def update(model: str, data: str | None, forget: str | None, output: str | None,
     how, path = reading(options), output or model
     refuse_overwrite(output, *(name for name in (data, forget) if name is not None))
     check_writable(path)
-    with step_progress("update", quiet):
+    with notes_at_end(quiet), step_progress("update", quiet):
         import mercer
 
         loaded = mercer.load(model)

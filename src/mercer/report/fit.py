@@ -196,7 +196,7 @@ def _other_data(report: dict[str, Any]) -> list[RenderableType]:
         return []
     name = visible(other["file"])
     title = Text(f"\nOn {name}: {counted(other['n'], 'row')}", style="bold", no_wrap=True, overflow="ignore")
-    return [title, ScoreTable(other)]
+    return [title, ScoreTable(other), *(Text(f" - {visible(note)}") for note in other.get("notes", ()))]
 
 
 def _files(report: dict[str, Any], commands: bool) -> list[RenderableType]:

@@ -194,6 +194,13 @@ class MappedSource(Source):
         self.parent, self.function = parent, function
         self.names, self.n_rows, self.derived = parent.names, parent.n_rows, parent.derived
         self.fold_plan = parent.fold_plan
+        self.skipped_rows, self.repaired_rows = parent.skipped_rows, parent.repaired_rows
+
+    def locate(self, row: int) -> Location:
+        return self.parent.locate(row)
+
+    def input_rows(self, start: int, stop: int) -> np.ndarray:
+        return self.parent.input_rows(start, stop)
 
     @property
     def engine(self) -> Engine | None:

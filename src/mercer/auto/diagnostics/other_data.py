@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer._runtime.errors import DataError, RowError
+from mercer._runtime.errors import DataError
 from mercer.auto.diagnostics.holdout_section import MAIN, metric_name, scores_of, with_scorer
 from mercer.auto.holdout.outputs import ModelOutputs, RowOutputs
 from mercer.auto.holdout.scores import ModelPredictions
 from mercer.auto.options import Objective
-from mercer.auto.rows.target_counts import refuse_unusable
+from mercer.auto.rows.bad_targets import schema_with_target, with_usable_targets
 from mercer.io import read_table
 from mercer.source import Source
+from mercer.source.remarks import reading_notes
 from mercer.tables.schema import refuse_missing
 
 if TYPE_CHECKING:
@@ -47,16 +48,15 @@ def evaluate_on(model: Model, data: Any, **reading: Any) -> dict[str, Any]:
     """
     if model.target is None:
         raise ValueError("The model was fitted to an array of targets: it does not know which column holds them.")
-    source = data if isinstance(data, Source) else read_table(data, model.target, like=model.encoder.schema_, **reading)
+    like = schema_with_target(model)
+    source = data if isinstance(data, Source) else read_table(data, model.target, like=like, **reading)
     name = str(data) if isinstance(data, (str, os.PathLike)) else "data"
     refuse_missing(source.schema or {}, model.encoder.schema_, name)
-    scoring = _RowModel(model)
-    outputs = source.fold(ModelOutputs((scoring,), _NO_ROWS, model.seed)).finish()
+    scoring, policy = _RowModel(model), reading.get("on_bad_rows", "error")
+    called = f"The target {model.target!r}"
+    rows, skipped, notes = with_usable_targets(source, policy, called, numbers=model.classes_ is None)
+    outputs = rows.fold(ModelOutputs((scoring,), _NO_ROWS, model.seed)).finish()
     _refuse_other_type(outputs.y, model, name)
-    try:
-        refuse_unusable(outputs.y, f"The target {model.target!r}")
-    except RowError as error:
-        raise error.located(source.locate) from error
     scores = outputs.scores[0]
     probabilities = None if model.classes_ is None else scoring.probabilities_of(scores)
     predictions = [ModelPredictions("this model", scoring.predictions_of(scores), probabilities)]
@@ -65,6 +65,9 @@ def evaluate_on(model: Model, data: Any, **reading: Any) -> dict[str, Any]:
     return {
         "file": name,
         "n": len(outputs.y),
+        "n_skipped": len(skipped) if data is source else len(source.skipped_rows) + len(skipped),
+        "n_repaired": 0 if data is source else len(source.repaired_rows),
+        "notes": notes if data is source else [*reading_notes(source), *notes],
         "metric": metric_name(main, model.task),
         "model": {"name": "this model", **metrics[main], "metrics": metrics},
         "metrics": metrics,

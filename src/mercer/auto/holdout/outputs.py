@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mercer._numeric.block import Block
-from mercer._runtime.errors import rows_from
+from mercer._runtime.errors import rows_at
 from mercer.source import Columns, in_holdout
 from mercer.stats import Statistic
 
@@ -71,7 +71,7 @@ class ModelOutputs(Statistic):
             return ModelOutputs(self.models, self.fraction, self.seed)
         every = np.ones(len(block), dtype=bool)
         chosen = every if self.fraction >= 1 else in_holdout(block, self.fraction, self.seed + _SAMPLE_SEED)
-        with rows_from(block.start):
+        with rows_at(block.positions):
             scores = [model.scores(block.X) for model in self.models]
         return replace(
             self,

@@ -16,7 +16,7 @@ from mercer.source import Columns
 from mercer.stats import Statistic
 
 #: Targets whose squares overflow.
-_HUGE = 1e120
+HUGE = 1e120
 #: Distinct rows below which whole groups of equal rows would be held out together.
 FEW_DISTINCT = 50
 #: Rows of a block that are hashed first: the others only if these are few distinct ones.
@@ -121,7 +121,7 @@ def refuse_unusable(y: np.ndarray, called: str) -> float:
         raise RowError(f"{called} is {y[row]} at ", row, ". Correct the value, or drop the row.")
     size = np.abs(y.reshape(len(y), -1).astype(np.float64)).max(axis=1)
     largest = float(size.max())
-    if largest > _HUGE:  # very small targets are refused at the end, if all are so
+    if largest > HUGE:  # very small targets are refused at the end, if all are so
         row = int(np.argmax(size))
         raise RowError(f"{called} is {size[row]:g} at ", row, ". Its square overflows: divide it by a power of ten.")
     return largest

@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer._numeric.block import Block
 from mercer._runtime.errors import DataError
+from mercer.auto.rows.bad_targets import schema_with_target
 from mercer.auto.shift.comparison import DataComparison
 from mercer.auto.shift.reference import KERNELS, DataReference, counts_of, reference_of
 from mercer.auto.shift.two_sample import FeatureMoments, limit_p_value, permutation_p_value, witness_direction
@@ -17,6 +18,7 @@ from mercer.io import read_table
 from mercer.select.filters.false_discovery import adjusted_pvalues
 from mercer.source import Columns, Source
 from mercer.source.missing import is_missing
+from mercer.source.remarks import reading_notes
 from mercer.source.table import first_block, table_in_memory
 from mercer.tables.roles import guess_roles
 
@@ -77,7 +79,7 @@ def compare(old: Any, new: Any, *, n_rows: int = N_STRANGE, random_state: int = 
     if reference is None:
         raise DataError("The two tables have no column in common that can be compared.", remedy="Are they of one kind?")
     notes = [f"Columns that the new rows do not have: {', '.join(map(repr, missing))}."] if missing else []
-    return compared(reference, after, n_rows, before, tuple(notes))
+    return compared(reference, after, n_rows, before, (*notes, *reading_notes(before), *reading_notes(after)))
 
 
 def _like(data: Any, schema: dict[str, str], reading: dict[str, Any]) -> Source:
@@ -101,9 +103,10 @@ def compare_with_model(model: Model, new: Any, n_rows: int = N_STRANGE, **readin
     known = {*model.encoder.schema_, model.target, model.report().get("weight")}
     unknown = [name for name in source.schema or {} if name not in known]
     notes = [f"Columns that fit has not seen: {', '.join(map(repr, unknown))}."] if unknown else []
-    found = compared(reference, source, n_rows, notes=tuple(notes))
-    score = _score(model, source)
-    return found if score is None else replace(found, score=score)
+    found = compared(reference, source, n_rows, notes=(*notes, *reading_notes(source)))
+    score, skipped = _score(model, source, reading.get("on_bad_rows", "error"))
+    more = () if score is None else tuple(score.pop("notes"))
+    return replace(found, score=score, notes=(*found.notes, *more), n_skipped=found.n_skipped + skipped)
 
 
 def _rows_for(model: Model, new: Any, reading: dict[str, Any]) -> Source:
@@ -114,25 +117,28 @@ def _rows_for(model: Model, new: Any, reading: dict[str, Any]) -> Source:
         return new
     schema = model.encoder.schema_
     if isinstance(new, (str, os.PathLike)):
-        return read_table(new, like=schema, **reading)
+        return read_table(new, like=schema_with_target(model), **reading)
     return table_in_memory(named(new, schema))
 
 
-def _score(model: Model, source: Source) -> dict[str, Any] | None:
-    """The score on the new rows that have a target, beside that on the holdout; None if there is no such row."""
+def _score(model: Model, source: Source, policy: str) -> tuple[dict[str, Any] | None, int]:
+    """The score on the new rows that have a target, beside that on the holdout; None if there is no such row.
+
+    Also the number of rows that were left out for their targets.
+    """
     from mercer.auto.diagnostics.other_data import evaluate_on, on_holdout
     from mercer.auto.holdout.scores import LOWER_IS_BETTER
 
     if model.target is not None and model.target in (source.schema or {}):
         source = _with_target(source, model.target, model.encoder.schema_)
     if model.target is None or source.target != model.target or first_block(source) is None:
-        return None
-    found = evaluate_on(model, source)
+        return None, 0
+    found = evaluate_on(model, source, on_bad_rows=policy)
     main = "r2" if found["metric"] == "R2" else found["metric"]
     before = on_holdout(model, main)
     value, sign = float(found["model"]["value"]), -1.0 if main in LOWER_IS_BETTER else 1.0
     holdout = None if before is None else float(before["value"])
-    return {
+    score = {
         "metric": found["metric"],
         "new": value,
         "low": float(found["model"]["low"]),
@@ -140,7 +146,9 @@ def _score(model: Model, source: Source) -> dict[str, Any] | None:
         "holdout": holdout,
         "loss": None if holdout is None else sign * (holdout - value),
         "sentence": found["sentence"].replace("of data ", "of the new data "),
+        "notes": found["notes"],
     }
+    return score, found["n_skipped"]
 
 
 def _with_target(source: Source, name: str, schema: dict[str, str]) -> Source:
@@ -148,10 +156,10 @@ def _with_target(source: Source, name: str, schema: dict[str, str]) -> Source:
 
     def labeled(block: Block) -> Block:
         table = Columns.of(block.X)
-        present = ~is_missing(table.array(name))
-        rows = table[present]
-        features = rows.select([each for each in rows.columns if each in schema])
-        return Block(features, rows.array(name), start=block.start)
+        rows = block.with_X(table).rows(~is_missing(table.array(name)))
+        features = rows.X.select([each for each in table.columns if each in schema])
+        rows.y = rows.X.array(name)
+        return rows.keyed(features, features)
 
     mapped = source.map(labeled)
     mapped.schema = {each: kind for each, kind in (source.schema or {}).items() if each in schema}
@@ -179,6 +187,8 @@ def compared(
         _column_tests(reference, counts),
         _strangest(reference, source, moments, n_rows),
         notes=notes,
+        n_skipped=len(source.skipped_rows),
+        n_repaired=len(source.repaired_rows),
     )
 
 

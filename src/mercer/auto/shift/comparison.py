@@ -26,6 +26,7 @@ class DataComparison:
     score : dict or None
         `metric`, its value on the new rows (`new`), on the holdout of the fit (`holdout`), and the `loss` of accuracy,
         their difference; None where the new rows have no targets or nothing predicts them.
+    n_skipped, n_repaired : int, the numbers of new rows that were left out or repaired as bad rows
     """
 
     p_value: float
@@ -37,6 +38,8 @@ class DataComparison:
     strange_rows: tuple[dict[str, Any], ...]
     score: dict[str, Any] | None = None
     notes: tuple[str, ...] = field(default_factory=tuple)
+    n_skipped: int = 0
+    n_repaired: int = 0
 
     @property
     def changed(self) -> bool:
@@ -72,6 +75,8 @@ class DataComparison:
             "method": self.method,
             "n_old": self.n_old,
             "n_new": self.n_new,
+            "n_skipped": self.n_skipped,
+            "n_repaired": self.n_repaired,
             "columns": [dict(each) for each in self.column_tests],
             "rows": [dict(each) for each in self.strange_rows],
             "score": None if self.score is None else dict(self.score),

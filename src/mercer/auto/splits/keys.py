@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer._numeric.block import Block
-from mercer._runtime.errors import DataError, Location, MercerError, ParameterError, RowError, Setting
+from mercer._runtime.errors import DataError, MercerError, ParameterError, RowError, Setting
 from mercer.auto.options import Splitting
 from mercer.io.columns import require_column
 from mercer.source import Columns, Source
@@ -98,14 +98,7 @@ class TableView(MappedSource):
         schema = None if parent.schema is None else {k: v for k, v in parent.schema.items() if k not in dropped}
         self.schema, self.target, self.notes = schema, parent.target, parent.notes
         self.names = None if parent.names is None else [name for name in parent.names if name not in dropped]
-        self.skipped_rows, self.repaired_rows = parent.skipped_rows, parent.repaired_rows
         self.dialect, self.bounds = parent.dialect, parent.bounds
-
-    def locate(self, row: int) -> Location:
-        return self.parent.locate(row)
-
-    def input_rows(self, start: int, stop: int) -> np.ndarray:
-        return self.parent.input_rows(start, stop)
 
 
 def with_key_columns(table: Columns, splitting: Splitting) -> tuple[Columns, Splitting]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer._numeric.block import Block, collected
 from mercer._runtime.errors import DataError, MercerError, RowError
+from mercer.auto.rows.bad_targets import schema_with_target, unusable, with_usable_targets
 from mercer.auto.rows.encoding import dense
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.updates.keys import NEW_ROW, row_keys
 from mercer.auto.updates.state import UpdateState
 from mercer.io import read_table
 from mercer.source import Columns, Source
+from mercer.source.remarks import reading_notes
 from mercer.tables.schema import conformed, refuse_missing
 
 if TYPE_CHECKING:
@@ -92,7 +96,11 @@ def _source(model: Model, state: UpdateState, data: Any, target: Any, weight: An
     elif hasattr(data, "shape") and not hasattr(data, "columns") and np.ndim(data) == 2:
         source = read_table(_named(np.asarray(data), schema), target, weight)
     else:
-        source = read_table(data, target, weight, like=schema, **reading)
+        source = read_table(data, target, weight, like=schema_with_target(model), **reading)
+    if reading.get("on_bad_rows") == "skip":
+        source, _, notes = with_usable_targets(source, "skip", "The target", partial(_is_bad, model))
+        for note in [*reading_notes(source), *notes]:
+            warnings.warn(note, UserWarning, stacklevel=4)
     names = list(source.schema or {})
     refuse_missing(names, schema)
     others = [name for name in names if name not in schema]
@@ -103,6 +111,14 @@ def _source(model: Model, state: UpdateState, data: Any, target: Any, weight: An
             column=others[0],
         )
     return source
+
+
+def _is_bad(model: Model, y: np.ndarray) -> np.ndarray:
+    """Mask of targets that the model cannot learn from: no finite numbers, or classes that the fit has not seen."""
+    if model.classes_ is None:
+        return unusable(y)
+    known = set(model.classes_.tolist())
+    return np.array([label not in known for label in y.tolist()], dtype=bool)
 
 
 def _named(X: np.ndarray, schema: dict[str, str]) -> Columns:

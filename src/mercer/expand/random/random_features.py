@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
+from mercer._runtime.loaded import require
 from mercer._runtime.pool import for_each
 from mercer.base import StreamingTransformer, seed_of
 from mercer.bounds import KernelCertificate
@@ -20,6 +21,8 @@ from mercer.kernels import Kernel, KernelParameter
 from mercer.stats import Sample
 
 _SAMPLE_ROWS = 2048
+#: Loaded maps of more features are not tried on a row.
+_MAX_TRIED_FEATURES = 10**6
 _PAIRINGS = ("cos-sin", "phase")
 
 
@@ -201,6 +204,14 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
         self._map.ready(X.dtype, False)
         for rows in self._spans(X):
             self._map.apply(X[rows], out[rows])
+
+    def _check_applies(self) -> None:
+        """Apply a loaded map to one row: its parts must fit together, and write every feature."""
+        super()._check_applies()
+        if hasattr(self, "_map") and self.n_components <= _MAX_TRIED_FEATURES:
+            out = np.full((1, self.n_components), np.nan)
+            self.write(np.zeros((1, self.n_features_in_)), out)
+            require(np.isfinite(out).all(), f"its map does not have {self.n_components} features")
 
     def _spans(self, X: Any) -> list[slice]:
         return [slice(i, i + self._map.rows) for i in range(0, X.shape[0], self._map.rows)]

@@ -105,6 +105,7 @@ def _metrics(report: dict[str, Any]) -> list[str]:
         parts += ["## All metrics", about, *_scores(holdout), *_coverage(report)]
     if other and other.get("model"):
         parts += [f"## On other data: {escaped(other.get('name') or other.get('file') or '')}", *_scores(other)]
+        parts += [f"- {sentence(note)}" for note in other.get("notes", ())]
     return parts
 
 
