@@ -30,6 +30,7 @@ def estimators() -> dict[str, BaseEstimator]:
         *(learn.PCA(2), learn.ClusterFeatures(3), learn.PiecewiseLinear(n_bins=3), learn.PatchWhitening()),
         *(learn.SparseCoding(n_components=5, nonzeros=2, n_epochs=1), learn.LearnedMetric(n_rounds=1, n_components=8)),
         *(learn.SupervisedBins(n_bins=3), learn.TargetEncoding(n_folds=3), learn.AdditiveTerms(max_cycles=2)),
+        learn.KernelScore(n_folds=3),
         learn.TreeFeatures("score", n_estimators=2, max_leaf_nodes=3),
         *(linear.RidgeRegressor(), linear.RidgeClassifier(), linear.LogisticClassifier(), linear.HingeClassifier()),
         linear.Perceptron(n_epochs=20),

@@ -50,8 +50,8 @@ _PUBLIC = {
         "WeightedDegree check_mercer kernel_by_name repair"
     ),
     "learn": (
-        "PCA AdditiveTerms Changes ClusterFeatures LearnedMetric PatchWhitening PiecewiseLinear SparseCoding "
-        "SupervisedBins TargetEncoding TreeFeatures extract_patches"
+        "PCA AdditiveTerms Changes ClusterFeatures KernelScore LearnedMetric PatchWhitening PiecewiseLinear "
+        "SparseCoding SupervisedBins TargetEncoding TreeFeatures extract_patches"
     ),
     "linear": "HingeClassifier LogisticClassifier Perceptron RidgeClassifier RidgeRegressor",
     "machines": "KernelHinge KernelKMeans KernelPCA KernelPerceptron KernelRegressor NotMercerWarning",

@@ -1,5 +1,7 @@
 """What every kind of feature block promises, over a table of all kinds. Adding a kind is adding a row."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from mercer.auto.features.cross_fitted import CrossFitted
 from mercer.auto.features.derived import DerivedBlock
 from mercer.auto.features.derived_terms import GroupTerm, PairTerm
 from mercer.auto.features.fourier import FourierBlock
+from mercer.auto.features.kernel_score import fitted_score
 from mercer.auto.features.landmarks import LandmarksBlock
 from mercer.auto.features.linear import LinearBlock, SelectedBlock
 from mercer.auto.features.piecewise import PiecewiseBlock
@@ -67,6 +70,15 @@ def landmarks(kernel, full=False):
     return LandmarksBlock.fitted(kernel, root, training_rows().X[:20])
 
 
+def kernel_score(n_outputs=1, full=False):
+    """The score of kernel ridge regression of one output or two, in a metric of rank four or of all columns but one."""
+    rng, rows = np.random.default_rng(4), training_rows()
+    root = rng.normal(size=(D, 4)) if full else np.append(rng.uniform(0.5, 1.5, D - 1), 0.0)
+    if n_outputs > 1:
+        rows = replace(rows, Y=np.hstack([rows.Y, rows.Y[::-1]]))
+    return fitted_score(rows, Laplace(bandwidth=4.0), root, 0.1, 100)
+
+
 def terms(n_outputs):
     """Points of two numbers, one of them with missing values, of a category, and of two pairs."""
     rng, X = np.random.default_rng(5), training_rows().X
@@ -115,11 +127,16 @@ TREES = {
     "trees with a category": trees(categories=(slice(9, 12),)),
     "trees of three classes with a category": trees(3, categories=(slice(9, 12),)),
 }
+SCORES = {
+    "kernel score": kernel_score(),
+    "kernel score in a full metric": kernel_score(full=True),
+    "kernel score of two outputs": kernel_score(2),
+}
 CROSS_FITTED = {
     "cross-fitted columns": CrossFitted(selected(2, 3), [selected(k, 3) for k in range(4, 4 + N_FOLDS)]),
     "cross-fitted fourier": CrossFitted(fourier(), [fourier(k) for k in range(1, 1 + N_FOLDS)]),
 }
-TABLE = UNSUPERVISED | TREES | CROSS_FITTED
+TABLE = UNSUPERVISED | TREES | SCORES | CROSS_FITTED
 COLUMNS = [f"x{j}" for j in range(D)]
 
 every_block = pytest.mark.parametrize("block", TABLE.values(), ids=TABLE.keys())
@@ -261,6 +278,29 @@ def test_a_refit_follows_columns_that_have_moved(kind):
 def test_trees_are_refitted_by_boosting_again(block):
     other = trees()
     assert block.refit(Refit(ROWS, None, lambda: (other, np.zeros((N, 1))))) is other
+
+
+def test_a_kernel_score_is_fitted_again_to_the_same_rows_wherever_their_columns_are():
+    block, X, positions = SCORES["kernel score"], new_rows(), np.array([4, 11, -1, 0, 1, 2, 9, 10, 3, 5, 6, 7, 8])
+    again = block.refit(Refit(ROWS, None, None))
+    np.testing.assert_array_equal(again.features(X), block.features(X))
+    np.testing.assert_array_equal(again.out_of_fold, block.out_of_fold)
+
+    def moved(A):
+        return np.where(positions < 0, 1.0, A[:, positions])
+
+    elsewhere = block.refit(Refit(replace(ROWS, X=moved(ROWS.X)), positions, None))
+    np.testing.assert_allclose(elsewhere.features(moved(X)), block.features(X), rtol=0, atol=1e-5)
+
+
+def test_known_scores_replace_those_that_blocks_compute():
+    """Side by side, in the order of the blocks; scores of the trees alone leave the others to their blocks."""
+    trees, kernel, X = TREES["trees"], SCORES["kernel score"], new_rows()
+    both, of_trees = Features([trees, LinearBlock(D), kernel]), np.full((len(X), 1), 2.0)
+    known = both.features(X, np.hstack([of_trees, np.full((len(X), 1), 3.0)]))
+    np.testing.assert_array_equal(known[:, :1], trees.from_scores(of_trees))
+    np.testing.assert_array_equal(known[:, -1], 3.0)
+    np.testing.assert_array_equal(both.features(X, of_trees)[:, -1:], kernel.features(X))
 
 
 @every_block

@@ -13,6 +13,7 @@ import mercer
 from mercer import _numeric
 from mercer.auto import MercerClassifier, MercerRegressor
 from mercer.auto.features.fourier import FourierBlock
+from mercer.auto.features.kernel_score import fitted_score
 from mercer.auto.features.landmarks import LandmarksBlock
 from mercer.auto.features.linear import LinearBlock, SelectedBlock
 from mercer.auto.features.piecewise import PiecewiseBlock
@@ -20,7 +21,8 @@ from mercer.auto.features.products import ProductBlock
 from mercer.auto.features.trees import TreeScoreBlock
 from mercer.auto.features.union import Features
 from mercer.auto.rows import encoding
-from mercer.kernels import Gaussian
+from mercer.auto.rows.training import TrainingRows
+from mercer.kernels import Gaussian, Laplace
 from mercer.learn.trees.boosting import boost
 from mercer.learn.trees.categories import TreeColumns
 from mercer.learn.trees.losses import SquaredTreeLoss
@@ -225,7 +227,10 @@ def test_every_block_gives_a_row_its_own_features():
     products = ProductBlock.fitted(X, np.array([[0, 1], [2, 2]]))
     waves, chosen = FourierBlock(rng.normal(size=(40, 5))), SelectedBlock(np.array([3, 1]), 5)
     near = LandmarksBlock.fitted(Gaussian(2.0), rng.normal(size=(5, 3)), X[:40])
-    dictionary = Features([LinearBlock(5), PiecewiseBlock.fitted(X, 8), products, waves, near, chosen, score])
+    rows = TrainingRows(X, X[:, :1], np.arange(NEW, dtype=np.uint64))
+    ridge = fitted_score(rows, Laplace(bandwidth=2.0), np.ones(5), 0.1, NEW)
+    blocks = [LinearBlock(5), PiecewiseBlock.fitted(X, 8), products, waves, near, chosen, score, ridge]
+    dictionary = Features(blocks)
     whole = dictionary.features(X)
     for size in (1, 9):
         parts = [dictionary.features(X[i : i + size]) for i in range(0, NEW, size)]

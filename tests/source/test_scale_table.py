@@ -28,7 +28,7 @@ NAMES = [row[0] for row in ROWS]
 KINDS = {"exact", "sample", "mixed", "ordered", "rows"}
 N, D = 17_000, 40
 #: Rows of estimators with a threshold of their own, and of those whose cost grows with the square.
-LENGTHS = {"TreeFeatures(max_rows=None)": 51_000} | dict.fromkeys(
+LENGTHS = {"TreeFeatures(max_rows=None)": 51_000, "KernelScore": 9000} | dict.fromkeys(
     ["KernelRegressor", "KernelHinge", "KernelPCA", "KernelKMeans", "KernelPerceptron"], 400
 )
 ROOMS = ("expand", "learn", "linear", "machines", "normalize", "project", "select", "tables", "text")
@@ -59,6 +59,7 @@ PARAMETERS = {
     "HingeClassifier": {"alpha": 100.0},
     "TreeFeatures": {"n_estimators": 3, "task": "regression"},
     "AdditiveTerms": {"max_cycles": 3, "task": "regression"},
+    "KernelScore": {"task": "regression"},
     "KernelRegressor": {"n_centers": 50},
     "KernelHinge": {"alpha": 10.0},
     "KernelPerceptron": {"n_epochs": 3},

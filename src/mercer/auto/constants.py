@@ -89,6 +89,19 @@ MIN_LANDMARK_ROWS, NARROWER = 1000, 0.7
 #: Loss of landmarks relative to that of as many random features beyond which no narrower kernel is tried.
 FAR_BEHIND = 1.1
 
+#: Rows below which no score of kernel ridge regression is tried, rows that it is tried on first, and the relative loss
+#: below which there is nothing left to gain.
+MIN_KERNEL_ROWS, KERNEL_PROBE_ROWS, MIN_KERNEL_LOSS = 2000, 4000, 1e-3
+#: Relative gain below which it is not kept: scores of other rows have seen the targets of a fold, which is worth half a
+#: percent on noise, and similarities to all rows cost time in each prediction.
+MIN_KERNEL_GAIN = 0.01
+#: Penalties of kernel ridge regression that are tried, and its bandwidth as a multiple of the median distance.
+KERNEL_PENALTIES, KERNEL_MULTIPLE = (0.03, 0.3, 3.0), 0.7
+#: Operations for each pair of rows beside those of the columns and of each output, and of all pairs, at most.
+PAIR_COST, OUTPUT_COST, MAX_KERNEL_COST = 200, 30, 1e11
+#: Outputs beyond which, and multiples of the rows of the fit beyond which it is not tried.
+MAX_KERNEL_OUTPUTS, MAX_KERNEL_MULTIPLE = 12, 5
+
 # The final model of classes: benchmarks/leaderboard.py
 
 #: Penalties of the logistic loss to try, relative to those of the squared error. Near even odds the logistic loss of
@@ -130,4 +143,4 @@ TEXT_TEMPERATURES = np.geomspace(0.1, 30.0, 58)
 TIME_FOR_SEARCH, TIME_FOR_SEARCH_ALONE, TIME_FOR_SAMPLE = 0.45, 0.95, 0.6
 #: Fractions of the time budget after which a stage is no longer begun.
 TIME_FOR_TREES, TIME_FOR_SELECTED, TIME_FOR_BINS, TIME_FOR_PRODUCTS, TIME_FOR_FOURIER = 0.3, 0.5, 0.6, 0.6, 0.7
-TIME_FOR_LANDMARKS = 0.6
+TIME_FOR_LANDMARKS, TIME_FOR_KERNEL_SCORE = 0.6, 0.6

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 #: Fraction of the time so far that diagnostics may take, and the seconds that they may take anyway.
 _DIAGNOSTICS, _MIN_DIAGNOSTICS = 0.15, 1.0
 #: Fractions of the steps of a search that a refit repeats; random features and terms are no longer searched for.
-REFIT = {"sample": 1.0, "encode": 1.0, "trees": 1.0, "fourier": 0.4, "landmarks": 0.4, "terms": 0.1, "final": 0.7}
+REFIT = {
+    "sample": 1.0, "encode": 1.0, "trees": 1.0, "fourier": 0.4, "landmarks": 0.4, "kernel score": 0.7, "terms": 0.1,
+    "final": 0.7,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

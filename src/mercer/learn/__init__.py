@@ -6,6 +6,7 @@ from mercer.learn.bins.supervised_bins import SupervisedBins
 from mercer.learn.clusters.clusters import ClusterFeatures
 from mercer.learn.dictionary.patches import PatchWhitening, extract_patches
 from mercer.learn.dictionary.sparse_coding import SparseCoding
+from mercer.learn.kernel_score.kernel_score import KernelScore
 from mercer.learn.metric.metric import LearnedMetric
 from mercer.learn.pca.pca import PCA
 from mercer.learn.pca.repair import Changes
@@ -17,6 +18,7 @@ __all__ = [
     "AdditiveTerms",
     "Changes",
     "ClusterFeatures",
+    "KernelScore",
     "LearnedMetric",
     "PatchWhitening",
     "PiecewiseLinear",

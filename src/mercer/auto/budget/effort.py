@@ -30,6 +30,8 @@ class Effort:
     max_fourier: int = 2048
     #: Landmarks of the model in place of random features, at most; none with 0.
     max_landmarks: int = 2048
+    #: Rows that the score of kernel ridge regression is fitted on, at most; none with 0.
+    max_kernel_rows: int = 20_000
     #: Bandwidths, as multiples of the median distance.
     multiples: tuple[float, ...] = (0.35, 0.7, 1.4)
     kernels: tuple[str, ...] = ("Gaussian", "Laplace")
@@ -66,6 +68,7 @@ EFFORTS = {
         search_rows=2000,
         max_fourier=512,
         max_landmarks=0,
+        max_kernel_rows=0,
         multiples=(0.5,),
         kernels=("Gaussian",),
         subsets=False,
@@ -100,6 +103,7 @@ EFFORTS = {
         n_bins=24,
         max_fourier=4096,
         max_landmarks=4096,
+        max_kernel_rows=24_000,
         multiples=(0.25, 0.5, 1.0, 2.0),
         kernels=("Gaussian", "Laplace", "Matern"),
         metric_rows=12_000,

@@ -36,6 +36,8 @@ _MATRICES = 24
 _MATRICES_OF_ONE_FOLD, _MATRICES_OF_ROWS = 5, 12
 #: Bytes for each feature of a row in a block.
 _BYTES_PER_ENTRY = 16
+#: Bytes for each pair of rows of a kernel matrix: half of them in float32, and as much for its factors and vectors.
+_KERNEL_BYTES = 4.0
 #: Bytes for trees and imported modules, and copies of a row group of a file while a thread reads it.
 _FIXED, _COPIES_READ = 8e7, 2
 #: Fixed bytes as a fraction of all, at most, and the fraction of the others that features may take.
@@ -126,6 +128,7 @@ def narrower(effort: Effort, room: float, most: int = 1_000_000) -> Effort:
         max_width=min(effort.max_width, most),
         max_fourier=max(_MIN_FEATURES, min(effort.max_fourier, most)),
         max_landmarks=min(effort.max_landmarks, most),
+        max_kernel_rows=min(effort.max_kernel_rows, int(np.sqrt(_FEATURE_FRACTION * max(room, 0.0) / _KERNEL_BYTES))),
         search_features=max(_MIN_FEATURES // 2, min(effort.search_features, most // 6)),
         metric_features=max(_MIN_FEATURES // 2, min(effort.metric_features, most // 3)),
     )

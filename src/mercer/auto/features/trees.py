@@ -44,6 +44,11 @@ class TreeScoreBlock(FeatureBlock):
         """The mean score of the ensembles for new rows."""
         return self.score.scores(X)
 
+    @property
+    def n_scores(self) -> int:
+        """The number of scores of a row."""
+        return self.score.n_outputs
+
     def from_scores(self, scores: np.ndarray) -> np.ndarray:
         """The features of rows with known scores."""
         return self.score.from_scores(scores)

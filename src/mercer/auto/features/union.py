@@ -44,16 +44,26 @@ class Features:
         return Features([block for block in self.blocks if block.kind not in kinds])
 
     def features(self, X: np.ndarray, scores: np.ndarray | None = None) -> np.ndarray:
-        """The features of encoded rows in float32; `scores`, where given, replace those of the trees."""
-        known = {} if scores is None else {k: block.from_scores(scores) for k, block in self._trees()}
-        return self._features(X, known)
+        """The features of encoded rows in float32; `scores`, where given, replace those that the blocks compute."""
+        return self._features(X, {} if scores is None else self._from_scores(scores))
+
+    def _from_scores(self, scores: np.ndarray) -> dict[int, np.ndarray]:
+        """The features of the blocks whose scores are known: side by side, in the order of the blocks."""
+        known, start = {}, 0
+        for k, block in self._scored():
+            stop = start + block.n_scores
+            if stop > scores.shape[1]:  # passes over streamed rows know those of trees alone
+                break
+            known[k] = block.from_scores(scores[:, start:stop])
+            start = stop
+        return known
 
     def spans(self, X: np.ndarray) -> Callable[[slice], np.ndarray]:
         """span -> the features of those rows of X; trees, which are faster on many rows, are evaluated before."""
-        trees = {k: block.features(X) for k, block in self._trees()}
-        return lambda span: self._features(X[span], {k: part[span] for k, part in trees.items()})
+        scored = {k: block.features(X) for k, block in self._scored()}
+        return lambda span: self._features(X[span], {k: part[span] for k, part in scored.items()})
 
-    def _trees(self) -> list:
+    def _scored(self) -> list:
         return [(k, block) for k, block in enumerate(self.blocks) if hasattr(block, "from_scores")]
 
     def _features(self, X: np.ndarray, known: dict[int, np.ndarray]) -> np.ndarray:

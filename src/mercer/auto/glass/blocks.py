@@ -23,6 +23,11 @@ class BoostedTermsBlock(FeatureBlock):
     def write(self, X: np.ndarray, out: np.ndarray) -> None:
         self.tables.write(self.tables.codes(X), out)
 
+    @property
+    def n_scores(self) -> int:
+        """The number of known points of a row."""
+        return self.width
+
     def from_scores(self, scores: np.ndarray) -> np.ndarray:
         """The features of rows with known points."""
         return scores

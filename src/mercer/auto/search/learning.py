@@ -13,6 +13,7 @@ from mercer.auto.budget.effort import Effort, sized
 from mercer.auto.budget.progress import Steps
 from mercer.auto.budget.time_model import until
 from mercer.auto.features.base import FeatureBlock, Refit
+from mercer.auto.features.kernel_score import KernelScoreBlock
 from mercer.auto.features.linear import LinearBlock
 from mercer.auto.features.trees import TreeScoreBlock
 from mercer.auto.features.union import Features
@@ -87,7 +88,9 @@ def learn_again(
     blocks = [block.refit(Refit(rows, positions, trees)) for block in found.features.for_new_rows().blocks]
     kept = [block is not None for block in blocks]
     features = Features([block for block in blocks if block is not None])
-    scores = trees()[1] if features.has("trees") else None
+    known = [trees()[1]] if features.has("trees") else []
+    known += [block.out_of_fold for block in features.blocks if isinstance(block, KernelScoreBlock)]
+    scores = np.hstack(known) if known else None
     again = replace(
         found, features=features, penalties=found.penalties[kept], trees=replace(found.trees, scores=scores)
     )

@@ -17,6 +17,7 @@ from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.derived import add_derived
 from mercer.auto.search.evaluation import Evaluator
 from mercer.auto.search.fourier import add_fourier
+from mercer.auto.search.kernel_score import add_kernel_score
 from mercer.auto.search.landmarks import add_landmarks
 from mercer.auto.search.piecewise import add_piecewise
 from mercer.auto.search.products import add_products
@@ -38,6 +39,7 @@ STAGES: tuple[Stage, ...] = (
     add_derived,
     add_fourier,
     add_landmarks,
+    add_kernel_score,
 )
 
 

@@ -15,6 +15,7 @@ def tree_folds(features: Features, X: np.ndarray, scores: np.ndarray | None) -> 
     trees = _trees(features)
     if trees is None or scores is None:
         return np.full(len(X), NEW_ROW)
+    scores = scores[:, : trees.n_scores]
     distances = [np.abs(each - scores).sum(axis=1) for each in _scores_per_fold(trees, X)]
     return np.argmin(distances, axis=0)
 

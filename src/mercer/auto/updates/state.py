@@ -126,4 +126,6 @@ def _why_not_forget(learned: Learned, keep_hashes: bool) -> str:
     supervised = [block.column for block in learned.encoder.blocks_ if block.role == "high-cardinality"]
     if supervised:
         return f"the encoding of {supervised[0]!r} is out of fold, and cannot be computed again"
+    if learned.predictor.features.has("kernel score"):
+        return "its scores of kernel ridge regression are out of fold, and cannot be computed again"
     return ""

@@ -185,6 +185,12 @@ GLOSSARY = (
         "machine, most closely where there are many rows.",
     ),
     (
+        "kernel score",
+        "Score of kernel ridge regression",
+        "The prediction of a model that weighs similarities to all of its rows, as one column. Training rows have that "
+        "of a model that has not seen them.",
+    ),
+    (
         "bandwidth",
         "Bandwidth",
         "The distance over which a kernel regards rows as similar: small ones follow details, large ones smooth.",

@@ -1,0 +1,1 @@
+"""The score of kernel ridge regression, out of fold."""
