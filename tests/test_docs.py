@@ -18,8 +18,8 @@ from mercer.cli import _run, cli
 ROOT = Path(__file__).parents[1]
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
 PAGES = [*sorted(DOCS.glob("*.rst")), *sorted((DOCS / "guide").glob("*.rst"))]
-#: Examples that run with every test; `make docs` and the long form run all.
-QUICK = ("plot_primal_dual", "plot_filters_blind", "plot_why_normalize", "plot_soft_threshold", "plot_conic_sections")
+#: Examples that take long: `make docs` and the long form of the tests run them.
+SLOW = ("plot_network_features",)
 
 
 def module(path):
@@ -192,7 +192,7 @@ def test_gallery_lists_every_example_once():
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/plot_*.py")), ids=lambda path: path.stem)
 def test_examples_run_and_draw(path, monkeypatch):
-    if path.stem not in QUICK and not LONG:
+    if path.stem in SLOW and not LONG:
         return
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
