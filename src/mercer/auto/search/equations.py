@@ -21,10 +21,11 @@ class KernelCache:
 
     def of(self, union: Features, scores: np.ndarray | None) -> list[BlockKernel]:
         """Return the kernel of each block."""
-        self._known = {
-            id(block): self._known.get(id(block)) or (block, self._kernel(union, index, scores))
-            for index, block in enumerate(union.blocks)
-        }
+        shared = {id(block) for block in union.blocks}
+        self._known = {key: known for key, known in self._known.items() if key in shared}  # before others are made
+        for index, block in enumerate(union.blocks):
+            if id(block) not in self._known:
+                self._known[id(block)] = block, self._kernel(union, index, scores)
         return [self._known[id(block)][1] for block in union.blocks]
 
     def _kernel(self, union: Features, index: int, scores: np.ndarray | None) -> BlockKernel:

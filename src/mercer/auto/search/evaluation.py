@@ -78,19 +78,19 @@ class Evaluator:
         index: np.ndarray | None = None,
         max_steps: int = 8,
         seconds: float = 0.0,
-        like: Trial | None = None,
+        like: np.ndarray | None = None,
     ) -> Trial:
         """Evaluate features on all rows, or on those at `index`, starting from the penalties of the state.
 
-        `seconds` is what finding the features took; `like` is a trial of blocks so similar that the search of
-        penalties starts from its own, which spares most of its cost.
+        `seconds` is what finding the features took; `like` are the penalties of blocks so similar that the
+        search of penalties starts from them, which spares most of its cost.
         """
         began = time.perf_counter()
         rows = self.rows if index is None else self.rows.at(index)
         equations = self._equations(features, rows, index, None if state is None else state.trees.scores)
         start = None
         if like is not None:
-            start = like.penalties
+            start = like
         elif state is not None:
             known = state.penalties_of(features) / len(self.rows)
             start = known * len(rows) if np.isfinite(known).any() else None

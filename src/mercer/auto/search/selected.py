@@ -22,7 +22,7 @@ from mercer.auto.features.cross_fitted import CrossFitted
 from mercer.auto.features.linear import SelectedBlock
 from mercer.auto.rows.training import TrainingRows
 from mercer.auto.search.evaluation import Evaluator, relative_loss
-from mercer.auto.search.state import SearchState, Trial
+from mercer.auto.search.state import Candidate, SearchState
 from mercer.select.greedy.candidates import ColumnCandidates
 from mercer.select.greedy.forward import forward_selection
 from mercer.select.greedy.inner_products import RowInnerProducts
@@ -49,18 +49,22 @@ def add_selected_columns(search: Evaluator, state: SearchState) -> SearchState:
         folds = rows.row_folds
         per_fold = [best_columns(rows.at(folds.outside(fold)), sizes[-1]) for fold in range(rows.n_folds)]
         available = min(len(whole), *map(len, per_fold))
-        trials: list[Trial] = []
+        tried: list[Candidate] = []
+        best, before = None, None
         for size in sizes:
             if size > available or not search.clock.allows(TIME_FOR_SELECTED + 0.1):
                 break
             block = CrossFitted(SelectedBlock(whole[:size], d), [SelectedBlock(each[:size], d) for each in per_fold])
-            name, before = f"{size} columns once more", trials[-1] if trials else None
-            trials.append(search.trial(state, "selected", name, features.plus(block), like=before))
-            if _risen([trial.loss for trial in trials]):
+            trial = search.trial(state, "selected", f"{size} columns once more", features.plus(block), like=before)
+            tried.append(trial.candidate)
+            # Equations hold a matrix of all rows for each fold: of all trials, only the best one keeps its own.
+            best, before = trial if best is None or trial.loss < best.loss else best, trial.penalties
+            del trial
+            if _risen([candidate.loss for candidate in tried]):
                 break
-        if trials:
-            best = min(trials, key=lambda trial: trial.loss)
-            others = [replace(t.candidate, why=relative_loss(t.loss, best.loss)) for t in trials if t is not best]
+        if best is not None:
+            others = [replace(each, why=relative_loss(each.loss, best.loss)) for each in tried]
+            others = [other for other, each in zip(others, tried, strict=True) if each is not best.candidate]
             state = search.keep_if_better(state.noted(*others), best, SELECTED_ERRORS)
     return state
 
