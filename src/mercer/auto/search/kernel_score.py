@@ -104,7 +104,7 @@ class _KernelScores:
     def _probed(
         self, state: SearchState, title: str, root: np.ndarray, alpha: float, size: int
     ) -> tuple[SearchState, bool]:
-        """Whether the score of some rows gains, where twice as many remain, and more than one standard error else."""
+        """Whether the score of the first rows gains at all, and of twice as many more than one standard error."""
         index, start = self._index(size), time.perf_counter()
         block = self._fitted(self.search.rows.at(index), root, alpha)
         seconds, same = time.perf_counter() - start, self.state
@@ -112,9 +112,10 @@ class _KernelScores:
         tried = self._trial(f"{title}, on {size:,} rows", block, seconds, index).candidate
         gains = without.per_fold - tried.per_fold
         error = 0.0 if size == KERNEL_PROBE_ROWS else float(np.std(gains, ddof=1) / np.sqrt(len(gains)))
-        worth = bool(np.mean(gains) > error)
         fraction = 1 - tried.loss / without.loss if without.loss > 0 else 0.0
-        why = f"{fraction:.2%} less loss on {size:,} rows" if worth else f"no gain on {size:,} rows"
+        small = size > KERNEL_PROBE_ROWS and fraction < MIN_KERNEL_GAIN / 2
+        worth = bool(np.mean(gains) > error) and not small
+        why = f"{fraction:.2%} less loss on {size:,} rows" if worth else f"no clear gain on {size:,} rows"
         return state.noted(replace(without, kept=not worth, why=why), replace(tried, kept=worth, why=why)), worth
 
     def _index(self, size: int) -> np.ndarray:
