@@ -92,6 +92,8 @@ FAR_BEHIND = 1.1
 #: Rows below which no score of kernel ridge regression is tried, rows that it is tried on first, and the relative loss
 #: below which there is nothing left to gain.
 MIN_KERNEL_ROWS, KERNEL_PROBE_ROWS, MIN_KERNEL_LOSS = 2000, 4000, 1e-3
+#: Error of the score of some rows alone, relative to the loss so far, beyond which it is not tried on more.
+MAX_KERNEL_RATIO = 4.0
 #: Relative gain below which it is not kept: scores of other rows have seen the targets of a fold, which is worth half a
 #: percent on noise, and similarities to all rows cost time in each prediction.
 MIN_KERNEL_GAIN = 0.01

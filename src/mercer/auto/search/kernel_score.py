@@ -18,6 +18,7 @@ from mercer.auto.constants import (
     MAX_KERNEL_COST,
     MAX_KERNEL_MULTIPLE,
     MAX_KERNEL_OUTPUTS,
+    MAX_KERNEL_RATIO,
     MEDIAN_ROWS,
     MIN_COLUMN_WEIGHT,
     MIN_KERNEL_GAIN,
@@ -41,7 +42,8 @@ def add_kernel_score(search: Evaluator, state: SearchState) -> SearchState:
     rows, n_rows = search.rows, _affordable_rows(search)
     if n_rows < MIN_KERNEL_ROWS or len(rows) > MAX_KERNEL_MULTIPLE * n_rows or state.loss < MIN_KERNEL_LOSS:
         return state
-    if not search.clock.allows(TIME_FOR_KERNEL_SCORE):
+    # Landmarks are kept where their kernel is smooth: all rows then say no more than they do.
+    if state.features.has("landmarks") or not search.clock.allows(TIME_FOR_KERNEL_SCORE):
         return state
     with search.steps("kernel score"):
         return _KernelScores(search, state, n_rows).tried()
@@ -68,7 +70,9 @@ class _KernelScores:
     def tried(self) -> SearchState:
         """The state with the score, if it gains on some rows, on twice as many, and in the end on all."""
         size, state = min(KERNEL_PROBE_ROWS, self.n_rows), self.state
-        title, root, alpha, seconds = self._best(size)
+        error, title, root, alpha, seconds = self._best(size)
+        if error > MAX_KERNEL_RATIO * state.loss * self.search.variance:
+            return state
         while size < self.n_rows:
             state, worth = self._probed(state, title, root, alpha, size)
             seconds *= (min(2 * size, self.n_rows) / size) ** 2
@@ -85,8 +89,8 @@ class _KernelScores:
             return after
         return replace(after, trees=replace(state.trees, scores=self._scores(block.out_of_fold)))
 
-    def _best(self, size: int) -> tuple[str, np.ndarray, float, float]:
-        """The title, metric and penalty whose score alone has the least out-of-fold error, and the seconds of a fit."""
+    def _best(self, size: int) -> tuple[float, str, np.ndarray, float, float]:
+        """The least out-of-fold error of the score alone, its title, metric and penalty, and the seconds of a fit."""
         some, start = self.search.rows.at(self._index(size)), time.perf_counter()
         fits = [
             (_error(self._fitted(some, root, alpha), some), title, root, alpha)
@@ -94,13 +98,13 @@ class _KernelScores:
             for alpha in KERNEL_PENALTIES
         ]
         seconds = (time.perf_counter() - start) / len(fits)
-        _, title, root, alpha = min(fits, key=lambda fit: fit[0])
-        return f"{title}, penalty {alpha:g}", root, alpha, seconds
+        error, title, root, alpha = min(fits, key=lambda fit: fit[0])
+        return error, f"{title}, penalty {alpha:g}", root, alpha, seconds
 
     def _probed(
         self, state: SearchState, title: str, root: np.ndarray, alpha: float, size: int
     ) -> tuple[SearchState, bool]:
-        """Whether the score of some rows gains, where twice as many remain, and more than one standard error else."""
+        """Whether the score of the first rows gains at all, and of twice as many more than one standard error."""
         index, start = self._index(size), time.perf_counter()
         block = self._fitted(self.search.rows.at(index), root, alpha)
         seconds, same = time.perf_counter() - start, self.state
@@ -108,9 +112,10 @@ class _KernelScores:
         tried = self._trial(f"{title}, on {size:,} rows", block, seconds, index).candidate
         gains = without.per_fold - tried.per_fold
         error = 0.0 if size == KERNEL_PROBE_ROWS else float(np.std(gains, ddof=1) / np.sqrt(len(gains)))
-        worth = bool(np.mean(gains) > error)
         fraction = 1 - tried.loss / without.loss if without.loss > 0 else 0.0
-        why = f"{fraction:.2%} less loss on {size:,} rows" if worth else f"no gain on {size:,} rows"
+        small = size > KERNEL_PROBE_ROWS and fraction < MIN_KERNEL_GAIN / 2
+        worth = bool(np.mean(gains) > error) and not small
+        why = f"{fraction:.2%} less loss on {size:,} rows" if worth else f"no clear gain on {size:,} rows"
         return state.noted(replace(without, kept=not worth, why=why), replace(tried, kept=worth, why=why)), worth
 
     def _index(self, size: int) -> np.ndarray:
