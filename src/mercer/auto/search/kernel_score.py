@@ -114,7 +114,7 @@ class _KernelScores:
         gains = without.per_fold - tried.per_fold
         error = 0.0 if size == KERNEL_PROBE_ROWS else float(np.std(gains, ddof=1) / np.sqrt(len(gains)))
         fraction = 1 - tried.loss / without.loss if without.loss > 0 else 0.0
-        small = size > KERNEL_PROBE_ROWS and fraction < MIN_KERNEL_GAIN / 2
+        small = fraction < MIN_KERNEL_GAIN / (2 if size > KERNEL_PROBE_ROWS else 10)
         worth = bool(np.mean(gains) > error) and not small
         why = f"{fraction:.2%} less loss on {size:,} rows" if worth else f"no clear gain on {size:,} rows"
         return state.noted(replace(without, kept=not worth, why=why), replace(tried, kept=worth, why=why)), worth
