@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -92,11 +93,11 @@ class _KernelScores:
     def _best(self, size: int) -> tuple[float, str, np.ndarray, float, float]:
         """The least out-of-fold error of the score alone, its title, metric and penalty, and the seconds of a fit."""
         some, start = self.search.rows.at(self._index(size)), time.perf_counter()
-        fits = [
-            (_error(self._fitted(some, root, alpha), some), title, root, alpha)
-            for title, root in self._metrics()
-            for alpha in KERNEL_PENALTIES
-        ]
+        fits: list[tuple[float, str, np.ndarray, float]] = []
+        for (title, root), alpha in product(self._metrics(), KERNEL_PENALTIES):
+            if fits and not self.search.clock.allows(TIME_FOR_KERNEL_SCORE):
+                break
+            fits.append((_error(self._fitted(some, root, alpha), some), title, root, alpha))
         seconds = (time.perf_counter() - start) / len(fits)
         error, title, root, alpha = min(fits, key=lambda fit: fit[0])
         return error, f"{title}, penalty {alpha:g}", root, alpha, seconds
@@ -113,7 +114,7 @@ class _KernelScores:
         gains = without.per_fold - tried.per_fold
         error = 0.0 if size == KERNEL_PROBE_ROWS else float(np.std(gains, ddof=1) / np.sqrt(len(gains)))
         fraction = 1 - tried.loss / without.loss if without.loss > 0 else 0.0
-        small = size > KERNEL_PROBE_ROWS and fraction < MIN_KERNEL_GAIN / 2
+        small = fraction < MIN_KERNEL_GAIN / (2 if size > KERNEL_PROBE_ROWS else 10)
         worth = bool(np.mean(gains) > error) and not small
         why = f"{fraction:.2%} less loss on {size:,} rows" if worth else f"no clear gain on {size:,} rows"
         return state.noted(replace(without, kept=not worth, why=why), replace(tried, kept=worth, why=why)), worth
