@@ -6,6 +6,7 @@ done, and what was wrong afterwards. KIND is a key of `COMMANDS`.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import signal
@@ -88,6 +89,7 @@ def child(kind: str) -> int:
     except BaseException:
         code = 99
     finally:
+        atexit._run_exitfuncs()  # as at the end of the command itself
         os._exit(code)
 
 

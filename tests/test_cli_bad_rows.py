@@ -34,6 +34,21 @@ def test_a_bad_row_is_an_error_by_default(model, capsys):
     assert "line 5" in capsys.readouterr().err
 
 
+def test_rows_to_explain_are_chosen_by_their_numbers_in_the_file(model, capsys):
+    model.to_csv("whole.csv", index=False)
+    skip = ("--on-bad-rows", "skip", "--quiet")
+    assert run("explain", "m.mercer", "whole.csv", "--row", "2,11,79", "-o", "whole_out.csv", "--quiet") == 0
+    assert run("explain", "m.mercer", "new.csv", "--row", "2,11,79", "-o", "out.csv", *skip) == 0
+    found, expected = pd.read_csv("out.csv"), pd.read_csv("whole_out.csv")
+    assert found["row"].tolist() == [2, 11, 79]
+    pd.testing.assert_frame_equal(found[expected.columns], expected)
+    capsys.readouterr()
+    assert run("explain", "m.mercer", "new.csv", "--row", "10", *skip) == 2
+    assert "--row 10: this row cannot be read and was skipped." in capsys.readouterr().err
+    assert run("explain", "m.mercer", "new.csv", "--row", "80", *skip) == 2
+    assert "the data have 80 rows, the last is row 79" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_skipped_rows_are_numbered(model, capsys, form):
     capsys.readouterr()

@@ -64,7 +64,7 @@ def limited(limit):
     return apply
 
 
-@pytest.mark.parametrize("limit", [0, 10_000, 100_000] if LONG else [10_000])
+@pytest.mark.parametrize("limit", [0, 10_000, 100_000] if LONG else [0, 10_000])
 @pytest.mark.parametrize("kind", ["fit", "predict", "transform"] if LONG else ["predict"])
 def test_files_that_grow_too_large_are_refused_by_name(folder, kind, limit):
     arguments, outputs = faults.COMMANDS[kind]
@@ -118,10 +118,27 @@ def test_no_home_is_needed(folder):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_reader_that_goes_away_is_no_crash(folder):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_output_that_is_cut_off_is_a_failure(folder, unbuffered):
+    variables = environment(folder, PYTHONUNBUFFERED=unbuffered)
+    given = ("predict", "model.mercer", "rows.csv", "--keep", "all", "--quiet")
+    with open(folder / "whole", "wb") as out:
+        assert mercer(folder, *given, stdout=out, text=False, variables=variables).returncode == 0
+    size = os.path.getsize(folder / "whole")
+    for limit in (size // 2, size - 1):
+        with open(folder / "cut", "wb") as out:
+            options = {"stdout": out, "variables": variables, "preexec_fn": limited(limit)}
+            done = mercer(folder, *given, **options)
+        assert done.returncode == 1, done.stderr
+        assert "The output could not be written: File too large" in done.stderr
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away_is_no_crash(folder, unbuffered):
     code = "import sys; from mercer.cli import main; main(sys.argv[1:])"
     command = [sys.executable, "-c", code, "predict", "model.mercer", "rows.csv", "--keep", "all", "--quiet"]
-    with subprocess.Popen(command, cwd=folder, env=environment(folder), stdout=-1, stderr=-1, text=True) as process:
+    options = {"cwd": folder, "env": environment(folder, PYTHONUNBUFFERED=unbuffered), "text": True}
+    with subprocess.Popen(command, stdout=-1, stderr=-1, **options) as process:
         assert process.stdout.readline() == "a,b,c,d,w,y,prediction\n"
         process.stdout.close()
         error = process.stderr.read()

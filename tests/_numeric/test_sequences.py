@@ -93,6 +93,13 @@ def test_tree_pairs(seed):
     np.testing.assert_allclose(ours, definition.tree_pairs(*forest, left, right, 0.5), rtol=1e-13)
 
 
+@pytest.mark.parametrize("tree_pairs", [_numeric.tree_pairs, definition.tree_pairs])
+def test_pairs_of_trees_have_two_ends(tree_pairs):
+    forest = [np.array(values, np.int64) for values in ([0, 0], [0, 0, 0], [], [0, 1, 2])]
+    with pytest.raises(ValueError):
+        tree_pairs(*forest, np.array([0, 1]), np.array([0]), 0.5)
+
+
 @pytest.mark.parametrize("module", [_numeric, definition])
 def test_keys_need_rows(module):
     keys = np.zeros(3, np.uint64)

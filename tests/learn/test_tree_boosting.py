@@ -1,5 +1,8 @@
 """Boosted trees: accuracy, out-of-fold scores without leakage, and predictions from arrays."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -35,6 +38,17 @@ def test_scores_out_of_fold_explain_the_target_and_new_rows():
     for k, ensemble in enumerate(result.ensembles):  # the scores of a fold are those of the ensemble that never saw it
         np.testing.assert_allclose(ensemble.scores(X[folds == k]), result.scores[folds == k], atol=1e-12)
     assert set(np.argsort(result.gains)[1:]) == {0, 1, 2}
+
+
+def test_trees_that_were_applied_are_freed():
+    X, y, folds = problem()
+    ensemble = boost(X, SquaredTreeLoss(y), folds, TreeParams(n_estimators=5)).ensembles[0]
+    ensemble.scores(X)
+    ensemble.leaf_numbers(X)
+    alive = weakref.ref(ensemble)
+    del ensemble
+    gc.collect()
+    assert alive() is None
 
 
 def test_noise_is_not_fitted():

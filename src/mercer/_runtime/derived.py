@@ -13,7 +13,7 @@ class DerivedCache(Generic[Value]):
     """Cache of `compute(owner)`, kept for as long as the owner lives.
 
     Owners are compared by identity. The value is not an attribute of the owner, which would be saved with it and
-    take part in comparisons.
+    take part in comparisons. It must not refer to the owner, which would then live for ever.
 
     >>> class Word(str): pass
     >>> word, length = Word("kernel"), DerivedCache(len)

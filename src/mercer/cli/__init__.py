@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import sys
@@ -58,7 +59,26 @@ def _show_version(context: click.Context, parameter: click.Parameter, value: boo
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with 0 (done), 1 (failed) or 2 (wrong use)."""
     signal.signal(signal.SIGTERM, _terminate)
-    sys.exit(_run(arguments))
+    _write_completely()
+    code = _run(arguments)
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:  # what could not be written is not tried once more at the end of the process
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = code or 1
+    sys.exit(code)
+
+
+def _write_completely() -> None:
+    """Put a buffer before an unbuffered standard output (PYTHONUNBUFFERED), which drops what does not fit at once.
+
+    A write to a nearly full disk, or to a pipe whose reader goes away, is short without an error.
+    """
+    raw = getattr(sys.stdout, "buffer", None)
+    if isinstance(raw, io.RawIOBase):
+        how = {"encoding": sys.stdout.encoding, "errors": sys.stdout.errors, "line_buffering": True}
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), **how)  # type: ignore[arg-type]
 
 
 def _run(arguments: list[str] | None) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -40,13 +41,20 @@ class RowSelection:
         #: The row before which the last one lies; None for all rows.
         self.stop = limit if self.indices is None else max(self.indices) + 1
 
-    def check(self, n_rows: int | None) -> None:
-        """Refuse an index beyond the last row."""
-        if self.indices is not None and n_rows is not None and self.indices[-1] >= n_rows:
-            last = self.indices[-1]
+    def of(self, source: Any) -> RowSelection:
+        """The same rows as a source counts them, without those that were skipped; refuse rows that are not there."""
+        if self.indices is None:
+            return self
+        skipped, last = sorted(map(int, source.skipped_rows)), self.indices[-1]
+        if source.n_rows is not None and last >= source.n_rows + len(skipped):
+            n_rows = source.n_rows + len(skipped)
             raise click.UsageError(
                 f"--row {last}: the data have {n_rows:,} rows, the last is row {n_rows - 1} (from 0)."
             )
+        gone = sorted(set(self.indices).intersection(skipped))
+        if gone:
+            raise click.UsageError(f"--row {gone[0]}: this row cannot be read and was skipped.")
+        return RowSelection([i - bisect_left(skipped, i) for i in self.indices])
 
     def within(self, start: int, n: int) -> Any:
         """The selected rows of a block, as indices in it."""
@@ -226,7 +234,7 @@ def mapped_rows(
     from mercer.report.progress import row_progress
     from mercer.tables.unseen import merge_unseen
 
-    selection.check(source.n_rows)
+    selection = selection.of(source)
     used = {*model.encoder.schema_, model.target}
     shown = [name for name in source.schema if name in used or name not in set(kept)]
     carried = None if carried is None else [name for name in source.schema if name in set(carried)]

@@ -36,8 +36,8 @@ class TemporaryFolder:
     """
 
     def __init__(self) -> None:
-        _clean_once(tempfile.gettempdir())
         with temporary_space():
+            _clean_once(tempfile.gettempdir())
             self.path = tempfile.mkdtemp(prefix=folder_prefix())
             handle = own_folder(self.path)
         self.remove = weakref.finalize(self, _remove, self.path, handle)
@@ -84,7 +84,15 @@ def _space_error(error: OSError) -> DataError:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     what = "is full" if full else f"cannot be written to ({error.strerror or error})"
     remedy = "Free some space there, or name another folder in the environment variable TMPDIR."
-    return DataError(f"The folder for temporary files, {tempfile.gettempdir()}, {what}.", remedy=remedy)
+    return DataError(f"The folder for temporary files{_named()} {what}.", remedy=remedy)
+
+
+def _named() -> str:
+    """The path of the folder between commas, if there is one that files can be written to at all."""
+    try:
+        return f", {tempfile.gettempdir()},"
+    except FileNotFoundError:
+        return ""
 
 
 class RowGroupWriter:

@@ -208,7 +208,8 @@ class RandomFeatures(KernelParameter, KernelCertificate, ClassNamePrefixFeatures
     def _check_applies(self) -> None:
         """Apply a loaded map to one row: its parts must fit together, and write every feature."""
         super()._check_applies()
-        if hasattr(self, "_map") and self.n_components <= _MAX_TRIED_FEATURES:
+        is_fourier = getattr(getattr(self, "_map", None), "frequencies", None) is not None  # others fill their output
+        if is_fourier and self.n_components <= _MAX_TRIED_FEATURES:
             out = np.full((1, self.n_components), np.nan)
             self.write(np.zeros((1, self.n_features_in_)), out)
             require(np.isfinite(out).all(), f"its map does not have {self.n_components} features")

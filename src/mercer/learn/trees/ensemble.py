@@ -205,5 +205,6 @@ def _leaf_numbers(ensemble: TreeEnsemble, root: int) -> np.ndarray:
     return np.array([numbers[node] for node in sorted(numbers)], dtype=np.float64)
 
 
-_packed_alone = DerivedCache(lambda ensemble: PackedEnsembles([ensemble]))
+# Of a copy: what is cached must not hold its owner, or neither would ever go.
+_packed_alone = DerivedCache(lambda ensemble: PackedEnsembles([replace(ensemble)]))
 _packed_leaves = DerivedCache(_leaves)
