@@ -31,8 +31,10 @@ SIZES = (
     *(Shown(comparisons, 1, rows) for rows in (12, 10, 8, 6, 4) for comparisons in (3, 2)),
     *(Shown(1, 1, rows) for rows in (4, 3, 2)),
 )
+#: Figures of so many rows are shown as a line, with all their rows, where there is no room for them as a table.
+FEW_ROWS = 6
 #: All figures of these benchmarks are shown: with all rows, or if the page is short of lines with so many at least.
-WHOLE, ROWS_OF_WHOLE = ("published",), 4
+WHOLE, ROWS_OF_WHOLE = ("published",), 3
 HEAD = """# Results of the benchmarks
 
 `python -m benchmarks render` writes this page from `results/*.json`; `results/*.log` holds what each benchmark printed.
@@ -144,13 +146,14 @@ def _short_figures(chosen: list[Benchmark], records: dict[str, Any]) -> list[str
 
 
 def _figures(benchmark: Benchmark, figures: list[dict[str, Any]], shown: Shown) -> list[str]:
-    """A section: narrow figures in a line each, the first wide ones as tables of so many rows."""
+    """A section: narrow figures in a line each, the first wide ones as tables of so many rows, then short ones."""
     lines = [f"### {_sentence(benchmark.title)}\n"]
     room, n_rows = shown.figures, shown.rows
     if benchmark.name in WHOLE:
         room, n_rows = 99, 99 if n_rows >= ROWS_OF_WHOLE else ROWS_OF_WHOLE
     for figure in figures:
-        if len(figure["columns"]) <= 3:
+        short = len(figure["rows"]) <= FEW_ROWS and (not room or len(figure["rows"]) > n_rows)
+        if len(figure["columns"]) <= 3 or short:
             lines += [f"{_titled(figure)}: {_in_line(figure)}.", ""]
         elif room:
             room -= 1

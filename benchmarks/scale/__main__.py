@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks.record import load, recording
+from benchmarks.record import RESULTS, load, recording
 from benchmarks.scale import run
 from benchmarks.scale.options import Options
 from benchmarks.scale.sections import SECTIONS
@@ -38,12 +38,14 @@ def main() -> None:
 
 def run_and_record(options: Options, names: list[str]) -> None:
     """Run some sections and keep what the record has of the others: sections take from minutes to an hour."""
-    before = load("scale")
+    before, log = load("scale"), RESULTS / "scale.log"
+    printed = log.read_text(encoding="utf-8") if log.exists() else ""
     with recording("scale") as record:
         run(options, names)
         columns = [each["columns"] for each in record["figures"]]
         kept = [each for each in (before or {"figures": []})["figures"] if each["columns"] not in columns]
         record["figures"][:0] = kept
+    log.write_text(printed + log.read_text(encoding="utf-8"), encoding="utf-8")
 
 
 if __name__ == "__main__":
