@@ -174,7 +174,7 @@ def test_scores_on_other_data(tmp_path):
     assert found["n"] == 300
     table = {name: column for name, column in data.items() if name != "price"}
     assert np.isclose(found["metrics"]["r2"]["value"], model.score(table, data["price"]))
-    with pytest.raises(ValueError, match="'price' holds 'high', but the model predicts numbers"):
+    with pytest.raises(ValueError, match="'price' is 'high' at row 0, but the model predicts numbers"):
         evaluate_on(model, {**data, "price": np.array(["high", "low"] * 150, dtype=object)})
 
 

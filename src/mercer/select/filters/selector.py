@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from mercer._runtime.checks import check_whole, refuse_missing
+from mercer._runtime.errors import DataError
 from mercer.base import StreamingEstimator
 from mercer.linear.passes import one_pass
 from mercer.select.base import Selector, checked_target
@@ -164,7 +165,7 @@ class FilterSelector(Selector):
             self.__dict__.pop("categorical_columns_", None)
         if table is None:
             if hasattr(self, "categorical_columns_"):
-                raise ValueError("FilterSelector was fitted on a table with columns of text: give it such a table.")
+                raise DataError("FilterSelector was fitted on a table with columns of text: give it such a table.")
             return super()._checked_X(X, reset, start)
         self._check_names(X, bool(reset))
         found = categorical_columns(X, table) if reset else []
