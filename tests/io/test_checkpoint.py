@@ -1,6 +1,7 @@
 """Checkpoints: an interrupted fit continues with the same bits, and a folder that cannot be trusted is refused."""
 
 import importlib
+import io
 import json
 import os
 import pickle
@@ -311,12 +312,12 @@ class Called:
 )
 def test_a_state_calls_nothing(hostile):
     with pytest.raises(pickle.UnpicklingError):
-        load_state(hostile)
+        load_state(io.BytesIO(hostile))
 
 
 def test_states_keep_their_layout():
     for array in (np.ones((4, 3), order="F"), np.arange(24.0).reshape(4, 6)[:, ::2], np.array(["a", None], object)):
-        found = load_state(dumps(array))
+        found = load_state(io.BytesIO(dumps(array)))
         assert bits(found) == bits(array)
         assert found.flags.f_contiguous == array.flags.f_contiguous
 

@@ -21,8 +21,13 @@ _LOCK = type(threading.Lock())
 def dumps(value: Any) -> bytes:
     """The bytes of a value: lambdas and closures too, which plain pickle refuses."""
     out = io.BytesIO()
-    _pickler()(out, protocol=5).dump(value)
+    dump(value, out)
     return out.getvalue()
+
+
+def dump(value: Any, file: Any) -> None:
+    """Write the bytes of `dumps` to a file, large arrays without a copy."""
+    _pickler()(file, protocol=5).dump(value)
 
 
 def loads(data: bytes | bytearray | memoryview) -> Any:

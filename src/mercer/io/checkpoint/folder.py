@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import pickle
@@ -11,11 +10,11 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, BinaryIO
 
 from mercer._runtime.errors import MercerError
 from mercer.io.checkpoint.folds import RecordedFold, is_recorded
-from mercer.io.checkpoint.states import dumps, load_state
+from mercer.io.checkpoint.states import dump_hashed, load_hashed
 from mercer.io.checks.litter import adopt_folder, own_folder
 from mercer.source import EngineError
 from mercer.source.recording import FoldRecord, recording
@@ -162,36 +161,34 @@ class Checkpoint:
         """Whether enough time has passed since the last write."""
         return time.monotonic() - self._last >= max(self.seconds, _WRITE_SHARE * self._write_seconds)
 
-    def save(self, name: str, value: Any) -> str:
-        """Write a value to a file of the folder; return the SHA-256 of its bytes."""
-        start, data = time.monotonic(), dumps(value)
-        digest = hashlib.sha256(data).hexdigest()
-        self.write(name, digest.encode() + b"\n" + data)
+    def save(self, name: str, value: Any) -> None:
+        """Write a value to a file of the folder, after the SHA-256 of its bytes."""
+        start = time.monotonic()
+        self.write(name, lambda file: dump_hashed(value, file))
         self._last = time.monotonic()
         self._write_seconds = self._last - start
-        return digest
 
     def load(self, name: str) -> Any:
         """The value of a file of the folder; an error if it is not there or damaged."""
-        digest, _, data = self._read(name).partition(b"\n")
-        if hashlib.sha256(data).hexdigest().encode() != digest:
-            raise pickle.UnpicklingError(f"{name} is damaged")
-        return load_state(data)
+        with open(os.path.join(self.path, name), "rb") as file:
+            return load_hashed(file)
 
-    def write(self, name: str, data: bytes) -> None:
+    def write(self, name: str, fill: Callable[[BinaryIO], Any]) -> None:
         """Write a file of the folder, all of it or nothing. A full disk ends the recording, not the computation."""
         if self._lock is None and not self._create():
             return
         path = os.path.join(self.path, name)
         try:
             with open(f"{path}.new", "wb") as file:
-                file.write(data)
+                fill(file)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(f"{path}.new", path)
-        except OSError:
+        except BaseException as error:
             with contextlib.suppress(OSError):
                 os.unlink(f"{path}.new")
+            if not isinstance(error, OSError):
+                raise
 
     def discard(self, name: str) -> None:
         """Remove a file of the folder."""
@@ -208,7 +205,8 @@ class Checkpoint:
         if self._lock is None:  # no locks on this system
             self._lock = os.open(self.path, os.O_RDONLY)
         manifest = {"format": _FORMAT, "belongs_to": self.belongs_to}
-        self.write(_MANIFEST, json.dumps(manifest, indent=1).encode())
+        text = json.dumps(manifest, indent=1)
+        self.write(_MANIFEST, lambda file: file.write(text.encode()))
         return True
 
     def _read(self, name: str) -> bytes:

@@ -7,14 +7,18 @@ of functions that rebuild arrays, tables and values of the standard library.
 
 from __future__ import annotations
 
-import io
+import hashlib
 import pickle
 from importlib import import_module
-from typing import Any, ClassVar
+from io import BufferedReader
+from typing import Any, BinaryIO, ClassVar
 
-from mercer.source.shipping import dumps
+from mercer.source.shipping import dump, dumps
 
-__all__ = ["dumps", "load_state"]
+__all__ = ["dump_hashed", "dumps", "load_hashed", "load_state"]
+
+#: Length of a SHA-256 in hexadecimal.
+_DIGITS = 64
 
 #: What may be called, by module: with any arguments they make a value and have no other effect.
 _CALLED = {
@@ -69,10 +73,39 @@ class StateUnpickler(pickle._Unpickler):  # the one in Python: the other decides
     dispatch.update(dict.fromkeys((opcode[0] for opcode in _REFUSED), refuse))
 
 
-def load_state(data: bytes) -> Any:
-    """The value of `dumps`, its arrays aligned; `pickle.UnpicklingError` for any other bytes."""
+class _Hashed:
+    """A file that hashes what is written to it."""
+
+    def __init__(self, file: BinaryIO):
+        self.file, self.digest = file, hashlib.sha256()
+
+    def write(self, data: Any) -> int:
+        self.digest.update(data)
+        return self.file.write(data)
+
+
+def dump_hashed(value: Any, file: BinaryIO) -> None:
+    """Write the SHA-256 of the bytes of a value, a line end, and the bytes; large arrays are not copied."""
+    file.write(b"0" * _DIGITS + b"\n")
+    out = _Hashed(file)
+    dump(value, out)
+    file.seek(0)
+    file.write(out.digest.hexdigest().encode())
+
+
+def load_hashed(file: BufferedReader) -> Any:
+    """The value of `dump_hashed`; `pickle.UnpicklingError` if the bytes are others than were written."""
+    known = file.readline(_DIGITS + 1)
+    if hashlib.file_digest(file, "sha256").hexdigest().encode() + b"\n" != known:
+        raise pickle.UnpicklingError("the bytes have another hash")
+    file.seek(_DIGITS + 1)
+    return load_state(file)
+
+
+def load_state(file: BinaryIO) -> Any:
+    """The value of `dumps` in a file, its arrays aligned; `pickle.UnpicklingError` for any other bytes."""
     try:
-        return StateUnpickler(io.BytesIO(data)).load()
+        return StateUnpickler(file).load()
     except pickle.UnpicklingError:
         raise
     except Exception as error:  # damaged bytes fail in any way
