@@ -144,14 +144,11 @@ class RowError(DataError):
             at = Location(row=row) if locate is None else locate(row)
         return RowError(self.before, row, *self.after, at=at, **self.known)
 
-
-@contextmanager
-def rows_from(start: int) -> Iterator[None]:
-    """Count the rows of errors inside, which are those of a block, from the first row of the data."""
-    try:
-        yield
-    except RowError as error:
-        raise error.located(None, start) from error
+    def renumbered(self, positions: Any) -> RowError:
+        """The error with its row, one of a block, counted by the positions of these rows, unless it names a file."""
+        if self.file is not None:
+            return self
+        return RowError(self.before, int(positions[self.row or 0]), *self.after, **self.known)
 
 
 @contextmanager
@@ -160,9 +157,7 @@ def rows_at(positions: Any) -> Iterator[None]:
     try:
         yield
     except RowError as error:
-        if error.file is not None:
-            raise
-        raise RowError(error.before, int(positions[error.row or 0]), *error.after, **error.known) from error
+        raise error.renumbered(positions) from error
 
 
 def _restored(kind: type[MercerError], args: tuple, state: dict[str, Any]) -> MercerError:

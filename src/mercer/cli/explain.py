@@ -131,7 +131,6 @@ def _show_table(
         bad = BadValues(how["on_bad_rows"])
         each = (model, source, "explain", quiet, compute.explanations, selection, unseen)
         for rows, found, index in mapped_rows(*each, bad=bad):
-            numbers = (int(source.input_rows(i, i + 1)[0]) for i in index)
-            explained += gather_rows(model, rows, found, numbers)
+            explained += gather_rows(model, rows, found, iter(source.numbers_in_input(index).tolist()))
         bad.note(source, display_name(data))
     show(render_explanations, {"file": display_name(data), "model": path, "rows": explained})

@@ -79,14 +79,14 @@ class RowFunction:
 
     def _without(self, seen: Any, index: Any, error: RowError, bad: dict[int, str]) -> tuple[Any, np.ndarray]:
         """The rows without the values of a column that the model refuses, and the mask of the rows that are left."""
-        name, first = error.column, error.row or 0
+        name = error.column
         kind = None if name is None else self.model.encoder.schema_.get(name)
         if self.policy == "error" or error.file is not None or name is None or kind is None:
-            raise _located(error, int(index[first])) from error
+            raise error.renumbered(index) from error
         values = seen.table[name]
         refused = unreadable(values, kind)
-        if not refused[first]:
-            raise _located(error, int(index[first])) from error
+        if not refused[error.row or 0]:
+            raise error.renumbered(index) from error
         for row in np.flatnonzero(refused):
             bad.setdefault(int(index[row]), f"column {name!r} holds {values[int(row)].as_py()!r}, not a {kind}")
         if self.policy == "skip":
@@ -94,11 +94,6 @@ class RowFunction:
         missing = pc.if_else(pa.array(refused), None, values)
         table = seen.table.set_column(seen.columns.index(name), name, missing)
         return Columns(table), np.ones(len(index), dtype=bool)
-
-
-def _located(error: RowError, row: int) -> RowError:
-    """The error with the row counted from the first one of the data, unless it names a file."""
-    return error if error.file is not None else RowError(error.before, row, *error.after, **error.known)
 
 
 def show_warnings(source: Any, function: RowFunction) -> None:

@@ -79,7 +79,7 @@ class BadValues:
         if not self.rows:
             return
         indices = sorted(self.rows)
-        numbers = [int(source.input_rows(index, index + 1)[0]) for index in indices]
+        numbers = source.numbers_in_input(indices).tolist()
         first = f"the first: {self.rows[indices[0]]}"
         if self.policy == "null":
             what = "held values that the model cannot read, which count as missing"
@@ -160,8 +160,7 @@ def _row_numbers(source: Any, index: Any, found: dict[str, Any]) -> dict[str, An
     """The column `row`: the number, from 0, of each row of the input, of which bad ones were skipped."""
     if "row" in found:
         raise click.UsageError("The results have a column 'row': skipped rows cannot be numbered. Mend the bad rows.")
-    first = int(index[0])
-    return {"row": source.input_rows(first, int(index[-1]) + 1)[index - first]}
+    return {"row": source.numbers_in_input(index)}
 
 
 def load_model(path: str) -> Any:

@@ -80,10 +80,13 @@ class Source(ABC):
 
     def input_rows(self, start: int, stop: int) -> np.ndarray:
         """The numbers in the input of the rows from `start` to `stop`, both counted without the skipped ones."""
+        return self.numbers_in_input(np.arange(start, stop))
+
+    def numbers_in_input(self, rows: Any) -> np.ndarray:
+        """The numbers in the input of some rows, which are counted without the skipped ones."""
         skipped = np.asarray(self.skipped_rows, dtype=np.int64)
         before = skipped - np.arange(len(skipped))  # rows kept before each skipped one
-        rows = np.arange(start, stop)
-        return rows + np.searchsorted(before, rows, side="right")
+        return np.asarray(rows) + np.searchsorted(before, rows, side="right")
 
     def map(self, function: Callable[[Block], Block]) -> Source:
         """The same rows, each block passed through `function` when it is read."""
@@ -199,8 +202,8 @@ class MappedSource(Source):
     def locate(self, row: int) -> Location:
         return self.parent.locate(row)
 
-    def input_rows(self, start: int, stop: int) -> np.ndarray:
-        return self.parent.input_rows(start, stop)
+    def numbers_in_input(self, rows: Any) -> np.ndarray:
+        return self.parent.numbers_in_input(rows)
 
     @property
     def engine(self) -> Engine | None:

@@ -201,7 +201,7 @@ class TableSource(ParquetSource):
         """The file and line of a row where `locate_line` is set, else file and row."""
         if self.locate_line is not None:
             return self.locate_line(row)
-        return super().locate(int(self.input_rows(row, row + 1)[0]) if self.skip_incomplete else row)
+        return super().locate(int(self.numbers_in_input(row)) if self.skip_incomplete else row)
 
 
 def _row_of_table(row: int) -> Location:

@@ -147,3 +147,11 @@ def moved_positions(columns: np.ndarray, positions: np.ndarray) -> np.ndarray:
     where = np.full(1 + max(int(columns.max(initial=0)), int(positions.max(initial=0))), -1)
     where[positions[positions >= 0]] = np.flatnonzero(positions >= 0)
     return np.where(columns < 0, -1, where[columns])
+
+
+def moved_rows(matrix: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """The rows of a matrix, one for each column, now that column j is what was column positions[j]; 0 for new ones."""
+    known = positions >= 0
+    moved = np.zeros((len(known), *matrix.shape[1:]))
+    moved[known] = matrix[positions[known]]
+    return moved

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer._runtime.derived import DerivedCache
-from mercer.auto.features.base import FeatureBlock, Refit
+from mercer.auto.features.base import FeatureBlock, Refit, moved_rows
 from mercer.auto.features.landmarks import onnx_similarities
 from mercer.auto.rows.training import TrainingRows
-from mercer.expand.landmarks.similarities import SimilarityMap
 from mercer.kernels import Kernel
 from mercer.kernels.through import Through
 from mercer.learn import KernelScore
+from mercer.learn.kernel_score.kernel_score import similarities_to_centers
 from mercer.learn.kernel_score.solver import fold_ridge
 
 if TYPE_CHECKING:
@@ -61,22 +60,16 @@ class KernelScoreBlock(FeatureBlock):
     def refit(self, other: Refit) -> FeatureBlock:
         root, made = np.asarray(self.metric.matrix), self.transformer
         if other.positions is not None:
-            known = other.positions >= 0
-            moved = np.zeros((len(known), *root.shape[1:]))
-            moved[known] = root[other.positions[known]]
-            root = moved
+            root = moved_rows(root, other.positions)
         return fitted_score(other.rows, self.metric.kernel, root, float(made.alpha), int(made.max_rows))
 
     def onnx_nodes(self, graph: Graph, x: str) -> str:
-        similarities = onnx_similarities(graph, _similarities(self.transformer), x)
+        similarities = onnx_similarities(graph, similarities_to_centers(self.transformer), x)
         return graph.cast(graph.add("MatMul", similarities, self.transformer.coef_[0]), np.float32)
 
     def onnx_rounding(self, X: np.ndarray, features: np.ndarray, size: np.ndarray) -> np.ndarray:
         """One rounding to float32 of sums in float64."""
         return 4 * np.broadcast_to(np.sum(size, axis=0), (len(X), size.shape[1]))
-
-
-_similarities = DerivedCache(lambda score: SimilarityMap(score.kernel_, score.centers_, None))
 
 
 def fitted_score(rows: TrainingRows, kernel: Kernel, root: np.ndarray, alpha: float, max_rows: int) -> KernelScoreBlock:

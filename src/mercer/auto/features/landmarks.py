@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer.auto.explain.perturb import RecomputedChanges, ScoreChanges
-from mercer.auto.features.base import FeatureBlock, Refit
+from mercer.auto.features.base import FeatureBlock, Refit, moved_rows
 from mercer.expand import Landmarks
 from mercer.expand.landmarks.similarities import SimilarityMap
 from mercer.kernels import Kernel
@@ -69,11 +69,11 @@ class LandmarksBlock(FeatureBlock):
         """The same landmarks wherever their columns are now; a metric without new columns."""
         if other.positions is None:
             return self
-        known = other.positions >= 0
-        root, rows = (np.asarray(each) for each in (self.metric.matrix, self.transformer.landmarks_))
-        moved = np.zeros((len(known), *root.shape[1:]))
-        moved[known] = root[other.positions[known]]
-        centers = np.where(known, rows[:, other.positions], 0.0)
+        rows, moved = (
+            np.asarray(self.transformer.landmarks_),
+            moved_rows(np.asarray(self.metric.matrix), other.positions),
+        )
+        centers = np.where(other.positions >= 0, rows[:, other.positions], 0.0)
         return LandmarksBlock.fitted(self.metric.kernel, moved, centers)
 
     def leading(self, max_pairs: int) -> np.ndarray:

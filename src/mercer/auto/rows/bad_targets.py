@@ -50,7 +50,7 @@ def with_usable_targets(
     indices = [int(i) for block in source.blocks() if len(block) for i in block.positions[is_bad(np.asarray(block.y))]]
     if not indices:
         return source, [], []
-    left_out = [int(source.input_rows(index, index + 1)[0]) for index in indices]
+    left_out = source.numbers_in_input(indices).tolist()
     kept = _like(source.where(lambda block: ~is_bad(np.asarray(block.y))), source)
     note = f"{rows_were(left_out)} skipped for targets that cannot be used: {some_rows(left_out)}."
     return kept, left_out, [note]

@@ -229,6 +229,6 @@ def _strangest(
 
 
 def _located(source: Source, row: int, value: float) -> dict[str, Any]:
-    number = int(source.input_rows(row, row + 1)[0])
+    number = int(source.numbers_in_input(row))
     line = source.locate(row).line
     return {"row": number, **({} if line is None else {"line": line}), "witness": value}

@@ -140,7 +140,7 @@ class KernelScore(KernelParameter, OutOfFoldTransformer):
     ) -> None:
         self.kernel_ = kernel if isinstance(kernel, Through) else Through(kernel, np.ones(centers.shape[1]))
         self.centers_, self.coef_, self.intercept_, self._fit_folds = centers, coef, intercept, folds
-        _similarities.refresh(self)
+        similarities_to_centers.refresh(self)
 
     def _scores(self, X: np.ndarray, fit: int) -> np.ndarray:
         """The scores of rows by one of the fits, in float64."""
@@ -149,7 +149,7 @@ class KernelScore(KernelParameter, OutOfFoldTransformer):
         out = np.empty((len(X), n_outputs))
         for start in range(0, len(X), _ROWS):
             rows = slice(start, start + _ROWS)
-            found = _similarities(self).features(X[rows])
+            found = similarities_to_centers(self).features(X[rows])
             _numeric.row_products(found, packed, n_outputs, out[rows])
         return out + self.intercept_
 
@@ -175,4 +175,5 @@ class KernelScore(KernelParameter, OutOfFoldTransformer):
         return tags
 
 
-_similarities = DerivedCache(lambda score: SimilarityMap(score.kernel_, score.centers_, None))
+#: The map of an estimator to the similarities of rows to its centers.
+similarities_to_centers = DerivedCache(lambda score: SimilarityMap(score.kernel_, score.centers_, None))
